@@ -1,0 +1,10 @@
+"""A small automatic differentiation engine on NumPy, built to be read. Start with tape.py, then ops.py."""
+
+from . import operators as _operators  # attaches the operators to Tensor
+from .ops import (abs, add, broadcast_to, clip, concatenate, cos, divide, dot, exp, expand_dims, gelu, log, log_softmax,
+                  logsumexp, matmul, max, maximum, mean, min, minimum, multiply, negative, power, relu, reshape, sigmoid,
+                  sin, softmax, softplus, sqrt, squeeze, stack, subtract, sum, swapaxes, tanh, transpose, where)
+from . import nn, optim
+from .check import check_grads
+from .tape import Tensor, bilinear, elementwise, linear, no_grad, primitive
+from .transforms import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp

@@ -1,0 +1,137 @@
+"""Models: modules that hold parameters, in PyTorch's names. A user of the engine's public interface, nothing more."""
+
+import numpy as np
+
+from .. import ops
+from ..state import Stateful
+from ..tape import Tensor
+from . import functional as functional
+
+
+class Module(Stateful):
+    """A function with parameters: subclass it, set attributes in `__init__`, and write `forward`.
+
+    Attributes that are Tensors requiring a gradient are its parameters; those that are modules, or lists, tuples and
+    dicts of either, are searched too. A parameter that is found twice counts once, under its first name.
+    """
+
+    training = True
+
+    def __call__(self, *args, **kwargs):
+        return self.forward(*args, **kwargs)
+
+    def forward(self, *args, **kwargs):
+        raise NotImplementedError(f"{type(self).__name__} has no forward method")
+
+    def named_parameters(self):
+        """A list of (name, Tensor) pairs; a name says where it is found, as in "layers.0.weight"."""
+        found = {}
+        for name, item in _walk("", self):
+            if isinstance(item, Tensor) and item.requires_grad and item not in found:
+                found[item] = name
+        return [(name, tensor) for tensor, name in found.items()]
+
+    def parameters(self):
+        """A list of the parameters."""
+        return [tensor for _, tensor in self.named_parameters()]
+
+    def zero_grad(self):
+        """Forget every parameter's gradient."""
+        for p in self.parameters():
+            p.zero_grad()
+
+    def train(self, mode=True):
+        """Set `training` here and in every module within; `eval()` unsets it. Returns self."""
+        for _, item in _walk("", self):
+            if isinstance(item, Module):
+                item.training = mode
+        return self
+
+    def eval(self):
+        return self.train(False)
+
+    def _state(self):
+        return {name: p.data for name, p in self.named_parameters()}
+
+    def _set_state(self, state):
+        for name, p in self.named_parameters():
+            p.data = state[name]
+
+    def __repr__(self):
+        own = ", ".join(f"{name}{p.shape}" for name, p in self.named_parameters())
+        return f"{type(self).__name__}({own})"
+
+
+def _walk(path, item):
+    """Every module and Tensor within `item`, with its path, outermost first."""
+    if isinstance(item, (Module, Tensor)):
+        yield path, item
+    if isinstance(item, Module):
+        item = vars(item)
+    if isinstance(item, (list, tuple)):
+        item = dict(enumerate(item))
+    if isinstance(item, dict):
+        for key, value in item.items():
+            yield from _walk(f"{path}.{key}" if path else str(key), value)
+
+
+def _parameter(shape, fan_in, rng):
+    """Uniform between ±1/√fan_in, PyTorch's default for Linear (He et al. 2015 with a = √5)."""
+    bound = 1 / np.sqrt(fan_in)
+    return Tensor(rng.uniform(-bound, bound, shape), requires_grad=True)
+
+
+class Neuron(Module):
+    """activation(x · weight + bias): inputs of shape (…, in_features) give (…).
+
+    `weight` has shape (in_features,), `bias` is a scalar. `rng` is a NumPy Generator or a seed.
+    """
+
+    def __init__(self, in_features, activation=None, rng=None):
+        rng = np.random.default_rng(rng)
+        self.weight = _parameter(in_features, in_features, rng)
+        self.bias = _parameter((), in_features, rng)
+        self.activation = activation
+
+    def forward(self, x):
+        z = x @ self.weight + self.bias
+        return self.activation(z) if self.activation else z
+
+
+class Linear(Module):
+    """x @ weight.T + bias: inputs of shape (…, in_features) give (…, out_features).
+
+    `weight` has shape (out_features, in_features), `bias` (out_features,). `rng` is a NumPy Generator or a seed.
+    """
+
+    def __init__(self, in_features, out_features, bias=True, rng=None):
+        rng = np.random.default_rng(rng)
+        self.weight = _parameter((out_features, in_features), in_features, rng)
+        self.bias = _parameter(out_features, in_features, rng) if bias else None
+
+    def forward(self, x):
+        z = x @ self.weight.T
+        return z if self.bias is None else z + self.bias
+
+
+class Sequential(Module):
+    """Its arguments, modules or plain functions, one after the other."""
+
+    def __init__(self, *layers):
+        self.layers = list(layers)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class MLP(Sequential):
+    """Linear layers of the given sizes with an activation between them: MLP([64, 32, 10]) takes (…, 64) to (…, 10)."""
+
+    def __init__(self, sizes, activation=ops.relu, rng=None):
+        rng = np.random.default_rng(rng)
+        layers = []
+        for n, m in zip(sizes, sizes[1:]):
+            layers += [Linear(n, m, rng=rng), activation]
+        super().__init__(*layers[:-1])

@@ -1,0 +1,117 @@
+"""Which Python operator, method and NumPy function is which row; attached to Tensor."""
+
+import numpy as np
+
+from . import ops
+from .tape import Tensor, _plain
+
+
+def _reflected(row):
+    return lambda self, other: row(other, self)
+
+
+def _compare(ufunc):
+    """Comparisons have no slope: they give plain arrays of bool."""
+    return lambda self, other: ufunc(_plain(self), _plain(other))
+
+
+_OPERATORS = {"add": ops.add, "sub": ops.subtract, "mul": ops.multiply, "truediv": ops.divide, "pow": ops.power,
+              "matmul": ops.matmul}
+_METHODS = ["exp", "log", "sqrt", "abs", "sin", "cos", "tanh", "sigmoid", "softplus", "gelu", "relu", "clip",
+            "sum", "mean", "max", "min", "dot", "matmul", "broadcast_to", "squeeze", "expand_dims", "swapaxes", "astype",
+            "logsumexp", "softmax", "log_softmax"]
+_FUNCTIONS = ["add", "subtract", "multiply", "divide", "negative", "power", "exp", "log", "sqrt", "abs", "absolute",
+              "sin", "cos", "tanh", "maximum", "minimum", "where", "clip", "sum", "mean", "max", "min", "amax", "amin",
+              "matmul", "dot", "reshape", "transpose", "broadcast_to", "squeeze", "expand_dims", "swapaxes",
+              "concatenate", "stack"]
+# Functions whose slope is 0 wherever it exists, or whose result does not depend on the values: plain arrays.
+_CONSTANT = ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "sign", "floor", "ceil", "rint", "isnan",
+             "isfinite", "isinf", "argmax", "argmin", "argsort", "shape", "ndim", "size", "zeros_like", "ones_like",
+             "array_equal", "allclose", "isclose"]
+_RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
+
+_rows = {getattr(np, name): getattr(ops, _RENAMED.get(name, name)) for name in _FUNCTIONS}
+_constant = {getattr(np, name) for name in _CONSTANT}
+
+
+def _dispatch(function, args, kwargs):
+    if function in _rows:
+        return _rows[function](*args, **kwargs)
+    if function in _constant:
+        return function(*[_plain(a) if isinstance(a, Tensor) else a for a in args], **kwargs)
+    raise TypeError(f"np.{function.__name__} has no row in the table, so it cannot be differentiated: use the functions "
+                    "of autograd_lib, add a row (see autograd_lib.primitive), or pass t.data if no gradient is wanted")
+
+
+def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
+    if method != "__call__" or "out" in kwargs:
+        what = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else " with out=, or in place on an array,")
+        raise TypeError(f"{what} on a Tensor is not supported: nothing may be written over while gradients are recorded; "
+                        "write z = x + y instead of x += y for an array x, and t.sum(…) for np.add.reduce")
+    return _dispatch(ufunc, inputs, kwargs)
+
+
+def _array_function(self, function, types, args, kwargs):
+    return _dispatch(function, args, kwargs)
+
+
+def _array(self, dtype=None, copy=None):
+    if self._requires_grad or self.level:
+        raise TypeError("a Tensor that requires a gradient cannot become an array unnoticed: "
+                        "use t.data for its value, t.detach() for a constant")
+    return np.array(_plain(self), dtype=dtype, copy=copy)
+
+
+def _getitem(self, index):
+    parts = index if isinstance(index, tuple) else (index,)
+    if any(isinstance(i, Tensor) for i in parts):
+        index = tuple(_plain(i) if isinstance(i, Tensor) else i for i in parts)
+        index = index[0] if len(index) == 1 else index
+    return ops.getitem(self, index)
+
+
+def _setitem(self, index, value):
+    raise TypeError("items of a Tensor cannot be assigned, because gradients flow through its old values: "
+                    "use where(mask, new, t) or concatenate for a new Tensor, or t.data = … on a leaf")
+
+
+def _shape_args(args):
+    """reshape(3, 4) and reshape((3, 4)) are the same, and so for transpose."""
+    return args[0] if len(args) == 1 and (args[0] is None or np.ndim(args[0])) else args
+
+
+def _len(self):
+    if not self.ndim:
+        raise TypeError("len() of a 0-d Tensor")
+    return self.shape[0]
+
+
+def _iter(self):
+    return (self[i] for i in range(len(self)))
+
+
+for name, row in _OPERATORS.items():
+    setattr(Tensor, f"__{name}__", lambda self, other, row=row: row(self, other))
+    setattr(Tensor, f"__r{name}__", _reflected(row))
+for name in ("gt", "ge", "lt", "le", "eq", "ne"):
+    setattr(Tensor, f"__{name}__", _compare(getattr(np, {"gt": "greater", "ge": "greater_equal", "lt": "less",
+                                                         "le": "less_equal", "eq": "equal", "ne": "not_equal"}[name])))
+for name in _METHODS:
+    setattr(Tensor, name, lambda self, *args, row=getattr(ops, name), **kwargs: row(self, *args, **kwargs))
+Tensor.reshape = lambda self, *shape: ops.reshape(self, _shape_args(shape))
+Tensor.transpose = lambda self, *axes: ops.transpose(self, _shape_args(axes) if axes else None)
+Tensor.T = property(lambda self: ops.transpose(self))
+Tensor.__neg__ = lambda self: ops.negative(self)
+Tensor.__pos__ = lambda self: self
+Tensor.__abs__ = lambda self: ops.abs(self)
+Tensor.__hash__ = object.__hash__
+Tensor.__getitem__ = _getitem
+Tensor.__setitem__ = _setitem
+Tensor.__len__ = _len
+Tensor.__iter__ = _iter
+Tensor.__bool__ = lambda self: bool(_plain(self))
+Tensor.__float__ = lambda self: float(self.item())
+Tensor.__format__ = lambda self, spec: format(_plain(self)[()], spec) if spec else repr(self)
+Tensor.__array__ = _array
+Tensor.__array_ufunc__ = _array_ufunc
+Tensor.__array_function__ = _array_function

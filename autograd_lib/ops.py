@@ -1,0 +1,337 @@
+"""The table: every primitive, one row each, in the order of the lessons.
+
+A row is a function on arrays and one rule per argument. In a rule, `g` is the gradient arriving at the
+output, `z` the output, `x, y` the inputs; it returns what goes to that input. Rules are written in NumPy,
+so they run on plain arrays for a first derivative and on Tensors for the next. They neither assign into
+arrays nor undo broadcasting (tape.py does).
+
+The formulas are derived in the lessons named at each heading; "NumPy" below means numpy.org's reference.
+"""
+
+import builtins
+import operator
+from itertools import accumulate
+
+import numpy as np
+
+from .tape import Tensor, bilinear, elementwise, linear, primitive
+
+# --- Lesson 03: arithmetic -------------------------------------------------------------------------------
+
+add = elementwise(operator.add,
+    lambda g, z, x, y: g,                  # ∂z/∂x = 1
+    lambda g, z, x, y: g)                  # ∂z/∂y = 1
+
+subtract = elementwise(operator.sub,
+    lambda g, z, x, y: g,                  # ∂z/∂x = 1
+    lambda g, z, x, y: -g,                 # ∂z/∂y = −1
+    name="subtract")
+
+multiply = elementwise(operator.mul,
+    lambda g, z, x, y: g * y,              # ∂z/∂x = y
+    lambda g, z, x, y: g * x,              # ∂z/∂y = x
+    name="multiply")
+
+divide = elementwise(operator.truediv,
+    lambda g, z, x, y: g / y,              # ∂z/∂x = 1/y
+    lambda g, z, x, y: -g * z / y,         # ∂z/∂y = −x/y², and z is x/y
+    name="divide")
+
+negative = elementwise(operator.neg,
+    lambda g, z, x: -g,                    # ∂z/∂x = −1
+    name="negative")
+
+
+def _less_one(x, y):
+    """y − 1 as an exponent of x; 0 where x = y = 0, for x⁰ is 1 everywhere and its slope there is 0·x⁰."""
+    return y - ((x != 0) | (y != 0)) if isinstance(y, Tensor) else y - (y != 0)
+
+
+power = elementwise(operator.pow,
+    lambda g, z, x, y: g * y * x ** _less_one(x, y),            # ∂z/∂x = y·xʸ⁻¹
+    lambda g, z, x, y: g * z * np.log(np.where(x == 0, 1, x)),  # ∂z/∂y = xʸ·log x; 0 at x = 0, nan below
+    name="power")
+
+# --- Lesson 04: functions --------------------------------------------------------------------------------
+
+exp = elementwise(np.exp,
+    lambda g, z, x: g * z)                 # ∂z/∂x = eˣ, and z is eˣ
+
+log = elementwise(np.log,
+    lambda g, z, x: g / x)                 # ∂z/∂x = 1/x
+
+sqrt = elementwise(np.sqrt,
+    lambda g, z, x: g / (2 * z))           # ∂z/∂x = 1/(2√x), and z is √x
+
+sin = elementwise(np.sin,
+    lambda g, z, x: g * np.cos(x))         # ∂z/∂x = cos x
+
+cos = elementwise(np.cos,
+    lambda g, z, x: -g * np.sin(x))        # ∂z/∂x = −sin x
+
+tanh = elementwise(np.tanh,
+    lambda g, z, x: g * (1 - z * z))       # ∂z/∂x = 1 − tanh²x, and z is tanh x
+
+
+def _sigmoid(x):
+    e = np.exp(-np.abs(x))  # never overflows, and keeps all digits of a tiny result
+    return np.where(x >= 0, 1, e) / (1 + e)
+
+
+sigmoid = elementwise(_sigmoid,
+    lambda g, z, x: g * z * (1 - z),       # ∂z/∂x = σ(1 − σ), and z is σ(x)
+    name="sigmoid")
+
+softplus = elementwise(lambda x: np.logaddexp(0, x),
+    lambda g, z, x: g * sigmoid(x),        # z = log(1 + eˣ), ∂z/∂x = σ(x)
+    name="softplus")
+
+_GELU = float(np.sqrt(2 / np.pi))
+
+
+def _gelu_rule(g, z, x):
+    t = np.tanh(_GELU * (x + 0.044715 * x * x * x))
+    return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * _GELU * (1 + 3 * 0.044715 * x * x))
+
+
+# The tanh form of Hendrycks and Gimpel (2016), equation 2; PyTorch's gelu(approximate="tanh").
+gelu = elementwise(lambda x: 0.5 * x * (1 + np.tanh(_GELU * (x + 0.044715 * x * x * x))),
+    _gelu_rule,                            # the product rule, with tanh′ = 1 − tanh²
+    name="gelu")
+
+# Kinks have a stated rule: the slope of relu and of abs at 0 is 0; a tie of maximum or minimum shares
+# equally; clip passes the gradient on at its bounds. All as in PyTorch.
+
+relu = elementwise(lambda x: np.maximum(x, 0),
+    lambda g, z, x: g * (x > 0),           # ∂z/∂x = 1 above 0, else 0
+    name="relu")
+
+abs = elementwise(np.abs,
+    lambda g, z, x: g * np.sign(x),        # ∂z/∂x = ±1; 0 at 0
+    name="abs")
+
+maximum = elementwise(np.maximum,
+    lambda g, z, x, y: g * (x > y) + g / 2 * (x == y),
+    lambda g, z, x, y: g * (y > x) + g / 2 * (x == y))
+
+minimum = elementwise(np.minimum,
+    lambda g, z, x, y: g * (x < y) + g / 2 * (x == y),
+    lambda g, z, x, y: g * (y < x) + g / 2 * (x == y))
+
+_clip = elementwise(np.clip,
+    lambda g, z, x, low, high: g * ((low <= x) & (x <= high)),
+    lambda g, z, x, low, high: g * ((x < low) & (low <= high)),
+    lambda g, z, x, low, high: g * ((x > high) | (low > high)),
+    name="clip")
+
+
+def clip(x, min=None, max=None):
+    """`x` kept between `min` and `max` (None: no bound); the bounds may be arrays or Tensors too."""
+    return _clip(x, -np.inf if min is None else min, np.inf if max is None else max)
+
+
+where = elementwise(np.where,
+    None,                                  # a condition has no slope
+    lambda g, z, c, x, y: np.where(c, g, 0),
+    lambda g, z, c, x, y: np.where(c, 0, g))
+
+# --- Lesson 08: share and sum ----------------------------------------------------------------------------
+
+
+def _restore(a, x, axis):
+    """`a`, which was reduced from `x` over `axis`, with the reduced axes back as length 1."""
+    if a.ndim == x.ndim:
+        return a
+    return np.expand_dims(a, tuple(range(x.ndim)) if axis is None else axis)
+
+
+def _spread(g, z, x, axis=None, keepdims=False):
+    return np.broadcast_to(_restore(g, x, axis), x.shape)
+
+
+sum = linear(np.sum,
+    _spread,                               # every entry of x is in its sum once
+    name="sum")
+
+mean = linear(np.mean,
+    lambda g, z, x, axis=None, keepdims=False:              # … with weight 1/n
+        _spread(g * builtins.max(z.size, 1) / builtins.max(x.size, 1), z, x, axis),
+    name="mean")
+
+broadcast_to = linear(np.broadcast_to,
+    lambda g, z, x, shape: g)              # the engine sums over what was copied
+
+reshape = linear(np.reshape,
+    lambda g, z, x, shape: np.reshape(g, x.shape))
+
+transpose = linear(np.transpose,
+    lambda g, z, x, axes=None: np.transpose(g, None if axes is None else np.argsort(axes)))
+
+squeeze = linear(np.squeeze,
+    lambda g, z, x, axis=None: np.reshape(g, x.shape))
+
+expand_dims = linear(np.expand_dims,
+    lambda g, z, x, axis: np.reshape(g, x.shape))
+
+astype = linear(lambda x, dtype: x.astype(dtype),
+    lambda g, z, x, dtype: g,              # the engine gives a gradient the dtype of its input
+    name="astype")
+
+
+def _scatter(x, index, shape):
+    out = np.zeros(shape, x.dtype)
+    parts = index if isinstance(index, tuple) else (index,)
+    if any(isinstance(i, (list, np.ndarray)) for i in parts):
+        np.add.at(out, index, x)           # an entry that was read twice is paid twice
+    else:
+        out[index] = x
+    return out
+
+
+getitem = linear(lambda x, index: x[index],
+    lambda g, z, x, index: scatter(g, index, x.shape),
+    name="getitem")
+
+scatter = linear(_scatter,
+    lambda g, z, x, index, shape: g[index],
+    name="scatter", doc="`x` added into zeros of `shape` at `index`: the transpose of `getitem`.")
+
+
+def _own_part(i):
+    def rule(g, z, *xs, axis, starts):
+        return g[(slice(None),) * axis + (slice(starts[i], starts[i + 1]),)]
+    return rule
+
+
+_concatenate = linear(lambda *xs, axis, starts: np.concatenate(xs, axis),
+    each=_own_part,
+    name="concatenate")
+
+# --- Lesson 09: matrices ---------------------------------------------------------------------------------
+
+
+def _as_matrices(g, x, y):
+    """matmul's gradient and operands with the axes of length 1 that NumPy lends to 1-D operands."""
+    if y.ndim == 1:
+        y, g = np.expand_dims(y, -1), np.expand_dims(g, -1)
+    if x.ndim == 1:
+        x, g = np.expand_dims(x, 0), np.expand_dims(g, -2)
+    return g, x, y
+
+
+def _matmul_x(g, z, x, y):
+    g, _, y = _as_matrices(g, x, y)
+    return g @ np.swapaxes(y, -1, -2)      # ∂L/∂X = g·Yᵀ
+
+
+def _matmul_y(g, z, x, y):
+    vector = y.ndim == 1
+    g, x, y = _as_matrices(g, x, y)
+    gy = np.swapaxes(x, -1, -2) @ g        # ∂L/∂Y = Xᵀ·g
+    return np.squeeze(gy, -1) if vector else gy
+
+
+matmul = bilinear(operator.matmul,
+    _matmul_x,
+    _matmul_y,
+    name="matmul")
+
+# --- Lesson 10: choose and normalise ---------------------------------------------------------------------
+
+
+def _weighted(weight):
+    """Both rules of a reduction with ∂z/∂xᵢ = weight(z, x)ᵢ: spread the gradient, or sum up the tangents."""
+    def rule(g, z, x, axis=None, keepdims=False):
+        return _restore(g, x, axis) * weight(_restore(z, x, axis), x, axis)
+
+    def push(t, z, x, axis=None, keepdims=False):
+        return np.sum(t * weight(_restore(z, x, axis), x, axis), axis=axis, keepdims=keepdims)
+
+    return [rule], [push]
+
+
+def _extreme(z, x, axis):
+    """1 where `x` is its extreme value `z`, or an equal part where several entries tie."""
+    best = x == z
+    return best / np.sum(best, axis=axis, keepdims=True, dtype=x.dtype)
+
+
+max = primitive(np.max, *_weighted(_extreme), name="max")
+min = primitive(np.min, *_weighted(_extreme), name="min")
+
+
+def _logsumexp(x, axis=None, keepdims=False):
+    top = np.max(x, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)   # −inf − (−inf) would be nan, and the answer is −inf
+    with np.errstate(divide="ignore"):
+        z = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
+    return z if keepdims else np.squeeze(z, axis)
+
+
+logsumexp = primitive(_logsumexp,
+    *_weighted(lambda z, x, axis: np.exp(x - z)),           # ∂z/∂xᵢ = eˣⁱ/Σeˣ = eˣⁱ⁻ᶻ
+    name="logsumexp", doc="log Σ eˣ over `axis`, an int, a tuple or None for all; exact for x of any size.")
+
+
+def _log_softmax(x, axis=-1):
+    return x - _logsumexp(x, axis, keepdims=True)
+
+
+def _softmax_rule(g, z, x, axis=-1):
+    return z * (g - np.sum(g * z, axis=axis, keepdims=True))
+
+
+softmax = primitive(lambda x, axis=-1: np.exp(_log_softmax(x, axis)),
+    [_softmax_rule], [_softmax_rule],      # J = diag(z) − z·zᵀ is its own transpose
+    name="softmax", doc="eˣ/Σeˣ along `axis`, in the shape of x; exact for x of any size.")
+
+log_softmax = primitive(_log_softmax,
+    [lambda g, z, x, axis=-1: g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)],     # Jᵀ = 1 − softmax·1ᵀ
+    [lambda t, z, x, axis=-1: t - np.sum(np.exp(z) * t, axis=axis, keepdims=True)],     # J = 1 − 1·softmaxᵀ
+    name="log_softmax", doc="log softmax along `axis`, in the shape of x; exact where softmax itself is 0.")
+
+# --- Made of the rows above ------------------------------------------------------------------------------
+
+
+def swapaxes(x, axis1, axis2):
+    """`x` with two of its axes exchanged."""
+    axes = list(range(x.ndim))
+    axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
+    return transpose(x, tuple(axes))
+
+
+def concatenate(xs, axis=0):
+    """Join a sequence of arrays along an axis that they have; None flattens them first.
+
+    Raises ValueError if there is none, or if their other axes differ.
+    """
+    xs = list(xs)
+    if not xs:
+        raise ValueError("concatenate: at least one array is needed")
+    if axis is None:
+        xs, axis = [reshape(x, -1) for x in xs], 0
+    shapes = [np.shape(x) for x in xs]
+    if not -len(shapes[0]) <= axis < len(shapes[0]):
+        raise np.exceptions.AxisError(f"concatenate: axis {axis} of an array of shape {shapes[0]}")
+    axis %= len(shapes[0])
+    if any(s[:axis] + s[axis + 1:] != shapes[0][:axis] + shapes[0][axis + 1:] for s in shapes):
+        raise ValueError(f"concatenate: the shapes {shapes} differ in more than axis {axis}")
+    return _concatenate(*xs, axis=axis, starts=list(accumulate((s[axis] for s in shapes), initial=0)))
+
+
+def stack(xs, axis=0):
+    """Join a sequence of arrays of one shape along a new axis."""
+    return concatenate([expand_dims(x, axis) for x in xs], axis)
+
+
+def dot(x, y):
+    """NumPy's dot: the product of scalars or of matrices; with more axes, the sum over the last axis of `x` and
+    the last but one of `y`."""
+    x_shape, y_shape = np.shape(x), np.shape(y)
+    if not x_shape or not y_shape:
+        return multiply(x, y)
+    if len(y_shape) <= 2:
+        return matmul(x, y)
+    axes = (len(y_shape) - 2, *range(len(y_shape) - 2), len(y_shape) - 1)
+    flat = reshape(transpose(y, axes), (y_shape[-2], -1))
+    return reshape(matmul(x, flat), x_shape[:-1] + y_shape[:-2] + y_shape[-1:])

@@ -1,0 +1,64 @@
+"""Saving and loading named arrays as .npz files, for nn.py and optim.py: no pickle, and never half a file."""
+
+import os
+import tempfile
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+
+class Stateful:
+    """Adds `load_state_dict`, `save` and `load` to a class with `_state()`, which names the arrays it lives by."""
+
+    def state_dict(self):
+        """A copy of every array, by name."""
+        return {name: np.array(array) for name, array in self._state().items()}
+
+    def load_state_dict(self, state):
+        """Take over the arrays in `state`, a dict as `state_dict` returns it.
+
+        Raises
+        ------
+        ValueError
+            If a name is missing or unknown, or a shape differs; then nothing has changed.
+        """
+        own = self._state()
+        faults = [f"{name} is missing" for name in own.keys() - state.keys()]
+        faults += [f"{name} is not known here" for name in state.keys() - own.keys()]
+        faults += [f"{name} has shape {np.shape(state[name])}, expected {np.shape(own[name])}"
+                   for name in own.keys() & state.keys() if np.shape(state[name]) != np.shape(own[name])]
+        if faults:
+            raise ValueError(f"this state does not fit {type(self).__name__}: {'; '.join(sorted(faults))}")
+        self._set_state(state)
+
+    def save(self, path):
+        """Write the state to `path` as .npz. A save that is interrupted leaves the old file whole."""
+        path = Path(path)
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                np.savez(file, **self._state())
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, path)  # in one step, on the same disk
+        except BaseException:
+            os.unlink(draft)
+            raise
+
+    def load(self, path):
+        """Read the state from the .npz file at `path`.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If it is not a whole .npz file of plain arrays, or does not fit; then nothing has changed.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                state = dict(file)
+        except (BadZipFile, ValueError, EOFError, AttributeError, TypeError) as error:
+            raise ValueError(f"{path} is not a .npz file of plain arrays, or it is damaged: {error}") from None
+        self.load_state_dict(state)

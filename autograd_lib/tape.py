@@ -1,0 +1,484 @@
+"""The tape: what a Tensor is, how a call is recorded, and the backward loop. It knows no operation.
+
+A *row* (see ops.py) is a function and one rule per argument. Calling a row on Tensors computes the result
+and records it: the result is a new Tensor that remembers its `op` and its `inputs`. `backward_pass` then
+visits what an output reaches, newest first, and calls the rules.
+
+Levels make derivatives nest. A Tensor made by the user is at level 0. Every `grad`, `vjp` or `jvp` opens a
+level of its own, with a number that no other ever had. A call belongs to the highest level among its
+arguments; everything lower is a constant to it. Its values are computed one level down, where they may
+themselves be Tensors, and so its rules run there too: a second derivative needs no code of its own.
+"""
+
+from contextvars import ContextVar
+from heapq import heappop, heappush
+from inspect import signature
+from itertools import count
+
+import numpy as np
+
+_clock = count(1)  # creation numbers, which order the backward pass and date every change of `.data`
+_levels = count(1)
+_blocked = ContextVar("blocked", default=-1)  # nothing at or below this level is recorded
+_last_stamp = 0
+_new = object.__new__
+_float64 = np.float64
+_numeric = (np.ndarray, np.generic, int, float, complex)
+
+
+class Tensor:
+    """An array, its gradient, and how it was made.
+
+    Parameters
+    ----------
+    data : array_like of numbers
+        Copied if `requires_grad`, so that an optimizer never writes into the caller's array; else shared.
+    requires_grad : bool
+        Whether `backward()` should deliver a gradient here. Needs a floating dtype.
+    name : str, optional
+        Shown by `repr` and in drawings.
+
+    Raises
+    ------
+    TypeError
+        If `data` is not numeric, is a Tensor already, or is to require a gradient and is not floating.
+    """
+
+    # What an op's result does not set for itself:
+    grad = None
+    name = None
+    op = None
+    inputs = ()
+    params = {}
+    level = 0
+    tangent = None
+    _values = ()  # the inputs one level down, as the rules get them
+    _needed = ()  # (argument, rule) for the arguments that want a gradient
+    _requires_grad = True
+    _retain = False
+    _stamp = 0
+
+    def __init__(self, data, requires_grad=False, name=None):
+        self._data = _array(data, "Tensor")
+        self._requires_grad = False
+        self.name = name
+        self._order = next(_clock)
+        if requires_grad:
+            self.requires_grad = True
+
+    @property
+    def data(self):
+        """The value, a NumPy array. Assigning to it dates the change, and a backward pass through anything
+        that read the old value raises. (Writing into single items, `t.data[0] = 1`, cannot be noticed.)"""
+        return np.asarray(self._data) if self.level == 0 else self._data
+
+    @data.setter
+    def data(self, value):
+        global _last_stamp
+        if value is not self._data:
+            value = np.array(value, dtype=self.dtype)
+            if value.shape != self.shape:
+                raise ValueError(f"data: this Tensor has shape {self.shape}, the new value {value.shape}; "
+                                 "make a new Tensor to change the shape")
+            self._data = value
+        self._stamp = _last_stamp = next(_clock)
+
+    @property
+    def requires_grad(self):
+        """Whether a gradient is wanted here. Settable on a leaf."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted):
+        if self.op is not None:
+            raise RuntimeError(f"requires_grad is set on leaves only; this Tensor was made by {self.op.name}")
+        if wanted and not self._requires_grad:
+            _check_floating(self.dtype, "requires_grad")
+            self._data = np.array(self._data)
+        self._requires_grad = bool(wanted)
+
+    @property
+    def shape(self):
+        return self._data.shape
+
+    @property
+    def dtype(self):
+        return self._data.dtype
+
+    @property
+    def ndim(self):
+        return self._data.ndim
+
+    @property
+    def size(self):
+        return self._data.size
+
+    def backward(self, grad=None):
+        """Add the gradient of this Tensor to the `.grad` of every leaf it was computed from.
+
+        Parameters
+        ----------
+        grad : array_like of this Tensor's shape, optional
+            The gradient arriving here, ∂L/∂self. May be left out if there is only one element: then 1.
+
+        Raises
+        ------
+        RuntimeError
+            If this Tensor does not require a gradient, has several elements and no `grad` was given, belongs
+            to a `grad` or `vjp` still running, or was computed from a Tensor whose `.data` has changed since.
+        ValueError
+            If `grad` has another shape than this Tensor.
+        """
+        if self.level:
+            raise RuntimeError("backward() inside a function that is being differentiated: return the value, "
+                               "and let grad, vjp or value_and_grad differentiate it")
+        if not self._requires_grad:
+            raise RuntimeError("backward() on a Tensor that does not require a gradient: nothing it was "
+                               "computed from was made with requires_grad=True")
+        if grad is None:
+            if self.size != 1:
+                raise RuntimeError(f"backward() on a Tensor of shape {self.shape} needs the gradient that arrives "
+                                   "there: reduce it to one number, for example with .sum(), or pass grad=")
+            grad = np.ones(self.shape, self.dtype)
+        else:
+            grad = np.array(_plain(grad), dtype=self.dtype)
+            if grad.shape != self.shape:
+                raise ValueError(f"backward: grad has shape {grad.shape}, the Tensor has shape {self.shape}")
+        # Collected first and added after, so that a pass that raises half-way leaves every .grad as it was.
+        arrived = [(t, g) for t, g, _ in backward_pass(self, grad) if t.op is None or t._retain]
+        for t, g in arrived:
+            g = owned(g) if t.op is None else np.array(g)
+            t.grad = g if t.grad is None else t.grad + g
+
+    def retain_grad(self):
+        """Ask the next backward passes to keep the gradient of this intermediate result in `.grad`."""
+        self._retain = True
+
+    def zero_grad(self):
+        """Forget the gradient: the next `backward()` starts from nothing."""
+        self.grad = None
+
+    def detach(self):
+        """The same value as a constant: no gradient flows through it."""
+        t = _constant(self._data, self.level)
+        if self.level == 0:
+            t._data = np.array(self._data)  # a copy: `self.data -= …` must not reach what reads the constant
+        return t
+
+    def item(self):
+        """The value as a Python number. Raises ValueError if there is more than one element."""
+        if self.size != 1:
+            raise ValueError(f"item: one element is needed, this Tensor has shape {self.shape}")
+        return _plain(self).item()
+
+    def __repr__(self):
+        value = _plain(self)
+        text = np.array2string(value, separator=", ", prefix="Tensor(") if value.ndim else repr(value.item())
+        more = [f"dtype={value.dtype}"] if value.dtype not in (np.float64, np.int64, bool) else []
+        if self.name is not None:
+            more.append(f"name={self.name!r}")
+        if self.op is not None:
+            more.append(f"op={self.op.name}")
+        elif self._requires_grad:
+            more.append("requires_grad=True")
+        return f"Tensor({', '.join([text, *more])})"
+
+    def __reduce__(self):  # copying and pickling: the copy is another Tensor, with a number of its own
+        if self.op is not None or self.level:
+            raise TypeError("only a Tensor that you made can be copied or pickled, and this one was made by "
+                            f"{self.op.name if self.op else 'a transform'}; use .detach() or .data")
+        return Tensor, (self._data, self._requires_grad, self.name)
+
+
+class Dual(Tensor):
+    """A Tensor of a forward-mode level: it carries its tangent along, and records nothing."""
+
+    _requires_grad = False
+
+
+class Primitive:
+    """A row of the table: a function on arrays, and for each argument how gradients pass through it.
+
+    Parameters
+    ----------
+    kind : "elementwise", "linear", "bilinear" or "primitive"
+    function : callable on NumPy arrays; arguments that can have a gradient are positional, others by keyword
+    rules : one `rule(g, z, x, y, …, **keywords)` per positional argument, or None where there is no gradient.
+        `g` is the gradient arriving at the output, `z` the output, `x, y, …` the inputs.
+        Keywords follow the inputs in its parameters, and may be given by position in a call, as in NumPy.
+    each : callable, optional
+        For any number of arguments, instead of `rules`: `each(i)` is the rule of argument `i`.
+    pushes : for kind "primitive", one `push(t, z, x, y, …, **keywords)` per argument, the tangent of `z`
+        when the argument's tangent is `t`.
+    name : str
+    """
+
+    def __init__(self, kind, function, rules=(), *, each=None, pushes=None, name=None, doc=None):
+        self.kind, self.function, self.rules, self.pushes = kind, function, rules, pushes
+        self.name = name or function.__name__
+        self.__doc__ = doc
+        self._arity = None if each else len(rules)
+        self._rule = each or rules.__getitem__
+        self._keywords = self._read_keywords()
+
+    def _read_keywords(self):
+        """What follows g, z and the inputs in the rules' own parameter lists."""
+        keywords = ()
+        for i in range(1 if self._arity is None else self._arity):
+            if rule := self._rule(i):
+                parameters = list(signature(rule).parameters.values())
+                if self._arity is None:
+                    return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+                if len(parameters) < 2 + self._arity:
+                    raise TypeError(f"{self.name}: rule {i} takes {len(parameters)} arguments, but {2 + self._arity} "
+                                    f"are passed: g, z and {self._arity} input{'s' * (self._arity > 1)}")
+                keywords = tuple(p.name for p in parameters[2 + self._arity:])
+        return keywords
+
+    def __repr__(self):
+        return f"<{self.kind} {self.name}>"
+
+    def __call__(self, *args, **params):
+        arity = self._arity
+        if arity is not None and len(args) != arity:
+            args, params = self._split(args, params)
+        if params and not params.keys() <= set(self._keywords):
+            raise TypeError(f"{self.name}: {', '.join(params.keys() - set(self._keywords))} is not supported; "
+                            f"the keywords are: {', '.join(self._keywords) or 'none'}")
+        level = -1
+        for a in args:
+            if isinstance(a, Tensor) and a.level > level:
+                level = a.level
+        values, mine = [], []
+        for i, a in enumerate(args):
+            if not isinstance(a, Tensor):
+                values.append(a if isinstance(a, _numeric) else _array(a, f"{self.name}: argument {i}"))
+            elif a.level == level:
+                values.append(a._data)
+                mine.append((i, a))
+            else:
+                values.append(a)
+        if level > 0 and any(isinstance(v, Tensor) for v in values):
+            z = self(*values, **params)
+        else:
+            z = self._run(values, params)
+        if level < 0:
+            return z
+        if level <= _blocked.get():
+            return _constant(z, level)
+        tangents = {i: a.tangent for i, a in mine if a.tangent is not None}
+        if tangents:
+            return dual(z, self._push(tangents, z, values, params), level)
+        needed = tuple([(i, self._rule(i)) for i, a in mine if a._requires_grad and self._rule(i)])
+        if not needed:
+            return _constant(z, level)
+        node = _new(Tensor)
+        node._data, node.op, node.inputs, node.level = z, self, args, level
+        node._values, node._needed, node._order = values, needed, next(_clock)
+        if params:
+            node.params = params
+        return node
+
+    def _split(self, args, params):
+        """Keywords may be given by position, as in NumPy: sum(x, 0) is sum(x, axis=0)."""
+        extra = args[self._arity:]
+        if len(args) < self._arity or len(extra) > len(self._keywords):
+            raise TypeError(f"{self.name}: {self._arity} input{'s' * (self._arity > 1)} expected, got {len(args)} arguments")
+        return args[:self._arity], {**dict(zip(self._keywords, extra)), **params}
+
+    def _run(self, values, params):
+        """The function on plain arrays; what NumPy complains of is said again with the op's name."""
+        try:
+            return self.function(*values, **params)
+        except (TypeError, ValueError, IndexError) as error:
+            shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
+            kind = type(error) if type(error) in (ValueError, IndexError, np.exceptions.AxisError) else TypeError
+            raise kind(f"{self.name}: {error} [{shapes}]") from None
+
+    def _push(self, tangents, z, values, params):
+        """The tangent of `z`: a sum over the arguments that have one (the total differential)."""
+        if self.kind == "linear":  # in all its arguments together
+            return self(*[tangents[i] if i in tangents else np.zeros_like(v) for i, v in enumerate(values)], **params)
+        total = None
+        for i, t in tangents.items():
+            if self.kind == "bilinear":
+                part = self(*values[:i], t, *values[i + 1:], **params)
+            elif rule := (self._rule(i) if self.kind == "elementwise" else self.pushes[i]):
+                part = rule(t, z, *values, **params)
+            else:
+                continue
+            total = part if total is None else total + part
+        return total if total is None or total.shape == z.shape else np.broadcast_to(total, z.shape)
+
+
+def elementwise(function, *rules, name=None, doc=None):
+    """A row whose Jacobian is diagonal, so that its one line serves backward and forward mode alike.
+
+    Broadcasting between the arguments is undone by the engine, never in a rule.
+    """
+    return Primitive("elementwise", function, rules, name=name, doc=doc)
+
+
+def linear(function, *rules, each=None, name=None, doc=None):
+    """A row that is linear in its arguments: forward mode is the function itself, the rule its transpose."""
+    return Primitive("linear", function, rules, each=each, name=name, doc=doc)
+
+
+def bilinear(function, *rules, name=None, doc=None):
+    """A row that is linear in each argument by itself: forward mode swaps that one for its tangent."""
+    return Primitive("bilinear", function, rules, name=name, doc=doc)
+
+
+def primitive(function, rules, pushes, name=None, doc=None):
+    """The general row: `rules` for backward mode and `pushes` for forward mode, one of each per argument."""
+    return Primitive("primitive", function, rules, pushes=pushes, name=name, doc=doc)
+
+
+def backward_pass(output, g):
+    """Visit what `output` was computed from, newest first, and send gradients backward.
+
+    Every Tensor is created after its inputs, so by the time one is the newest that is left, all its users
+    have been visited and the gradient in the ledger is whole.
+
+    Parameters
+    ----------
+    output : Tensor
+    g : array of the output's shape, the gradient arriving at it
+
+    Yields
+    ------
+    (node, g, grads) : the Tensor visited, the whole gradient that arrived there, and what goes to each of its
+        inputs (None for those that want nothing). Leaves are visited too; their `grads` are empty.
+
+    Raises
+    ------
+    RuntimeError
+        If the `.data` of an input or of a result was changed after it was used.
+    """
+    ledger = {output._order: g}
+    waiting = [(-output._order, output)]
+    while waiting:
+        order, node = heappop(waiting)
+        g = ledger.pop(-order)
+        if -order < _last_stamp and node.op is not None:
+            _check_unchanged(node)
+        inputs, params, grads = node.inputs, node.params, [None] * len(node.inputs)
+        for i, rule in node._needed:
+            x = inputs[i]
+            gx = rule(g, node._data, *node._values, **params) if params else rule(g, node._data, *node._values)
+            value = x._data
+            if not type(gx) is type(value) is _float64:
+                if getattr(gx, "shape", None) != value.shape or gx.dtype != value.dtype:
+                    gx = _fit(gx, value, node, i)
+                elif gx is g and x.op is None and type(g) is np.ndarray:
+                    gx = g.copy()  # a leaf keeps what arrives, so it must not be another's as well
+            grads[i] = gx
+            key = x._order
+            if key in ledger:
+                ledger[key] = ledger[key] + gx
+            else:
+                ledger[key] = gx
+                heappush(waiting, (-key, x))
+        yield node, g, grads
+
+
+def _fit(gx, value, node, i):
+    """A gradient in the shape and dtype of its input: what forward broadcasting copied, backward sums."""
+    shape, got = value.shape, np.shape(gx)
+    extra = len(got) - len(shape)
+    if extra < 0 or any(n != m and n != 1 for n, m in zip(shape, got[extra:])):
+        raise ValueError(f"{node.op.name}: the rule of argument {i} returned shape {got} "
+                         f"for an input of shape {shape}")
+    if got != shape:
+        stretched = tuple(range(extra)) + tuple(k + extra for k, n in enumerate(shape) if got[k + extra] != n)
+        gx = np.reshape(np.sum(gx, axis=stretched), shape)
+    return gx if getattr(gx, "dtype", None) == value.dtype else value.dtype.type(gx) \
+        if isinstance(gx, (int, float)) else gx.astype(value.dtype)
+
+
+def _check_unchanged(node):
+    for i, t in [*enumerate(node.inputs), ("its result", node)]:
+        if isinstance(t, Tensor) and t._stamp > node._order:
+            what = f"argument {i}" if t is not node else i
+            raise RuntimeError(f"{node.op.name}: the .data of {what}{f' ({t.name})' if t.name else ''} was changed after "
+                               f"{node.op.name} used it, so its gradient can no longer be computed; "
+                               "call backward() first, or compute the result again")
+
+
+class no_grad:
+    """Within `with no_grad():`, results are constants: nothing is recorded.
+
+    It blocks what was open before it; a `grad` called inside works as ever. The state is per thread, and is
+    restored when the block raises.
+    """
+
+    def __enter__(self):
+        self._token = _blocked.set(next(_levels))
+
+    def __exit__(self, *_):
+        _blocked.reset(self._token)
+
+
+def new_level():
+    """The number of a level that is inside every level opened so far."""
+    return next(_levels)
+
+
+def box(x, level, what):
+    """`x`, an array or a Tensor of a lower level, as a Tensor that requires a gradient at `level`."""
+    t = _new(Tensor)
+    t._data, t.level, t._order = _input_value(x, what), level, next(_clock)
+    return t
+
+
+def dual(value, tangent, level):
+    """A Tensor of a forward-mode level."""
+    t = _new(Dual)
+    t._data, t.tangent, t.level, t._order = value, tangent, level, next(_clock)
+    return t
+
+
+def _input_value(x, what):
+    if not isinstance(x, Tensor):
+        x = _array(x, what)[()]
+    _check_floating(x.dtype, what)
+    return x
+
+
+def unbox(t, level):
+    """The value of `t` one level below `level`; what does not belong to `level` is a constant to it."""
+    return t._data if isinstance(t, Tensor) and t.level == level else t
+
+
+def _constant(value, level):
+    t = _new(Tensor)
+    t._data, t.level, t._requires_grad, t._order = value, level, False, next(_clock)
+    return t
+
+
+def _plain(t):
+    """The value of a Tensor of any level as an array, all derivatives forgotten."""
+    while isinstance(t, Tensor):
+        t = t._data
+    return np.asarray(t)
+
+
+def owned(g):
+    """A leaf's gradient as an array that nobody else holds: a view, such as what undoes a sum, is copied."""
+    return g if isinstance(g, Tensor) else np.array(g, copy=None if g.base is None else True)
+
+
+def _array(data, what):
+    if isinstance(data, Tensor):
+        raise TypeError(f"{what}: this is a Tensor already; use .detach() for a constant with its value")
+    array = np.asarray(data)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"{what}: numbers are needed, got {type(data).__name__} of dtype {array.dtype}; "
+                        "several Tensors are joined with stack or concatenate")
+    return array
+
+
+def _check_floating(dtype, what):
+    if dtype.kind != "f":
+        raise TypeError(f"{what}: {dtype} values have no gradient; use floating point, for example 3.0 for 3, "
+                        "or array.astype(float)")
