@@ -7,4 +7,4 @@ from .ops import (abs, add, broadcast_to, clip, concatenate, cos, divide, dot, e
 from . import nn, optim
 from .check import check_grads
 from .tape import Tensor, bilinear, elementwise, linear, no_grad, primitive
-from .transforms import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
+from .transforms import checkpoint, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import ops
-from .tape import Tensor, _plain
+from .tape import Primitive, Tensor, _plain
 
 
 def _reflected(row):
@@ -91,19 +91,20 @@ def _iter(self):
 
 
 for name, row in _OPERATORS.items():
-    setattr(Tensor, f"__{name}__", lambda self, other, row=row: row(self, other))
-    setattr(Tensor, f"__r{name}__", _reflected(row))
+    setattr(Tensor, f"__{name}__", row.method())
+    setattr(Tensor, f"__r{name}__", _reflected(row.method()))
 for name in ("gt", "ge", "lt", "le", "eq", "ne"):
     setattr(Tensor, f"__{name}__", _compare(getattr(np, {"gt": "greater", "ge": "greater_equal", "lt": "less",
                                                          "le": "less_equal", "eq": "equal", "ne": "not_equal"}[name])))
 for name in _METHODS:
-    setattr(Tensor, name, lambda self, *args, row=getattr(ops, name), **kwargs: row(self, *args, **kwargs))
+    row = getattr(ops, name)
+    setattr(Tensor, name, row.method() if isinstance(row, Primitive) else row)
 Tensor.reshape = lambda self, *shape: ops.reshape(self, _shape_args(shape))
 Tensor.transpose = lambda self, *axes: ops.transpose(self, _shape_args(axes) if axes else None)
 Tensor.T = property(lambda self: ops.transpose(self))
-Tensor.__neg__ = lambda self: ops.negative(self)
+Tensor.__neg__ = ops.negative.method()
 Tensor.__pos__ = lambda self: self
-Tensor.__abs__ = lambda self: ops.abs(self)
+Tensor.__abs__ = ops.abs.method()
 Tensor.__hash__ = object.__hash__
 Tensor.__getitem__ = _getitem
 Tensor.__setitem__ = _setitem

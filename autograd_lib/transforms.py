@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import ops
-from .tape import Tensor, backward_pass, box, dual, new_level, owned, unbox
+from .tape import Tensor, backward_pass, box, checkpointed, dual, new_level, now, owned, unbox
 
 
 def vjp(f, *xs):
@@ -129,17 +129,37 @@ def jvp(f, xs, tangents):
     return value, _result(z.tangent) if moved else np.zeros(value.shape, value.dtype)
 
 
-def jacobian(f):
+def jacobian(f, mode=None):
     """The function that returns ∂f/∂x for a function of one array: shape of the value, then shape of `x`.
 
-    One backward pass per entry of the value.
+    Built by rows, one backward pass per entry of the value (`mode="rev"`), or by columns, one forward pass per entry of
+    `x` (`mode="fwd"`); by default whichever are fewer.
+
+    Raises
+    ------
+    ValueError
+        If `mode` is something else.
     """
+    if mode not in (None, "rev", "fwd"):
+        raise ValueError(f"jacobian: mode is 'rev', 'fwd' or None, not {mode!r}")
+
     def run(x):
         value, pull = vjp(f, x)
-        shape = value.shape + np.shape(x)
-        rows = [pull(seed)[0] for seed in np.eye(value.size).reshape(-1, *value.shape)]
-        return ops.reshape(ops.stack(rows), shape) if rows else np.zeros(shape, value.dtype)
+        size, shape = np.size(x), np.shape(x)
+        if mode == "rev" or mode is None and value.size <= size:
+            parts, axis = [pull(seed)[0] for seed in _unit_arrays(value.shape)], 0
+        else:
+            parts, axis = [jvp(f, (x,), (tangent,))[1] for tangent in _unit_arrays(shape)], -1
+        if not parts:
+            return np.zeros(value.shape + shape, value.dtype)
+        return ops.reshape(ops.stack(parts, axis), value.shape + shape)
     return run
+
+
+def _unit_arrays(shape):
+    """Every array of this shape that is 1 in one place and 0 elsewhere."""
+    n = int(np.prod(shape))
+    return np.eye(n).reshape(n, *shape)
 
 
 def hessian(f):
@@ -148,5 +168,44 @@ def hessian(f):
 
 
 def hvp(f, x, v):
-    """The Hessian of the scalar function `f` at `x` times `v`, in the shape of `x`, without the Hessian."""
-    return grad(lambda x: ops.sum(grad(f)(x) * v))(x)
+    """The Hessian of the scalar function `f` at `x` times `v`, in the shape of `x`, without the Hessian.
+
+    The gradient's directional derivative: forward mode over backward mode (Pearlmutter 1994).
+    """
+    return jvp(grad(f), (x,), (v,))[1]
+
+
+def checkpoint(f):
+    """`f`, keeping none of its intermediate results for the backward pass: they are computed again when it comes.
+
+    The gradient is the same to the last bit, and reaches Tensors that `f` closes over as well. `f` itself is called
+    once; its ops are repeated, on the same constants, so random numbers drawn inside are the same both times.
+
+    Parameters
+    ----------
+    f : function that returns a Tensor, or a tuple or list of Tensors
+
+    Returns
+    -------
+    function of the same arguments
+    """
+    def run(*args, **kwargs):
+        start = now()
+        out = f(*args, **kwargs)
+        several = isinstance(out, (tuple, list))
+        results = list(out) if several else [out]
+        made = [i for i, z in enumerate(results) if isinstance(z, Tensor) and z.op is not None and z._order > start]
+        level = max((results[i].level for i in made), default=None)
+        made = [i for i in made if results[i].level == level]
+        if len(made) == 1:
+            results[made[0]] = checkpointed(results[made[0]], start)
+        elif made:  # joined, so that one repetition serves them all
+            joined = checkpointed(ops.concatenate([ops.reshape(results[i], -1) for i in made]), start)
+            at = 0
+            for i in made:
+                z = results[i]
+                part = ops.reshape(joined[at:at + z.size], z.shape)
+                results[i] = part if part.dtype == z.dtype else part.astype(z.dtype)
+                at += z.size
+        return type(out)(results) if several else results[0]
+    return run
