@@ -91,20 +91,20 @@ def _iter(self):
 
 
 for name, row in _OPERATORS.items():
-    setattr(Tensor, f"__{name}__", row.method())
-    setattr(Tensor, f"__r{name}__", _reflected(row.method()))
+    setattr(Tensor, f"__{name}__", row.method)
+    setattr(Tensor, f"__r{name}__", _reflected(row.method))
 for name in ("gt", "ge", "lt", "le", "eq", "ne"):
     setattr(Tensor, f"__{name}__", _compare(getattr(np, {"gt": "greater", "ge": "greater_equal", "lt": "less",
                                                          "le": "less_equal", "eq": "equal", "ne": "not_equal"}[name])))
 for name in _METHODS:
     row = getattr(ops, name)
-    setattr(Tensor, name, row.method() if isinstance(row, Primitive) else row)
+    setattr(Tensor, name, row.method if isinstance(row, Primitive) else row)
 Tensor.reshape = lambda self, *shape: ops.reshape(self, _shape_args(shape))
 Tensor.transpose = lambda self, *axes: ops.transpose(self, _shape_args(axes) if axes else None)
 Tensor.T = property(lambda self: ops.transpose(self))
-Tensor.__neg__ = ops.negative.method()
+Tensor.__neg__ = ops.negative.method
 Tensor.__pos__ = lambda self: self
-Tensor.__abs__ = ops.abs.method()
+Tensor.__abs__ = ops.abs.method
 Tensor.__hash__ = object.__hash__
 Tensor.__getitem__ = _getitem
 Tensor.__setitem__ = _setitem

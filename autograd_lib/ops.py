@@ -265,7 +265,7 @@ def _logsumexp(x, axis=None, keepdims=False):
     top = np.where(np.isfinite(top), top, 0)   # −inf − (−inf) would be nan, and the answer is −inf
     with np.errstate(divide="ignore"):
         z = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
-    return z if keepdims else np.squeeze(z, axis)
+    return z if keepdims else z.squeeze(axis)
 
 
 logsumexp = primitive(_logsumexp,
@@ -289,6 +289,23 @@ log_softmax = primitive(_log_softmax,
     [lambda g, z, x, axis=-1: g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)],     # Jᵀ = 1 − softmax·1ᵀ
     [lambda t, z, x, axis=-1: t - np.sum(np.exp(z) * t, axis=axis, keepdims=True)],     # J = 1 − 1·softmaxᵀ
     name="log_softmax", doc="log softmax along `axis`, in the shape of x; exact where softmax itself is 0.")
+
+
+
+def _one_hot(x, target):
+    return np.arange(x.shape[-1]) == target[:, None]
+
+
+def _class_weights(z, x, target):
+    """softmax(x) − onehot. z is log Σ eˣ − x at the target, so that nothing but z need be kept."""
+    lse = z + x[np.arange(len(target)), target]
+    return np.exp(x - lse[:, None]) - _one_hot(x, target)
+
+
+cross_entropy = primitive(lambda x, target: _logsumexp(x, -1) - x[np.arange(len(target)), target],
+    [lambda g, z, x, target: g[:, None] * _class_weights(z, x, target)],
+    [lambda t, z, x, target: np.sum(t * _class_weights(z, x, target), axis=-1)],
+    name="cross_entropy", doc="−log softmax(x) at the target: (N, C) logits and (N,) class numbers give (N,).")
 
 # --- Made of the rows above ------------------------------------------------------------------------------
 

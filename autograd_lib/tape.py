@@ -192,6 +192,9 @@ class Tensor:
         return Tensor, (self._data, self._requires_grad, self.name)
 
 
+_operands = (Tensor, *_numeric)
+
+
 class Dual(Tensor):
     """A Tensor of a forward-mode level: it carries its tangent along, and records nothing."""
 
@@ -222,66 +225,66 @@ class Primitive:
         self._arity = None if each else len(rules)
         self._rule = each or rules.__getitem__
         self._keywords = self._read_keywords()
+        self.method = _quick(self)
 
     def _read_keywords(self):
-        """What follows g, z and the inputs in the rules' own parameter lists."""
-        keywords = ()
+        """What follows g, z and the inputs in the rules' own parameter lists, as the keys of a dict: they have an order."""
+        keywords = {}
         for i in range(1 if self._arity is None else self._arity):
             if rule := self._rule(i):
                 parameters = list(signature(rule).parameters.values())
                 if self._arity is None:
-                    return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+                    return {p.name: None for p in parameters if p.kind is p.KEYWORD_ONLY}
                 if len(parameters) < 2 + self._arity:
                     raise TypeError(f"{self.name}: rule {i} takes {len(parameters)} arguments, but {2 + self._arity} "
                                     f"are passed: g, z and {self._arity} input{'s' * (self._arity > 1)}")
-                keywords = tuple(p.name for p in parameters[2 + self._arity:])
+                keywords = {p.name: None for p in parameters[2 + self._arity:]}
         return keywords
-
-    def method(self):
-        """This row as a plain function, for Python to bind to Tensor; quick for the elementwise rows."""
-        if self.kind == "elementwise" and self._arity in (1, 2) and all(self.rules):
-            return (_quick_unary if self._arity == 1 else _quick_binary)(self)
-        return lambda *args, **params: self(*args, **params)
 
     def __repr__(self):
         return f"<{self.kind} {self.name}>"
 
     def __call__(self, *args, **params):
-        arity = self._arity
-        if arity is not None and len(args) != arity:
+        if params or len(args) != self._arity:
+            return self.record(args, params)
+        return self.method(*args)
+
+    def record(self, args, params):
+        """Compute the result, and remember how if a gradient may be wanted: every call ends here or in `_quick`."""
+        if len(args) != self._arity and self._arity is not None:
             args, params = self._split(args, params)
-        if params and not params.keys() <= set(self._keywords):
-            raise TypeError(f"{self.name}: {', '.join(params.keys() - set(self._keywords))} is not supported; "
+        if not params.keys() <= self._keywords.keys():
+            raise TypeError(f"{self.name}: {', '.join(params.keys() - self._keywords.keys())} is not supported; "
                             f"the keywords are: {', '.join(self._keywords) or 'none'}")
         level = -1
         for a in args:
-            if isinstance(a, Tensor) and a.level > level:
-                level = a.level
-        values, mine = [], []
-        for i, a in enumerate(args):
-            if not isinstance(a, Tensor):
-                values.append(a if isinstance(a, _numeric) else _array(a, f"{self.name}: argument {i}"))
-            elif a.level == level:
-                values.append(a._data)
-                mine.append((i, a))
-            else:
-                values.append(a)
-        if level > 0 and any(isinstance(v, Tensor) for v in values):
+            if isinstance(a, Tensor):
+                if a.level > level:
+                    level = a.level
+            elif not isinstance(a, _numeric):
+                return self.record([a if isinstance(a, (Tensor, *_numeric)) else _array(a, f"{self.name}: argument {i}")
+                                    for i, a in enumerate(args)], params)
+        values = [a._data if isinstance(a, Tensor) and a.level == level else a for a in args]
+        if level > 0 and any([isinstance(v, Tensor) for v in values]):
             z = self(*values, **params)
         else:
             z = self._run(values, params)
         if level < 0:
             return z
-        if level <= _blocked.get():
-            return _constant(z, level)
-        tangents = {i: a.tangent for i, a in mine if a.tangent is not None}
+        needed, tangents = [], {}
+        if level > _blocked.get():
+            for i, a in enumerate(args):
+                if isinstance(a, Tensor) and a.level == level:
+                    if a.tangent is not None:
+                        tangents[i] = a.tangent
+                    elif a._requires_grad and (rule := self._rule(i)):
+                        needed.append((i, rule))
         if tangents:
             return dual(z, self._push(tangents, z, values, params), level)
-        needed = tuple([(i, self._rule(i)) for i, a in mine if a._requires_grad and self._rule(i)])
         if not needed:
             return _constant(z, level)
         node = _new(Tensor)
-        node._data, node.op, node.inputs, node.level = z, self, args, level
+        node._data, node.op, node.inputs, node.level = z, self, tuple(args), level
         node._values, node._needed, node._order = values, needed, next(_clock)
         if params:
             node.params = params
@@ -319,31 +322,33 @@ class Primitive:
         return total if total is None or total.shape == z.shape else np.broadcast_to(total, z.shape)
 
 
-# The two functions below are Primitive.__call__ over again for the case that nearly every call is: plain numbers
-# under one level of backward mode. They save two thirds of its time. Whatever is not that case, or fails, goes to the row.
+def _quick(row):
+    """`row.record` over again for what nearly every call is: one or two arguments, no keywords, plain numbers under one
+    level of backward mode. It saves two thirds of the time. Whatever is not that, or fails, goes to `record`.
 
+    A plain function, so that Python binds it to Tensor as a method without a call in between.
+    """
+    function, record = row.function, row.record
 
-def _quick_unary(row):
-    function, (rule,) = row.function, row.rules
-    needed = ((0, rule),)
+    def general(*args, **params):
+        return record(args, params)
 
-    def call(x):
-        value = x._data
-        if type(x) is not Tensor or isinstance(value, Tensor) or not x._requires_grad or x.level <= _blocked.get():
-            return row(x)
+    def unary(x):
+        if type(x) is not Tensor or not x._requires_grad or x.level <= _blocked.get():
+            return record((x,), {})
+        a = x._data
+        if isinstance(a, Tensor):
+            return record((x,), {})
         node = _new(Tensor)
-        node._data = function(value)
+        try:
+            node._data = function(a)
+        except (TypeError, ValueError):
+            return record((x,), {})
         node.op, node.inputs, node.level = row, (x,), x.level
-        node._values, node._needed, node._order = (value,), needed, next(_clock)
+        node._values, node._needed, node._order = (a,), plans[1], next(_clock)
         return node
-    return call
 
-
-def _quick_binary(row):
-    function, (x_rule, y_rule) = row.function, row.rules
-    plans = (), ((0, x_rule),), ((1, y_rule),), ((0, x_rule), (1, y_rule))
-
-    def call(x, y):
+    def binary(x, y):
         if type(x) is Tensor:
             level, a, needed = x.level, x._data, x._requires_grad
             if type(y) is Tensor and y.level == level:
@@ -351,22 +356,27 @@ def _quick_binary(row):
             elif type(y) in _common:
                 b = y
             else:
-                return row(x, y)
+                return record((x, y), {})
         elif type(x) in _common and type(y) is Tensor:
             level, a, b, needed = y.level, x, y._data, 2 * y._requires_grad
         else:
-            return row(x, y)
+            return record((x, y), {})
         if not needed or level <= _blocked.get() or level and (isinstance(a, Tensor) or isinstance(b, Tensor)):
-            return row(x, y)
+            return record((x, y), {})
         node = _new(Tensor)
         try:
             node._data = function(a, b)
         except (TypeError, ValueError):
-            return row(x, y)
+            return record((x, y), {})
         node.op, node.inputs, node.level = row, (x, y), level
         node._values, node._needed, node._order = (a, b), plans[needed], next(_clock)
         return node
-    return call
+
+    rules = tuple(enumerate(row.rules))
+    plans = (), rules[:1], rules[1:], rules  # by which arguments want a gradient: neither, the first, the second, both
+    if row._keywords or not row.rules or not all(row.rules):
+        return general
+    return {1: unary, 2: binary}.get(len(row.rules), general)
 
 
 def elementwise(function, *rules, name=None, doc=None):
@@ -429,9 +439,10 @@ def backward_pass(output, g):
             ledger[again._order] = g
             heappush(waiting, (-again._order, again))
         z, values, params = node._data, node._values, node.params
+        two = len(values) == 2 and not params
         for i, rule in node._needed:
             x = inputs[i]
-            gx = rule(g, z, *values, **params) if params else rule(g, z, *values)
+            gx = rule(g, z, values[0], values[1]) if two else rule(g, z, *values, **params)
             value = x._data
             if not type(gx) is type(value) is _float64:
                 if getattr(gx, "shape", None) != value.shape or gx.dtype != value.dtype:
@@ -457,7 +468,8 @@ def _fit(gx, value, node, i):
                          f"for an input of shape {shape}")
     if got != shape:
         stretched = tuple(range(extra)) + tuple(k + extra for k, n in enumerate(shape) if got[k + extra] != n)
-        gx = np.reshape(np.sum(gx, axis=stretched), shape)
+        gx = gx.sum(axis=stretched)
+        gx = gx if gx.shape == shape else gx.reshape(shape)
     return gx if getattr(gx, "dtype", None) == value.dtype else value.dtype.type(gx) \
         if isinstance(gx, (int, float)) else gx.astype(value.dtype)
 

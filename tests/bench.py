@@ -1,0 +1,540 @@
+"""How fast the engine is, beside NumPy written by hand and whichever peers are installed: `make bench`.
+
+Prints one table. Every figure comes from interleaved rounds in one process on one BLAS thread, as a median. All engines
+compute the same number from the same seed, and nothing is printed for a row where they disagree. A peer that is not
+installed is a dash (`pip install -e .[bench]` brings them). The last column repeats ours in a process where malloc is
+left as it comes; elsewhere it is told to keep large blocks, because page faults would drown the rest.
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import time
+import tracemalloc
+
+ENGINES = ("ours", "NumPy", "PyTorch", "HIPS autograd", "MyGrad", "micrograd")
+MODULES = {"PyTorch": "torch", "HIPS autograd": "autograd", "MyGrad": "mygrad", "micrograd": "micrograd"}
+ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")}
+KEEP_BLOCKS = {name: str(2**32 - 1) for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_")} | {
+    "MALLOC_MMAP_THRESHOLD_": str(2**32 - 1), "MALLOC_TOP_PAD_": str(2**28)}
+ROWS = {}
+
+
+def row(title, unit, rounds=15):
+    """Registers a function that returns {engine: function to time}; each returns the number all must agree on.
+
+    `unit` is a pair: how to name the figure, and the number of ops to divide the time by; "×" is a ratio to NumPy.
+    """
+    def register(build):
+        ROWS[title] = build, unit, rounds
+        return build
+    return register
+
+
+def have(engine):
+    return importlib.util.find_spec(MODULES[engine]) is not None
+
+
+def measure(build, unit, rounds):
+    """{engine: figure} of one row: medians over interleaved rounds."""
+    runs = build()
+    values = {engine: [float(run()) for _ in range(3)] for engine, run in runs.items()}
+    first = next(iter(values.values()))
+    for engine, value in values.items():
+        if any(abs(a - b) > 1e-4 * (1 + abs(b)) for a, b in zip(value, first)):
+            raise SystemExit(f"{engine} computes {value}, and {next(iter(values))} {first}: nothing to compare")
+    quickest = min(timed(run, 1) for run in runs.values())
+    repeat = max(1, int(0.004 / quickest))
+    times = {engine: [] for engine in runs}
+    for _ in range(rounds):
+        for engine, run in runs.items():
+            times[engine].append(timed(run, repeat if timed(run, 1) < 0.01 else 1))
+    if unit[0] == "×":
+        return {engine: median([t / n for t, n in zip(ts, times["NumPy"])]) for engine, ts in times.items()}
+    return {engine: median(ts) * 1e6 / unit[1] for engine, ts in times.items()}
+
+
+def timed(run, repeat):
+    start = time.perf_counter()
+    for _ in range(repeat):
+        run()
+    return (time.perf_counter() - start) / repeat
+
+
+def median(xs):
+    return sorted(xs)[len(xs) // 2]
+
+
+# --- A training step: forward, backward, SGD -------------------------------------------------------------
+
+
+def mlp(sizes, batch, dtype):
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(batch, sizes[0])).astype(dtype)
+    y = rng.integers(0, sizes[-1], batch)
+    start = [(rng.normal(size=(n, m)) / n ** 0.5).astype(dtype) for n, m in zip(sizes, sizes[1:])]
+    lr, runs = 0.01, {}
+
+    import autograd_lib as ag
+
+    ours = [(ag.Tensor(W, requires_grad=True), ag.Tensor(np.zeros(W.shape[1], dtype), requires_grad=True)) for W in start]
+    sgd = ag.optim.SGD([p for layer in ours for p in layer], lr=lr)
+
+    def our_step():
+        sgd.zero_grad()
+        h = X
+        for k, (W, b) in enumerate(ours):
+            h = h @ W + b
+            if k < len(ours) - 1:
+                h = ag.relu(h)
+        loss = ag.nn.functional.cross_entropy(h, y)
+        loss.backward()
+        sgd.step()
+        return loss.data
+    runs["ours"] = our_step
+
+    by_hand = [(W.copy(), np.zeros(W.shape[1], dtype)) for W in start]
+    rows = np.arange(batch)
+
+    def numpy_step():
+        hs = [X]
+        for k, (W, b) in enumerate(by_hand):
+            z = hs[-1] @ W + b
+            hs.append(np.maximum(z, 0) if k < len(by_hand) - 1 else z)
+        z = hs.pop()
+        e = np.exp(z - z.max(1, keepdims=True))
+        p = e / e.sum(1, keepdims=True)
+        loss = -np.log(p[rows, y]).mean()
+        p[rows, y] -= 1
+        g = p / batch
+        for (W, b), h in zip(reversed(by_hand), reversed(hs)):
+            gW, gb = h.T @ g, g.sum(0)
+            if h is not X:
+                g = (g @ W.T) * (h > 0)
+            W -= lr * gW
+            b -= lr * gb
+        return loss
+    runs["NumPy"] = numpy_step
+
+    if have("PyTorch"):
+        import torch
+        torch.set_num_threads(1)
+        theirs = [(torch.tensor(W, requires_grad=True), torch.zeros(W.shape[1], dtype=torch.from_numpy(W).dtype, requires_grad=True))
+                  for W in start]
+        tX, ty = torch.tensor(X), torch.tensor(y)
+        tsgd = torch.optim.SGD([p for layer in theirs for p in layer], lr=lr)
+
+        def torch_step():
+            tsgd.zero_grad()
+            h = tX
+            for k, (W, b) in enumerate(theirs):
+                h = h @ W + b
+                if k < len(theirs) - 1:
+                    h = torch.relu(h)
+            loss = torch.nn.functional.cross_entropy(h, ty)
+            loss.backward()
+            tsgd.step()
+            return loss.item()
+        runs["PyTorch"] = torch_step
+
+    if have("HIPS autograd"):
+        import autograd
+        import autograd.numpy as anp
+
+        def hips_loss(params):
+            h = X
+            for k, (W, b) in enumerate(params):
+                h = anp.dot(h, W) + b
+                if k < len(params) - 1:
+                    h = anp.maximum(h, 0)
+            h = h - anp.max(h, axis=1, keepdims=True)
+            return anp.mean(anp.log(anp.sum(anp.exp(h), axis=1)) - h[rows, y])
+
+        hips = [(W.copy(), np.zeros(W.shape[1], dtype)) for W in start]
+        hips_grad = autograd.value_and_grad(hips_loss)
+
+        def hips_step():
+            loss, grads = hips_grad(hips)
+            for (W, b), (gW, gb) in zip(hips, grads):
+                W -= lr * gW
+                b -= lr * gb
+            return loss
+        runs["HIPS autograd"] = hips_step
+
+    if have("MyGrad"):
+        import mygrad
+        from mygrad.nnet import softmax_crossentropy
+        from mygrad.nnet.activations import relu
+        mine = [(mygrad.tensor(W), mygrad.tensor(np.zeros(W.shape[1], dtype))) for W in start]
+
+        def mygrad_step():
+            h = X
+            for k, (W, b) in enumerate(mine):
+                h = mygrad.matmul(h, W) + b
+                if k < len(mine) - 1:
+                    h = relu(h)
+            loss = softmax_crossentropy(h, y)
+            loss.backward()
+            for layer in mine:
+                for p in layer:
+                    p.data -= lr * p.grad
+                    p.null_grad()
+            return loss.item()
+        runs["MyGrad"] = mygrad_step
+    return runs
+
+
+@row("MLP 64-64-10, batch 32, float64", ("×",), rounds=41)
+def small_mlp():
+    return mlp([64, 64, 10], 32, "float64")
+
+
+@row("MLP 784-256-10, batch 64, float32", ("×",), rounds=31)
+def middle_mlp():
+    return mlp([784, 256, 10], 64, "float32")
+
+
+@row("MLP 784-1024-1024-10, batch 256, float32", ("×",), rounds=9)
+def large_mlp():
+    return mlp([784, 1024, 1024, 10], 256, "float32")
+
+
+@row("tanh(x)·c, sum, 10⁶ elements", ("×",), rounds=15)
+def elementwise():
+    import numpy as np
+
+    import autograd_lib as ag
+
+    a, c = np.random.default_rng(0).normal(size=(2, 10**6))
+    x = ag.Tensor(a, requires_grad=True)
+
+    def ours():
+        x.zero_grad()
+        (ag.tanh(x) * c).sum().backward()
+        return x.grad[0]
+
+    def by_hand():
+        z = np.tanh(a)
+        (z * c).sum()
+        return (c * (1 - z * z))[0]
+    runs = {"ours": ours, "NumPy": by_hand}
+    if have("PyTorch"):
+        import torch
+        torch.set_num_threads(1)
+        tx, tc = torch.tensor(a, requires_grad=True), torch.tensor(c)
+
+        def theirs():
+            tx.grad = None
+            (torch.tanh(tx) * tc).sum().backward()
+            return tx.grad[0]
+        runs["PyTorch"] = theirs
+    if have("HIPS autograd"):
+        import autograd
+        import autograd.numpy as anp
+        hips = autograd.grad(lambda x: anp.sum(anp.tanh(x) * c))
+        runs["HIPS autograd"] = lambda: hips(a)[0]
+    if have("MyGrad"):
+        import mygrad
+        mx = mygrad.tensor(a)
+
+        def mine():
+            (mygrad.tanh(mx) * c).sum().backward()
+            g = mx.grad[0]
+            mx.null_grad()
+            return g
+        runs["MyGrad"] = mine
+    return runs
+
+
+# --- Overhead: scalars -----------------------------------------------------------------------------------
+
+
+def chain(x, w, tanh, n=800):
+    s = x
+    for _ in range(n // 4):
+        s = tanh(s * w + x) * 0.5
+    return s
+
+
+def backward_of(make, function, tanh, read):
+    def run():
+        x, w = make(0.5), make(0.9)
+        function(x, w, tanh).backward()
+        return read(x)
+    return run
+
+
+def scalar_engines(function):
+    """The same scalar function, forward and backward, on every engine that has `x.backward()`."""
+    import autograd_lib as ag
+
+    runs = {"ours": backward_of(lambda v: ag.Tensor(v, requires_grad=True), function, lambda s: s.tanh(), lambda x: x.grad)}
+    if have("PyTorch"):
+        import torch
+        torch.set_num_threads(1)
+        runs["PyTorch"] = backward_of(lambda v: torch.tensor(v, dtype=torch.float64, requires_grad=True), function, torch.tanh,
+                                      lambda x: x.grad)
+    if have("HIPS autograd"):
+        import autograd
+        import autograd.numpy as anp
+        hips = autograd.grad(lambda x, w: function(x, w, anp.tanh))
+        runs["HIPS autograd"] = lambda: hips(0.5, 0.9)
+    if have("MyGrad"):
+        import mygrad
+        runs["MyGrad"] = backward_of(mygrad.tensor, function, mygrad.tanh, lambda x: x.grad)
+    if have("micrograd"):
+        from micrograd.engine import Value
+        if hasattr(Value, "tanh") or function is doublings:
+            runs["micrograd"] = backward_of(Value, function, lambda s: s.tanh(), lambda x: x.grad)
+    return runs
+
+
+@row("scalar op, forward and backward, chain of 800", ("µs", 800))
+def scalars():
+    return scalar_engines(chain)
+
+
+@row("the same with multiply and add only", ("µs", 800))
+def plain_scalars():
+    def function(x, w, tanh):
+        s = x
+        for _ in range(400):
+            s = s * w + x
+        return s
+    runs = scalar_engines(function)
+    if have("micrograd"):
+        from micrograd.engine import Value
+        runs["micrograd"] = backward_of(Value, function, None, lambda x: x.grad)
+    return runs
+
+
+@row("the chain through grad(f)", ("µs", 800))
+def through_grad():
+    import autograd_lib as ag
+
+    ours = ag.grad(lambda x, w: chain(x, w, ag.tanh), (0, 1))
+    runs = {"ours": lambda: ours(0.5, 0.9)[0]}
+    if have("HIPS autograd"):
+        import autograd
+        import autograd.numpy as anp
+        hips = autograd.grad(lambda x, w: chain(x, w, anp.tanh), (0, 1))
+        runs["HIPS autograd"] = lambda: hips(0.5, 0.9)[0]
+    return runs
+
+
+@row("the chain through jvp", ("µs", 800))
+def through_jvp():
+    import autograd_lib as ag
+
+    runs = {"ours": lambda: ag.jvp(lambda x, w: chain(x, w, ag.tanh), (0.5, 0.9), (1.0, 0.0))[1]}
+    if have("HIPS autograd"):
+        import autograd
+        import autograd.numpy as anp
+        hips = autograd.make_jvp(lambda x: chain(x, 0.9, anp.tanh))(0.5)
+        runs["HIPS autograd"] = lambda: hips(1.0)[1]
+    return runs
+
+
+def doublings(x, w, tanh):
+    y = x
+    for _ in range(60):
+        y = y + y
+    return y
+
+
+@row("60 doublings y = y + y", ("µs", 1))
+def sixty():
+    return scalar_engines(doublings)
+
+
+def deep(n):
+    def function(x, w, tanh):
+        s = x
+        for _ in range(n):
+            s = s * 0.999999
+        return s
+
+    def build():
+        import gc
+        runs = scalar_engines(function)
+        if n > 900:
+            runs.pop("micrograd", None)  # its recursion ends near 1,000
+        if n > 10**4:
+            runs.pop("MyGrad", None)  # minutes
+        gc.collect()
+        return runs
+    return build
+
+
+for exponent in (3, 4, 5, 6):
+    row(f"depth 10{'⁰¹²³⁴⁵⁶'[exponent]}, per op", ("µs", 10**exponent), rounds={3: 15, 4: 7, 5: 3, 6: 1}[exponent])(deep(10**exponent))
+
+
+@row("moons, 2-16-16-1 of scalars, 100 points", ("ms", 1000), rounds=3)
+def moons():
+    import random
+
+    import autograd_lib as ag
+
+    random.seed(0)
+    points = [(random.uniform(-1, 2), random.uniform(-1, 1)) for _ in range(100)]
+    labels = [1 if x * x + y > 0.5 else -1 for x, y in points]
+    weights = [[[random.uniform(-1, 1) for _ in range(n)] for _ in range(m)] for n, m in ((2, 16), (16, 16), (16, 1))]
+
+    def run_with(make):
+        def run():
+            layers = [[([make(w) for w in neuron], make(0.0)) for neuron in layer] for layer in weights]
+            total = 0.0
+            for point, label in zip(points, labels):
+                h = point
+                for k, layer in enumerate(layers):
+                    h = [sum((w * x for w, x in zip(ws, h)), b) for ws, b in layer]
+                    if k < 2:
+                        h = [z.relu() for z in h]
+                total = total + (h[0] * -label + 1).relu()
+            (total * (1 / len(points))).backward()
+            return layers[0][0][0][0].grad
+        return run
+    runs = {"ours": run_with(lambda v: ag.Tensor(v, requires_grad=True))}
+    if have("micrograd"):
+        from micrograd.engine import Value
+        runs["micrograd"] = run_with(Value)
+    return runs
+
+
+# --- Arrays ----------------------------------------------------------------------------------------------
+
+
+@row("gather 10⁵ rows of 64, repeated index, and back", ("×",), rounds=7)
+def gather():
+    import numpy as np
+
+    import autograd_lib as ag
+
+    rng = np.random.default_rng(0)
+    table, index, c = rng.normal(size=(1000, 64)), rng.integers(0, 1000, 10**5), rng.normal(size=(10**5, 64))
+    t = ag.Tensor(table, requires_grad=True)
+
+    def ours():
+        t.zero_grad()
+        (t[index] * c).sum().backward()
+        return t.grad[0, 0]
+
+    def by_hand():
+        (table[index] * c).sum()
+        g = np.zeros_like(table)
+        np.add.at(g, index, c)
+        return g[0, 0]
+    runs = {"ours": ours, "NumPy": by_hand}
+    if have("PyTorch"):
+        import torch
+        torch.set_num_threads(1)
+        tt, ti, tc = torch.tensor(table, requires_grad=True), torch.tensor(index), torch.tensor(c)
+
+        def theirs():
+            tt.grad = None
+            (tt[ti] * tc).sum().backward()
+            return tt.grad[0, 0]
+        runs["PyTorch"] = theirs
+    if have("HIPS autograd"):
+        import autograd
+        import autograd.numpy as anp
+        hips = autograd.grad(lambda x: anp.sum(x[index] * c))
+        runs["HIPS autograd"] = lambda: hips(table)[0, 0]
+    if have("MyGrad"):
+        import mygrad
+        m = mygrad.tensor(table)
+
+        def mine():
+            (m[index] * c).sum().backward()
+            g = m.grad[0, 0]
+            m.null_grad()
+            return g
+        runs["MyGrad"] = mine
+    return runs
+
+
+def jacobian_row(n):
+    def build():
+        import numpy as np
+
+        import autograd_lib as ag
+
+        x, e = np.linspace(0, 1, n), np.eye(n)
+
+        def f(x):
+            return ag.sum(ag.sin(x) * x)
+        return {"ours": lambda: np.sum(ag.grad(f)(x)),
+                "NumPy": lambda: sum(ag.jvp(f, (x,), (e[i],))[1] for i in range(n))}  # not NumPy: the other mode
+    return build
+
+
+# --- Memory and import -----------------------------------------------------------------------------------
+
+
+def peak_memory():
+    """Peak of what NumPy allocates in one training step beyond the parameters, relative to NumPy by hand."""
+    runs = mlp([784, 1024, 1024, 10], 256, "float32")
+    peaks = {}
+    for engine in runs.keys() - {"PyTorch"}:  # which does not allocate through Python
+        runs[engine]()
+        tracemalloc.start()
+        runs[engine]()
+        peaks[engine] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return {engine: peak / peaks["NumPy"] for engine, peak in peaks.items()}
+
+
+def import_time():
+    """Seconds that `import` takes in a fresh process, relative to NumPy's own."""
+    names = {"ours": "autograd_lib", "NumPy": "numpy", **{e: m for e, m in MODULES.items() if have(e)}}
+    times = {engine: [] for engine in names}
+    for _ in range(5):
+        for engine, name in names.items():
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", f"import {name}"], check=True)
+            times[engine].append(time.perf_counter() - start)
+    return {engine: median([t / n for t, n in zip(ts, times["NumPy"])]) for engine, ts in times.items()}
+
+
+def child(titles):
+    for title in titles:
+        build, unit, rounds = ROWS[title]
+        print(json.dumps([title, measure(build, unit, rounds)]), flush=True)
+
+
+def run_child(titles, env):
+    process = subprocess.Popen([sys.executable, __file__, "--rows", *titles], env=os.environ | ONE_THREAD | env,
+                               stdout=subprocess.PIPE, text=True)
+    for line in process.stdout:
+        yield json.loads(line)
+    if process.wait():
+        raise SystemExit(process.returncode)
+
+
+def line(title, figures, unit, last="–"):
+    cells = [f"{figures[e]:.3g}" if e in figures else "–" for e in ENGINES]
+    print(f"{title + ', ' + unit:56}" + "".join(f"{c:>15}" for c in [*cells, last]), flush=True)
+
+
+def main(arguments):
+    if arguments[:1] == ["--rows"]:
+        return child(arguments[1:])
+    chosen = [t for t in ROWS if all(a.lower() in t.lower() for a in arguments)]
+    ratios = [t for t in chosen if ROWS[t][1][0] == "×"]
+    print(f"{'':56}" + "".join(f"{e:>15}" for e in [*ENGINES, "ours, no malloc"]))
+    loose = dict(run_child(ratios, {})) if ratios else {}
+    for title, figures in run_child(chosen, KEEP_BLOCKS):
+        last = f"{loose[title]['ours']:.3g}" if title in loose else "–"
+        line(title, figures, "× NumPy" if ROWS[title][1][0] == "×" else ROWS[title][1][0], last)
+    if not arguments:
+        line("peak memory of a step, MLP 784-1024-1024-10", peak_memory(), "× NumPy")
+        line("import", import_time(), "× NumPy")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
