@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 
 from . import ops
+from .tape import Tensor, plain
 from .transforms import jvp, vjp
 
 _STEP = 1e-5  # relative to the input; the four-point difference is then good to about 1e-10
@@ -38,14 +39,14 @@ def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
         raise ValueError(f"check_grads: modes are chosen from 'rev' and 'fwd', not {modes!r}")
     rng = np.random.default_rng(0)
     xs = [np.array(x, dtype=np.float64) for x in xs]
-    u = _direction(rng, np.shape(vjp(f, *xs)[0]))
+    u = _direction(rng, _at(f, xs).shape)
     # With one output number the report gives the slope of f itself, free of the projection.
     _check(lambda *xs: ops.sum(f(*xs) * u), xs, order, modes, rng, "", u.item() if u.size == 1 else 1.0)
 
 
 def _check(f, xs, order, modes, rng, path, scale):
     """Check the scalar function `f`, then projections of its derivative; `path` says how `f` was derived."""
-    value = np.asarray(f(*xs)).item()
+    value = _at(f, xs).item()
     given = {"rev": lambda: vjp(f, *xs)[1](1.0), "fwd": lambda: _by_columns(f, xs)}
     grads = {mode: given[mode]() for mode in modes}
     faults = []
@@ -58,7 +59,7 @@ def _check(f, xs, order, modes, rng, path, scale):
                 warnings.warn(f"check_grads: a kink at {where}: the slope is {left / scale:.6g} on the left and "
                               f"{right / scale:.6g} on the right", RuntimeWarning, stacklevel=3)
             for mode in modes:
-                rule = grads[mode][i][k].item()
+                rule = plain(grads[mode][i])[k].item()
                 fits = min(left, right) - 1e-6 <= rule <= max(left, right) + 1e-6 if kink else \
                     abs(rule - slope) <= 1e-5 * abs(slope) + 1e-8 * (1 + abs(value))
                 if not fits:
@@ -77,6 +78,11 @@ def _check(f, xs, order, modes, rng, path, scale):
             _check(derived[mode], xs, order - 1, modes, rng, f"{path}{mode} > ", scale)
 
 
+def _at(f, xs):
+    """The value of `f` as a plain array; `f` may use methods, and close over parameters."""
+    return plain(f(*[Tensor(x) for x in xs]))
+
+
 def _direction(rng, shape):
     """Random numbers that are neither small nor 1."""
     return np.asarray(rng.uniform(0.5, 0.9, shape) * rng.choice([-1, 1], shape))
@@ -89,7 +95,7 @@ def _by_columns(f, xs):
         for k in np.ndindex(x.shape):
             tangents = [np.zeros(y.shape) for y in xs]
             tangents[i][k] = 1.0
-            grads[i][k] = jvp(f, xs, tangents)[1]
+            grads[i][k] = plain(jvp(f, xs, tangents)[1])
     return grads
 
 
@@ -104,7 +110,7 @@ def _slopes(f, xs, i, k, value):
     def at(shift):
         moved = [x.copy() for x in xs]
         moved[i][k] += shift
-        return np.asarray(f(*moved)).item()
+        return _at(f, moved).item()
 
     far_left, near_left, near_right, far_right = at(-2 * h), at(-h), at(h), at(2 * h)
     slope = (8 * (near_right - near_left) - (far_right - far_left)) / (12 * h)

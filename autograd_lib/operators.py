@@ -1,9 +1,11 @@
 """Which Python operator, method and NumPy function is which row; attached to Tensor."""
 
+import operator
+
 import numpy as np
 
 from . import ops
-from .tape import Primitive, Tensor, _plain
+from .tape import Primitive, Tensor, plain
 
 
 def _reflected(row):
@@ -12,7 +14,18 @@ def _reflected(row):
 
 def _compare(ufunc):
     """Comparisons have no slope: they give plain arrays of bool."""
-    return lambda self, other: ufunc(_plain(self), _plain(other))
+    return lambda self, other: ufunc(plain(self), plain(other))
+
+
+def _reduction(row):
+    """NumPy has other arguments third by position: they must not be taken for keepdims."""
+    def reduce(a, axis=None, **keywords):
+        return row(a, axis=axis, **keywords)
+    return reduce
+
+
+def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
+    return ops.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
 _OPERATORS = {"add": ops.add, "sub": ops.subtract, "mul": ops.multiply, "truediv": ops.divide, "pow": ops.power,
@@ -31,6 +44,8 @@ _CONSTANT = ["greater", "greater_equal", "less", "less_equal", "equal", "not_equ
 _RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
 
 _rows = {getattr(np, name): getattr(ops, _RENAMED.get(name, name)) for name in _FUNCTIONS}
+_rows |= {f: _reduction(_rows[f]) for f in (np.sum, np.mean, np.max, np.min, np.amax, np.amin)}
+_rows[np.clip] = _clip
 _constant = {getattr(np, name) for name in _CONSTANT}
 
 
@@ -38,7 +53,7 @@ def _dispatch(function, args, kwargs):
     if function in _rows:
         return _rows[function](*args, **kwargs)
     if function in _constant:
-        return function(*[_plain(a) if isinstance(a, Tensor) else a for a in args], **kwargs)
+        return function(*[plain(a) if isinstance(a, Tensor) else a for a in args], **kwargs)
     raise TypeError(f"np.{function.__name__} has no row in the table, so it cannot be differentiated: use the functions "
                     "of autograd_lib, add a row (see autograd_lib.primitive), or pass t.data if no gradient is wanted")
 
@@ -59,13 +74,19 @@ def _array(self, dtype=None, copy=None):
     if self._requires_grad or self.level:
         raise TypeError("a Tensor that requires a gradient cannot become an array unnoticed: "
                         "use t.data for its value, t.detach() for a constant")
-    return np.array(_plain(self), dtype=dtype, copy=copy)
+    return np.array(plain(self), dtype=dtype, copy=copy)
+
+
+def _float(self):
+    if self._requires_grad or self.level:
+        raise TypeError("a Tensor that requires a gradient cannot become a float unnoticed: use t.item() for its value")
+    return float(self.item())
 
 
 def _getitem(self, index):
     parts = index if isinstance(index, tuple) else (index,)
     if any(isinstance(i, Tensor) for i in parts):
-        index = tuple(_plain(i) if isinstance(i, Tensor) else i for i in parts)
+        index = tuple(plain(i) if isinstance(i, Tensor) else i for i in parts)
         index = index[0] if len(index) == 1 else index
     return ops.getitem(self, index)
 
@@ -110,9 +131,10 @@ Tensor.__getitem__ = _getitem
 Tensor.__setitem__ = _setitem
 Tensor.__len__ = _len
 Tensor.__iter__ = _iter
-Tensor.__bool__ = lambda self: bool(_plain(self))
-Tensor.__float__ = lambda self: float(self.item())
-Tensor.__format__ = lambda self, spec: format(_plain(self)[()], spec) if spec else repr(self)
+Tensor.__bool__ = lambda self: bool(plain(self))
+Tensor.__float__ = _float
+Tensor.__index__ = lambda self: operator.index(plain(self)[()])
+Tensor.__format__ = lambda self, spec: format(plain(self)[()], spec) if spec else repr(self)
 Tensor.__array__ = _array
 Tensor.__array_ufunc__ = _array_ufunc
 Tensor.__array_function__ = _array_function

@@ -44,7 +44,7 @@ negative = elementwise(operator.neg,
 
 def _less_one(x, y):
     """y − 1 as an exponent of x; 0 where x = y = 0, for x⁰ is 1 everywhere and its slope there is 0·x⁰."""
-    return y - ((x != 0) | (y != 0)) if isinstance(y, Tensor) else y - (y != 0)
+    return y - ((x != 0) | (y != 0)) if isinstance(y, Tensor) else y - 1 * (y != 0)
 
 
 power = elementwise(operator.pow,
@@ -165,7 +165,7 @@ reshape = linear(np.reshape,
     lambda g, z, x, shape: np.reshape(g, x.shape))
 
 transpose = linear(np.transpose,
-    lambda g, z, x, axes=None: np.transpose(g, None if axes is None else np.argsort(axes)))
+    lambda g, z, x, axes=None: np.transpose(g, None if axes is None else np.argsort([a % x.ndim for a in axes])))
 
 squeeze = linear(np.squeeze,
     lambda g, z, x, axis=None: np.reshape(g, x.shape))
@@ -173,7 +173,15 @@ squeeze = linear(np.squeeze,
 expand_dims = linear(np.expand_dims,
     lambda g, z, x, axis: np.reshape(g, x.shape))
 
-astype = linear(lambda x, dtype: x.astype(dtype),
+
+
+def _astype(x, dtype):
+    if np.dtype(dtype).kind != "f":
+        raise TypeError(f"{np.dtype(dtype)} values have no gradient; use t.data.astype for a plain array")
+    return x.astype(dtype)
+
+
+astype = linear(_astype,
     lambda g, z, x, dtype: g,              # the engine gives a gradient the dtype of its input
     name="astype")
 
@@ -181,10 +189,10 @@ astype = linear(lambda x, dtype: x.astype(dtype),
 def _scatter(x, index, shape):
     out = np.zeros(shape, x.dtype)
     parts = index if isinstance(index, tuple) else (index,)
-    if any(isinstance(i, (list, np.ndarray)) for i in parts):
-        np.add.at(out, index, x)           # an entry that was read twice is paid twice
-    else:
+    if all(i is None or i is Ellipsis or isinstance(i, (int, np.integer, slice)) for i in parts):
         out[index] = x
+    else:
+        np.add.at(out, index, x)           # an entry that was read twice is paid twice
     return out
 
 
@@ -310,10 +318,18 @@ cross_entropy = primitive(lambda x, target: _logsumexp(x, -1) - x[np.arange(len(
 # --- Made of the rows above ------------------------------------------------------------------------------
 
 
+def _axis(axis, shape, op):
+    """`axis` counted from the front."""
+    if not -len(shape) <= axis < len(shape):
+        raise np.exceptions.AxisError(f"{op}: there is no axis {axis} in shape {shape}")
+    return axis % len(shape)
+
+
 def swapaxes(x, axis1, axis2):
     """`x` with two of its axes exchanged."""
     axes = list(range(x.ndim))
-    axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
+    i, j = _axis(axis1, x.shape, "swapaxes"), _axis(axis2, x.shape, "swapaxes")
+    axes[i], axes[j] = j, i
     return transpose(x, tuple(axes))
 
 
@@ -328,9 +344,7 @@ def concatenate(xs, axis=0):
     if axis is None:
         xs, axis = [reshape(x, -1) for x in xs], 0
     shapes = [np.shape(x) for x in xs]
-    if not -len(shapes[0]) <= axis < len(shapes[0]):
-        raise np.exceptions.AxisError(f"concatenate: axis {axis} of an array of shape {shapes[0]}")
-    axis %= len(shapes[0])
+    axis = _axis(axis, shapes[0], "concatenate")
     if any(s[:axis] + s[axis + 1:] != shapes[0][:axis] + shapes[0][axis + 1:] for s in shapes):
         raise ValueError(f"concatenate: the shapes {shapes} differ in more than axis {axis}")
     return _concatenate(*xs, axis=axis, starts=list(accumulate((s[axis] for s in shapes), initial=0)))
@@ -350,5 +364,6 @@ def dot(x, y):
     if len(y_shape) <= 2:
         return matmul(x, y)
     axes = (len(y_shape) - 2, *range(len(y_shape) - 2), len(y_shape) - 1)
-    flat = reshape(transpose(y, axes), (y_shape[-2], -1))
-    return reshape(matmul(x, flat), x_shape[:-1] + y_shape[:-2] + y_shape[-1:])
+    others = y_shape[:-2] + y_shape[-1:]
+    flat = reshape(transpose(y, axes), (y_shape[-2], int(np.prod(others))))
+    return reshape(matmul(x, flat), x_shape[:-1] + others)

@@ -34,15 +34,15 @@ class Optimizer(Stateful):
         if not lr >= 0:
             raise ValueError(f"{type(self).__name__}: lr must not be negative, and is {lr}")
         self.lr = lr
-        self.steps = 0
+        self.steps = np.zeros(len(self.params), int)  # of each parameter, which may join late
         self._memory = [[np.zeros(p.shape, p.dtype) for _ in self.memories] for p in self.params]
 
     def step(self):
         """Update every parameter that has a gradient; those without one stay as they are."""
-        self.steps += 1
-        for p, memory in zip(self.params, self._memory):
+        for i, p in enumerate(self.params):
             if p.grad is not None:
-                p.data -= self._update(p.grad, p, *memory)
+                self.steps[i] += 1
+                p.data -= self._update(p.grad, p, int(self.steps[i]), *self._memory[i])
 
     def zero_grad(self):
         """Forget every parameter's gradient."""
@@ -52,10 +52,10 @@ class Optimizer(Stateful):
     def _state(self):
         named = {f"{name}.{i}": array for i, memory in enumerate(self._memory)
                  for name, array in zip(self.memories, memory)}
-        return {"steps": np.array(self.steps), **named}
+        return {"steps": self.steps, **named}
 
     def _set_state(self, state):
-        self.steps = int(state["steps"])
+        self.steps[...] = state["steps"]
         for i, memory in enumerate(self._memory):
             for name, array in zip(self.memories, memory):
                 array[...] = state[f"{name}.{i}"]
@@ -73,7 +73,7 @@ class SGD(Optimizer):
         super().__init__(params, lr)
         self.momentum, self.weight_decay = momentum, weight_decay
 
-    def _update(self, g, p, velocity):
+    def _update(self, g, p, step, velocity):
         if self.weight_decay:
             g = g + self.weight_decay * p.data
         if self.momentum:
@@ -95,10 +95,10 @@ class Adam(Optimizer):
         super().__init__(params, lr)
         self.betas, self.eps = betas, eps
 
-    def _update(self, g, p, m, v):
+    def _update(self, g, p, step, m, v):
         beta1, beta2 = self.betas
         m += (1 - beta1) * (g - m)
         v += (1 - beta2) * (g * g - v)
-        m_hat = m / (1 - beta1 ** self.steps)
-        v_hat = v / (1 - beta2 ** self.steps)
+        m_hat = m / (1 - beta1 ** step)
+        v_hat = v / (1 - beta2 ** step)
         return self.lr * m_hat / (np.sqrt(v_hat) + self.eps)

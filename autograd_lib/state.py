@@ -1,9 +1,8 @@
 """Saving and loading named arrays as .npz files, for nn.py and optim.py: no pickle, and never half a file."""
 
 import os
-import tempfile
 from pathlib import Path
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -28,23 +27,27 @@ class Stateful:
         faults += [f"{name} is not known here" for name in state.keys() - own.keys()]
         faults += [f"{name} has shape {np.shape(state[name])}, expected {np.shape(own[name])}"
                    for name in own.keys() & state.keys() if np.shape(state[name]) != np.shape(own[name])]
+        faults += [f"{name} is not made of real numbers" for name in own.keys() & state.keys()
+                   if np.asarray(state[name]).dtype.kind not in "biuf"]
         if faults:
             raise ValueError(f"this state does not fit {type(self).__name__}: {'; '.join(sorted(faults))}")
         self._set_state(state)
 
     def save(self, path):
         """Write the state to `path` as .npz. A save that is interrupted leaves the old file whole."""
-        path = Path(path)
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+        path = Path(path).resolve()
+        draft = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, **self._state())
+            with open(draft, "wb") as file:
+                with ZipFile(file, "w") as archive:  # np.savez, but for any name
+                    for name, array in self._state().items():
+                        with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                            np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(draft, path)  # in one step, on the same disk
-        except BaseException:
-            os.unlink(draft)
-            raise
+        finally:
+            draft.unlink(missing_ok=True)
 
     def load(self, path):
         """Read the state from the .npz file at `path`.
@@ -59,6 +62,8 @@ class Stateful:
         try:
             with np.load(path, allow_pickle=False) as file:
                 state = dict(file)
-        except (BadZipFile, ValueError, EOFError, AttributeError, TypeError) as error:
+        except (FileNotFoundError, PermissionError, IsADirectoryError):
+            raise
+        except Exception as error:  # a damaged archive can fail in a dozen ways
             raise ValueError(f"{path} is not a .npz file of plain arrays, or it is damaged: {error}") from None
         self.load_state_dict(state)

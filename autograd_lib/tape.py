@@ -20,11 +20,11 @@ import numpy as np
 _clock = count(1)  # creation numbers, which order the backward pass and date every change of `.data`
 _levels = count(1)
 _blocked = ContextVar("blocked", default=-1)  # nothing at or below this level is recorded
+_blocks = ContextVar("blocks", default=frozenset())  # the open no_grad blocks, of which that is the highest
 _last_stamp = 0
 _new = object.__new__
 _float64 = np.float64
-_numeric = (np.ndarray, np.generic, int, float, complex)
-_common = frozenset({np.ndarray, np.float64, np.float32, int, float})
+_common = frozenset({np.ndarray, np.float64, np.float32, int, float, bool})
 
 
 class Tensor:
@@ -59,9 +59,10 @@ class Tensor:
     _requires_grad = True
     _retain = False
     _stamp = 0
+    _viewed = None  # the Tensor whose memory this one's array is a view of
 
     def __init__(self, data, requires_grad=False, name=None):
-        self._data = _array(data, "Tensor")[()]  # a single number as a NumPy scalar, which is quicker to work with
+        self._data = as_array(data, "Tensor")[()]  # a single number as a NumPy scalar, which is quicker to work with
         self._requires_grad = False
         self.name = name
         self._order = next(_clock)
@@ -78,12 +79,14 @@ class Tensor:
     def data(self, value):
         global _last_stamp
         if value is not self._data:
-            value = np.array(value, dtype=self.dtype)
+            value = np.array(as_array(value, "data"), dtype=self.dtype)
             if value.shape != self.shape:
                 raise ValueError(f"data: this Tensor has shape {self.shape}, the new value {value.shape}; "
                                  "make a new Tensor to change the shape")
             self._data = value[()]
         self._stamp = _last_stamp = next(_clock)
+        if self._viewed is not None:
+            self._viewed._stamp = self._stamp
 
     @property
     def requires_grad(self):
@@ -143,14 +146,16 @@ class Tensor:
                                    "there: reduce it to one number, for example with .sum(), or pass grad=")
             grad = np.ones(self.shape, self.dtype)[()]
         else:
-            grad = np.array(_plain(grad), dtype=self.dtype)
+            grad = np.array(plain(grad), dtype=self.dtype)
             if grad.shape != self.shape:
                 raise ValueError(f"backward: grad has shape {grad.shape}, the Tensor has shape {self.shape}")
         # Collected first and added after, so that a pass that raises half-way leaves every .grad as it was.
         arrived = [(t, g) for t, g, _ in backward_pass(self, grad) if t.op is None or t._retain]
+        given = set()  # two leaves must not hold one array
         for t, g in arrived:
-            g = owned(g) if t.op is None else np.array(g)
-            t.grad = g if t.grad is None else t.grad + g
+            g = owned(g) if t.op is None and id(g) not in given else np.array(g)
+            given.add(id(g))
+            t.grad = g if t.grad is None else np.asarray(t.grad + g)
 
     def retain_grad(self):
         """Ask the next backward passes to keep the gradient of this intermediate result in `.grad`."""
@@ -171,10 +176,10 @@ class Tensor:
         """The value as a Python number. Raises ValueError if there is more than one element."""
         if self.size != 1:
             raise ValueError(f"item: one element is needed, this Tensor has shape {self.shape}")
-        return _plain(self).item()
+        return plain(self).item()
 
     def __repr__(self):
-        value = _plain(self)
+        value = plain(self)
         text = np.array2string(value, separator=", ", prefix="Tensor(") if value.ndim else repr(value.item())
         more = [f"dtype={value.dtype}"] if value.dtype not in (np.float64, np.int64, bool) else []
         if self.name is not None:
@@ -190,9 +195,6 @@ class Tensor:
             raise TypeError("only a Tensor that you made can be copied or pickled, and this one was made by "
                             f"{self.op.name if self.op else 'a transform'}; use .detach() or .data")
         return Tensor, (self._data, self._requires_grad, self.name)
-
-
-_operands = (Tensor, *_numeric)
 
 
 class Dual(Tensor):
@@ -261,8 +263,8 @@ class Primitive:
             if isinstance(a, Tensor):
                 if a.level > level:
                     level = a.level
-            elif not isinstance(a, _numeric):
-                return self.record([a if isinstance(a, (Tensor, *_numeric)) else _array(a, f"{self.name}: argument {i}")
+            elif type(a) not in _common and not isinstance(a, (np.generic, complex)):
+                return self.record([a if isinstance(a, Tensor) or type(a) in _common else as_array(a, f"{self.name}: argument {i}")
                                     for i, a in enumerate(args)], params)
         values = [a._data if isinstance(a, Tensor) and a.level == level else a for a in args]
         if level > 0 and any([isinstance(v, Tensor) for v in values]):
@@ -271,6 +273,8 @@ class Primitive:
             z = self._run(values, params)
         if level < 0:
             return z
+        if z.dtype.kind == "c":
+            raise TypeError(f"{self.name}: the result is complex, and derivatives are of real numbers here")
         needed, tangents = [], {}
         if level > _blocked.get():
             for i, a in enumerate(args):
@@ -281,13 +285,12 @@ class Primitive:
                         needed.append((i, rule))
         if tangents:
             return dual(z, self._push(tangents, z, values, params), level)
-        if not needed:
-            return _constant(z, level)
-        node = _new(Tensor)
-        node._data, node.op, node.inputs, node.level = z, self, tuple(args), level
-        node._values, node._needed, node._order = values, needed, next(_clock)
-        if params:
-            node.params = params
+        node = _constant(z, level)
+        if level == 0 and getattr(z, "base", None) is not None and isinstance(args[0], Tensor):
+            node._viewed = args[0] if args[0]._viewed is None else args[0]._viewed
+        if needed:
+            node._requires_grad = True
+            node.op, node.inputs, node.params, node._values, node._needed = self, tuple(args), params, values, needed
         return node
 
     def _split(self, args, params):
@@ -304,7 +307,7 @@ class Primitive:
         except (TypeError, ValueError, IndexError) as error:
             shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
             kind = type(error) if type(error) in (ValueError, IndexError, np.exceptions.AxisError) else TypeError
-            raise kind(f"{self.name}: {error} [{shapes}]") from None
+            raise kind(f"{self.name}: {str(error).removeprefix(self.name + ': ')} [{shapes}]") from None
 
     def _push(self, tangents, z, values, params):
         """The tangent of `z`: a sum over the arguments that have one (the total differential)."""
@@ -461,17 +464,16 @@ def backward_pass(output, g):
 
 def _fit(gx, value, node, i):
     """A gradient in the shape and dtype of its input: what forward broadcasting copied, backward sums."""
-    shape, got = value.shape, np.shape(gx)
+    if not isinstance(gx, Tensor):
+        gx = as_array(gx, f"{node.op.name}: what the rule of argument {i} returned")
+    shape, got = value.shape, gx.shape
     extra = len(got) - len(shape)
     if extra < 0 or any(n != m and n != 1 for n, m in zip(shape, got[extra:])):
-        raise ValueError(f"{node.op.name}: the rule of argument {i} returned shape {got} "
-                         f"for an input of shape {shape}")
+        raise ValueError(f"{node.op.name}: the rule of argument {i} returned shape {got} for an input of shape {shape}")
     if got != shape:
-        stretched = tuple(range(extra)) + tuple(k + extra for k, n in enumerate(shape) if got[k + extra] != n)
-        gx = gx.sum(axis=stretched)
+        gx = gx.sum(axis=(*range(extra), *(k for k in range(extra, len(got)) if got[k] != shape[k - extra])))
         gx = gx if gx.shape == shape else gx.reshape(shape)
-    return gx if getattr(gx, "dtype", None) == value.dtype else value.dtype.type(gx) \
-        if isinstance(gx, (int, float)) else gx.astype(value.dtype)
+    return gx if gx.dtype == value.dtype else gx.astype(value.dtype)
 
 
 def now():
@@ -525,26 +527,34 @@ _checkpoint = Primitive("primitive", None, name="checkpoint")
 
 
 def _check_unchanged(node):
-    for i, t in [*enumerate(node.inputs), ("its result", node)]:
-        if isinstance(t, Tensor) and t._stamp > node._order:
-            what = f"argument {i}" if t is not node else i
-            raise RuntimeError(f"{node.op.name}: the .data of {what}{f' ({t.name})' if t.name else ''} was changed after "
-                               f"{node.op.name} used it, so its gradient can no longer be computed; "
-                               "call backward() first, or compute the result again")
+    for t, what in [*((t, f"argument {i}") for i, t in enumerate(node.inputs)), (node, "its result")]:
+        if isinstance(t, Tensor) and max(t._stamp, t._viewed._stamp if t._viewed is not None else 0) > node._order:
+            name = f" ({t.name})" if t.name else ""
+            raise RuntimeError(f"{node.op.name}: the .data of {what}{name} was changed after {node.op.name} used it, so its "
+                               "gradient can no longer be computed; call backward() first, or compute the result again")
 
 
 class no_grad:
     """Within `with no_grad():`, results are constants: nothing is recorded.
 
-    It blocks what was open before it; a `grad` called inside works as ever. The state is per thread, and is
-    restored when the block raises.
+    It blocks what was open before it; a `grad` called inside works as ever. The state is per thread. Leaving a block
+    undoes that block and no other, whether it raised or not, and in whatever order blocks are left.
     """
 
+    def __init__(self):
+        self._entered = []
+
     def __enter__(self):
-        self._token = _blocked.set(next(_levels))
+        self._entered.append(next(_levels))
+        _set_blocks(_blocks.get() | {self._entered[-1]})
 
     def __exit__(self, *_):
-        _blocked.reset(self._token)
+        _set_blocks(_blocks.get() - {self._entered.pop()})
+
+
+def _set_blocks(blocks):
+    _blocks.set(blocks)
+    _blocked.set(max(blocks, default=-1))
 
 
 def new_level():
@@ -568,7 +578,7 @@ def dual(value, tangent, level):
 
 def _input_value(x, what):
     if not isinstance(x, Tensor):
-        x = _array(x, what)[()]
+        x = np.array(as_array(x, what))[()]  # a copy: what is differentiated must not change under way
     _check_floating(x.dtype, what)
     return x
 
@@ -584,7 +594,7 @@ def _constant(value, level):
     return t
 
 
-def _plain(t):
+def plain(t):
     """The value of a Tensor of any level as an array, all derivatives forgotten."""
     while isinstance(t, Tensor):
         t = t._data
@@ -596,12 +606,15 @@ def owned(g):
     return g if isinstance(g, Tensor) else np.array(g, copy=None if g.base is None else True)
 
 
-def _array(data, what):
+def as_array(data, what):
+    """`data` as an array of real numbers; `what` names it in the error."""
     if isinstance(data, Tensor):
         raise TypeError(f"{what}: this is a Tensor already; use .detach() for a constant with its value")
+    if isinstance(data, (np.matrix, np.ma.MaskedArray)):
+        raise TypeError(f"{what}: a plain array is needed, not {type(data).__name__}, whose * or whose sums mean something else")
     array = np.asarray(data)
-    if array.dtype.kind not in "biufc":
-        raise TypeError(f"{what}: numbers are needed, got {type(data).__name__} of dtype {array.dtype}; "
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{what}: real numbers are needed, got {type(data).__name__} of dtype {array.dtype}; "
                         "several Tensors are joined with stack or concatenate")
     return array
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import ops
-from .tape import Tensor, backward_pass, box, checkpointed, dual, new_level, now, owned, unbox
+from .tape import Tensor, as_array, backward_pass, box, checkpointed, dual, new_level, now, owned, unbox
 
 
 def vjp(f, *xs):
@@ -26,10 +26,14 @@ def vjp(f, *xs):
     ValueError
         From `pull`, if `g` does not have the shape of the value.
     """
+    return _vjp(f, xs, [f"vjp: input {i}" for i in range(len(xs))])
+
+
+def _vjp(f, xs, names):
     level = new_level()
-    boxes = [box(x, level, f"vjp: input {i}") for i, x in enumerate(xs)]
+    boxes = [box(x, level, name) for x, name in zip(xs, names)]
     z = f(*boxes)
-    value = _result(unbox(z, level))
+    value = _value(z, level, names)
 
     def pull(g):
         if not isinstance(g, Tensor):
@@ -44,8 +48,14 @@ def vjp(f, *xs):
     return value, pull
 
 
-def _result(value):
-    return value if isinstance(value, Tensor) else owned(np.asarray(value))
+def _value(z, level, names):
+    """What a function returned, one level down: a Tensor, or an array that is the caller's alone."""
+    value = unbox(z, level)
+    return value if isinstance(value, Tensor) else np.array(as_array(value, f"{names[0].partition(':')[0]}: the function's value"))
+
+
+def _result(g):
+    return g if isinstance(g, Tensor) else owned(np.asarray(g))
 
 
 def value_and_grad(f, argnums=0):
@@ -70,10 +80,13 @@ def value_and_grad(f, argnums=0):
         When called: if `f` does not return a scalar.
     """
     def run(*args, **kwargs):
-        positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-        for i in positions:
+        several = np.ndim(argnums) == 1
+        for i in argnums if several else [argnums]:
             if not -len(args) <= i < len(args):
                 raise TypeError(f"grad: argnums names argument {i}, and {len(args)} positional arguments were given")
+        positions = [i % len(args) for i in (argnums if several else [argnums])]
+        if len(set(positions)) < len(positions):
+            raise ValueError(f"grad: argnums {argnums} names an argument twice")
 
         def chosen(*xs):
             full = list(args)
@@ -81,12 +94,12 @@ def value_and_grad(f, argnums=0):
                 full[i] = x
             return f(*full, **kwargs)
 
-        value, pull = vjp(chosen, *[args[i] for i in positions])
+        value, pull = _vjp(chosen, [args[i] for i in positions], [f"grad: argument {i}" for i in positions])
         if value.shape != ():
             raise ValueError(f"grad: the function returned shape {value.shape}, and a scalar is needed; reduce it, for "
                              "example with .sum(), or use vjp or jacobian")
         grads = pull(np.ones(()))
-        return value, grads[0] if isinstance(argnums, int) else grads
+        return value, grads if several else grads[0]
     return run
 
 
@@ -124,9 +137,11 @@ def jvp(f, xs, tangents):
         value = box(x, level, f"jvp: input {i}")._data
         duals.append(dual(value, t if isinstance(t, Tensor) else np.array(t, value.dtype)[()], level))
     z = f(*duals)
-    value = _result(unbox(z, level))
-    moved = isinstance(z, Tensor) and z.level == level and z.tangent is not None
-    return value, _result(z.tangent) if moved else np.zeros(value.shape, value.dtype)
+    value = _value(z, level, ["jvp"])
+    if not (isinstance(z, Tensor) and z.level == level) or z.tangent is None:
+        return value, np.zeros(value.shape, value.dtype)
+    tangent = z.tangent if z.tangent.dtype == value.dtype else z.tangent.astype(value.dtype)
+    return value, _result(tangent)
 
 
 def jacobian(f, mode=None):

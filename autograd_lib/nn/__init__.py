@@ -12,7 +12,8 @@ class Module(Stateful):
     """A function with parameters: subclass it, set attributes in `__init__`, and write `forward`.
 
     Attributes that are Tensors requiring a gradient are its parameters; those that are modules, or lists, tuples and
-    dicts of either, are searched too. A parameter that is found twice counts once, under its first name.
+    dicts of either, are searched too. A Tensor that is found twice counts once, under its first name. The state that is
+    saved and loaded is every Tensor found, so a parameter that is frozen by `requires_grad = False` too.
     """
 
     training = True
@@ -25,11 +26,10 @@ class Module(Stateful):
 
     def named_parameters(self):
         """A list of (name, Tensor) pairs; a name says where it is found, as in "layers.0.weight"."""
-        found = {}
-        for name, item in _walk("", self):
-            if isinstance(item, Tensor) and item.requires_grad and item not in found:
-                found[item] = name
-        return [(name, tensor) for tensor, name in found.items()]
+        return [(name, t) for name, t in self._tensors() if t.requires_grad]
+
+    def _tensors(self):
+        return [(name, item) for name, item in _walk("", self, set()) if isinstance(item, Tensor) and item.op is None]
 
     def parameters(self):
         """A list of the parameters."""
@@ -42,7 +42,7 @@ class Module(Stateful):
 
     def train(self, mode=True):
         """Set `training` here and in every module within; `eval()` unsets it. Returns self."""
-        for _, item in _walk("", self):
+        for _, item in _walk("", self, set()):
             if isinstance(item, Module):
                 item.training = mode
         return self
@@ -51,20 +51,23 @@ class Module(Stateful):
         return self.train(False)
 
     def _state(self):
-        return {name: p.data for name, p in self.named_parameters()}
+        return {name: t.data for name, t in self._tensors()}
 
     def _set_state(self, state):
-        for name, p in self.named_parameters():
-            p.data = state[name]
+        for name, t in self._tensors():
+            t.data = state[name]
 
     def __repr__(self):
         own = ", ".join(f"{name}{p.shape}" for name, p in self.named_parameters())
         return f"{type(self).__name__}({own})"
 
 
-def _walk(path, item):
-    """Every module and Tensor within `item`, with its path, outermost first."""
+def _walk(path, item, seen):
+    """Every module and Tensor within `item` with its path, outermost first, each once."""
+    if id(item) in seen:
+        return
     if isinstance(item, (Module, Tensor)):
+        seen.add(id(item))
         yield path, item
     if isinstance(item, Module):
         item = vars(item)
@@ -72,7 +75,7 @@ def _walk(path, item):
         item = dict(enumerate(item))
     if isinstance(item, dict):
         for key, value in item.items():
-            yield from _walk(f"{path}.{key}" if path else str(key), value)
+            yield from _walk(f"{path}.{key}" if path else str(key), value, seen)
 
 
 def _parameter(shape, fan_in, rng):

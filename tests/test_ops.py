@@ -1,0 +1,691 @@
+"""The table over itself: a row is tested by being in it. Then every form of arguments that NumPy has."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import autograd_lib as ag
+from autograd_lib import Tensor, ops
+from autograd_lib.tape import Primitive
+
+ROWS = sorted({id(row): row for row in vars(ops).values() if isinstance(row, Primitive)}.values(), key=lambda r: r.name)
+SPANS = {"positive": (0.3, 0.9), "negative": (-0.9, -0.3), "wide": (-3.0, 3.0)}
+
+# What a row is called with if an array or two of the right number will not do: (shapes of its arguments, keywords).
+SAMPLES = {
+    "sum": [([(3, 4)], {}), ([(3, 4)], {"axis": 0}), ([(2, 3, 4)], {"axis": (0, -1), "keepdims": True})],
+    "mean": [([(3, 4)], {}), ([(3, 4)], {"axis": 1}), ([(2, 3, 4)], {"axis": (-1, 0), "keepdims": True})],
+    "max": [([(3, 4)], {}), ([(3, 4)], {"axis": 0}), ([(2, 3, 2)], {"axis": (0, -1), "keepdims": True})],
+    "min": [([(3, 4)], {}), ([(3, 4)], {"axis": -1}), ([(2, 3, 2)], {"axis": (1, 0)})],
+    "logsumexp": [([(3, 4)], {}), ([(3, 4)], {"axis": 0}), ([(2, 3, 2)], {"axis": (0, -1), "keepdims": True})],
+    "softmax": [([(3, 4)], {}), ([(2, 3, 2)], {"axis": 1})],
+    "log_softmax": [([(3, 4)], {}), ([(2, 3, 2)], {"axis": 0})],
+    "broadcast_to": [([(3, 1)], {"shape": (2, 3, 4)}), ([()], {"shape": (2,)})],
+    "reshape": [([(3, 4)], {"shape": (2, -1)}), ([(3, 4)], {"shape": -1}), ([(1,)], {"shape": ()})],
+    "transpose": [([(2, 3)], {}), ([(2, 3, 4)], {"axes": (2, 0, 1)}), ([(3, 3, 3)], {"axes": (-1, 0, 1)})],
+    "squeeze": [([(2, 1, 3, 1)], {}), ([(2, 1, 3, 1)], {"axis": -1})],
+    "expand_dims": [([(2, 3)], {"axis": 1}), ([(2, 3)], {"axis": (0, -1)})],
+    "astype": [([(2, 3)], {"dtype": np.float64})],
+    "getitem": [([(3, 4)], {"index": (slice(None, None, -2), 1)}), ([(3, 4)], {"index": np.array([0, 2, 0])})],
+    "scatter": [([(2, 3)], {"index": slice(1, 3), "shape": (4, 3)}),
+                ([(3,)], {"index": np.array([1, 0, 1]), "shape": (2,)})],
+    "concatenate": [([(2, 3), (1, 3)], {"axis": 0, "starts": [0, 2, 3]})],
+    "cross_entropy": [([(3, 4)], {"target": np.array([1, 0, 3])})],
+    "matmul": [([(2, 3), (3, 4)], {}), ([(2, 2, 3), (3,)], {}), ([(3,), (2, 3, 2)], {})],
+}
+
+REFERENCES = {  # what NumPy does not have under the row's name
+    "relu": lambda x: np.where(x > 0, x, 0),
+    "sigmoid": lambda x: 0.5 * (1 + np.tanh(x / 2)),
+    "softplus": lambda x: np.log1p(np.exp(x)),
+    "gelu": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+    "logsumexp": lambda x, **kw: np.log(np.sum(np.exp(x), **kw)),
+    "softmax": lambda x, axis=-1: np.exp(x) / np.exp(x).sum(axis, keepdims=True),
+    "log_softmax": lambda x, axis=-1: x - np.log(np.exp(x).sum(axis, keepdims=True)),
+    "cross_entropy": lambda x, target: np.log(np.exp(x).sum(-1)) - x[np.arange(len(target)), target],
+    "getitem": lambda x, index: x[index],
+    "scatter": lambda x, index, shape: (lambda out: (np.add.at(out, index, x), out)[1])(np.zeros(shape)),
+    "concatenate": lambda *xs, axis, starts: np.concatenate(xs, axis),
+    "astype": lambda x, dtype: x.astype(dtype),
+}
+
+
+def spread(shapes, spans, seed=0):
+    """Arrays whose entries, over all of them, are far from each other, so that no kink or tie is near."""
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    order = np.random.default_rng(seed).permutation(sum(sizes))
+    parts = np.split(order, np.cumsum(sizes)[:-1])
+    return [(low + (part + 0.45) * (high - low) / sum(sizes)).reshape(shape)
+            for part, shape, (low, high) in zip(parts, shapes, spans)]
+
+
+def samples(row):
+    """(label, arguments, keywords) for a row: the table above, or what its kind and number of arguments suggest."""
+    if row.name in SAMPLES:
+        return [(f"{row.name}{k}", spread(shapes, [SPANS["wide"]] * len(shapes)), params)
+                for k, (shapes, params) in enumerate(SAMPLES[row.name])]
+    found = []
+    for choice in itertools.product(SPANS, repeat=len(row.rules)):
+        if len(set(choice)) > 1 and len(row.rules) > 2:
+            continue
+        xs = spread([(2, 3)] * len(row.rules) if row.kind == "elementwise" else [(3, 3)] * len(row.rules),
+                    [SPANS[span] for span in choice])
+        xs = [x if rule else x > np.median(x) for x, rule in zip(xs, row.rules)]  # no rule: it is a condition
+        with np.errstate(all="ignore"):
+            try:
+                z = row.function(*xs)
+            except Exception:
+                continue
+        if np.all(np.isfinite(z)):
+            found.append((f"{row.name}-{'-'.join(choice)}", xs, {}))
+    return found
+
+
+CASES = [(row, xs, params, label) for row in ROWS for label, xs, params in samples(row)]
+cases = pytest.mark.parametrize("row, xs, params", [pytest.param(*case[:3], id=case[3]) for case in CASES])
+every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+elementwise = pytest.mark.parametrize("row", [r for r in ROWS if r.kind == "elementwise"], ids=lambda row: row.name)
+
+
+def direction(shape, seed=1):
+    return np.random.default_rng(seed).uniform(0.5, 1.5, shape) * np.random.default_rng(seed + 1).choice([-1, 1], shape)
+
+
+def slopes(f, xs, i, h=1e-3):
+    """∂f/∂xs[i] of the scalar f by the four-point central difference: exact to about h⁴."""
+    def at(k, shift):
+        moved = [np.array(x) for x in xs]
+        moved[i][k] += shift
+        return float(f(*moved))
+    out = np.zeros(np.shape(xs[i]))
+    for k in np.ndindex(out.shape):
+        out[k] = (8 * (at(k, h) - at(k, -h)) - (at(k, 2 * h) - at(k, -2 * h))) / (12 * h)
+    return out
+
+
+def split(row, xs, params):
+    """The row as a function of its differentiable arguments alone, and those arguments."""
+    active = [i for i, x in enumerate(xs) if np.asarray(x).dtype.kind == "f"]
+
+    def f(*moving):
+        full = list(xs)
+        for i, x in zip(active, moving):
+            full[i] = x
+        return row(*full, **params)
+    return f, [xs[i] for i in active]
+
+
+def agree(f, xs, rtol=1e-6):
+    """Backward mode, forward mode and central differences of f, which returns an array, give the same derivatives."""
+    value, pull = ag.vjp(f, *xs)
+    u, vs = direction(value.shape), [direction(np.shape(x), 7 + i) for i, x in enumerate(xs)]
+    grads = pull(u)
+    for i, x in enumerate(xs):
+        assert grads[i].shape == np.shape(x)
+        expected = slopes(lambda *xs: np.sum(np.asarray(f(*xs)) * u), xs, i)
+        np.testing.assert_allclose(grads[i], expected, rtol=rtol, atol=1e-8, err_msg=f"argument {i}")
+    again, tangent = ag.jvp(f, xs, vs)
+    np.testing.assert_array_equal(again, value)
+    # Both sides are sums of many terms: rounding is relative to the terms, not to a sum near 0.
+    scale = sum(np.sum(np.abs(g * v)) for g, v in zip(grads, vs)) + np.sum(np.abs(u * tangent)) + 1
+    assert abs(np.sum(u * tangent) - sum(np.sum(g * v) for g, v in zip(grads, vs))) < 1e-13 * scale
+
+
+# --- The table over itself -------------------------------------------------------------------------------
+
+
+@every_row
+def test_row_has_a_sample(row):
+    assert samples(row), (
+        f"the row {row.name!r} gives no finite number on arrays between -3 and 3: add an entry to SAMPLES in "
+        f"tests/test_ops.py that says with what shapes and keywords it is to be called")
+
+
+@cases
+def test_value_is_numpys(row, xs, params):
+    reference = REFERENCES.get(row.name) or getattr(np, row.name, row.function)
+    z = row(*[Tensor(x, requires_grad=x.dtype.kind == "f") for x in xs], **params)
+    np.testing.assert_allclose(z.data, reference(*xs, **params), rtol=1e-12, atol=1e-15)
+    plain = row(*xs, **params)
+    assert not isinstance(plain, Tensor)
+    np.testing.assert_array_equal(plain, z.data)
+
+
+@cases
+def test_first_derivative_by_differences_and_both_modes(row, xs, params):
+    agree(*split(row, xs, params))
+
+
+def along(row, xs, params, i, step):
+    """The row's function with argument i moved by a (complex) step, and the direction it moved in."""
+    v = direction(np.shape(xs[i]), 3)
+    return row.function(*xs[:i], xs[i] + step * v, *xs[i + 1:], **params), v
+
+
+def analytic(row, xs, params, i):
+    """Whether the function takes complex numbers and has the same slope along i as along 1 (abs has not)."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            z, up, down = [along(row, xs, params, i, step)[0] for step in (1e-20j, 1e-6, -1e-6)]
+    except (TypeError, np.exceptions.ComplexWarning):
+        return False
+    return np.iscomplexobj(z) and np.allclose(np.imag(z) / 1e-20, (up - down) / 2e-6, rtol=1e-4, atol=1e-4)
+
+
+COMPLEX = [pytest.param(row, xs, params, i, id=f"{label}-{i}") for row, xs, params, label in CASES
+           for i in range(len(xs)) if xs[i].dtype.kind == "f" and analytic(row, xs, params, i)]
+
+
+@pytest.mark.parametrize("row, xs, params, i", COMPLEX)
+def test_first_derivative_by_complex_step(row, xs, params, i):
+    """Im f(x + ih)/h has no cancellation, so it is exact."""
+    z, v = along(row, xs, params, i, 1e-20j)
+    _, tangent = ag.jvp(lambda x: row(*xs[:i], x, *xs[i + 1:], **params), (xs[i],), (v,))
+    np.testing.assert_allclose(tangent, np.imag(z) / 1e-20, rtol=1e-12, atol=1e-14)
+
+
+def test_complex_step_applies_to_most_rows():
+    assert len({case.values[0] for case in COMPLEX}) > 0.6 * len(ROWS)
+
+
+@cases
+def test_second_derivative_in_every_mix_of_modes(row, xs, params):
+    f, moving = split(row, xs, params)
+    u = direction(np.shape(f(*moving)))
+    vs = [direction(np.shape(x), 5 + i) for i, x in enumerate(moving)]
+
+    def slope(*xs):  # the derivative of Σ u·z³ along vs: the cube keeps linear rows from being trivial
+        z, tangent = ag.jvp(f, xs, vs)
+        return ag.sum(3 * u * z * z * tangent)
+
+    def backward_slope(*xs):
+        z, pull = ag.vjp(f, *xs)
+        return sum(ag.sum(g * v) for g, v in zip(pull(3 * u * z * z), vs))
+
+    def raw(*xs):
+        return float(backward_slope(*xs))
+
+    expected = [slopes(raw, moving, i) for i in range(len(moving))]
+    for first in (slope, backward_slope):
+        _, pull = ag.vjp(first, *moving)
+        for i, got in enumerate(pull(1.0)):
+            np.testing.assert_allclose(got, expected[i], rtol=1e-5, atol=1e-7, err_msg=f"argument {i}")
+        _, tangent = ag.jvp(first, moving, vs)
+        np.testing.assert_allclose(tangent, sum(np.sum(e * v) for e, v in zip(expected, vs)), rtol=1e-5, atol=1e-6)
+
+
+@cases
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dtype_is_kept(row, xs, params, dtype):
+    if row.name == "astype":
+        params = {"dtype": dtype}
+    xs = [x.astype(dtype) if x.dtype.kind == "f" else x for x in xs]
+    ts = [Tensor(x, requires_grad=x.dtype.kind == "f") for x in xs]
+    z = row(*ts, **params)
+    assert z.dtype == dtype
+    z.backward(np.ones(z.shape))
+    assert all(t.grad.dtype == dtype and isinstance(t.grad, np.ndarray) for t in ts if t.requires_grad)
+    f, moving = split(row, xs, params)
+    value, tangent = ag.jvp(f, moving, moving)
+    assert value.dtype == tangent.dtype == dtype
+    assert all(g.dtype == dtype for g in ag.vjp(f, *moving)[1](value))
+
+
+@cases
+def test_neither_inputs_nor_gradient_are_written_to(row, xs, params):
+    """Read-only, reversed and Fortran-ordered arrays give the same numbers as fresh ones."""
+    f, moving = split(row, xs, params)
+    value, pull = ag.vjp(f, *moving)
+    expected = pull(value)
+    def fortran(x):
+        return np.array(x, order="F")
+
+    def reversed_twice(x):
+        return np.array(x[::-1])[::-1] if np.ndim(x) else np.array(x)
+
+    for disguise in (fortran, reversed_twice):
+        other = [disguise(x) for x in moving]
+        for x in other:
+            x.flags.writeable = False
+        z, pull = ag.vjp(f, *other)
+        np.testing.assert_allclose(z, value, rtol=1e-14)
+        seed = disguise(value)
+        seed.flags.writeable = False
+        for got, want in zip(pull(seed), expected):
+            np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("row, xs, params", [pytest.param(*case[:3], id=case[3]) for case in CASES
+                                             if case[0].kind in ("elementwise", "bilinear") and len(case[1]) > 1])
+def test_only_needed_rules_run(row, xs, params):
+    """Broken once: every rule in `_needed`, whether or not its argument asked."""
+    for wanted in [i for i, rule in enumerate(row.rules) if rule]:
+        called = []
+        spies = [rule and (lambda g, z, *values, i=i, rule=rule: (called.append(i), rule(g, z, *values))[1])
+                 for i, rule in enumerate(row.rules)]
+        spied = getattr(ag, row.kind)(row.function, *spies, name=row.name)
+        z = spied(*[Tensor(x, requires_grad=i == wanted) for i, x in enumerate(xs)], **params)
+        z.backward(np.ones(z.shape))
+        assert called == [wanted]
+
+
+@elementwise
+@given(data=st.data())
+def test_broadcasting_in_all_pairs(row, data):
+    """A gradient under broadcasting is the gradient of the copies, summed over what was copied."""
+    n = len(row.rules)
+    shapes, shape = data.draw(hnp.mutually_broadcastable_shapes(num_shapes=n, max_dims=3, min_side=0, max_side=3))
+    xs = spread(shapes, [SPANS["positive"]] * n)
+    xs = [x if rule else x > 0.6 for x, rule in zip(xs, row.rules)]
+    active = [i for i in range(n) if row.rules[i]]
+    u = direction(shape)
+
+    def gradients(arrays):
+        ts = [Tensor(x, requires_grad=i in active) for i, x in enumerate(arrays)]
+        z = row(*ts)
+        assert z.shape == shape
+        z.backward(u)
+        return [ts[i].grad for i in active]
+
+    copies = gradients([np.array(np.broadcast_to(x, shape)) for x in xs])
+    for i, got, copied in zip(active, gradients(xs), copies):
+        expected = np.zeros(xs[i].shape)
+        own = np.broadcast_to(np.arange(xs[i].size).reshape(xs[i].shape), shape)
+        np.add.at(expected.reshape(-1), own.ravel(), copied.ravel())
+        assert got.shape == xs[i].shape
+        np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-14)
+
+
+@elementwise
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (1, 1)])
+def test_empty_and_0d(row, shape):
+    xs = spread([shape] * len(row.rules), [SPANS["positive"]] * len(row.rules))
+    ts = [Tensor(x if rule else x > 0, requires_grad=bool(rule)) for x, rule in zip(xs, row.rules)]
+    z = row(*ts)
+    assert z.shape == shape and z.data.shape == shape
+    z.backward(np.ones(shape))
+    for t in ts:
+        if t.requires_grad:
+            assert type(t.grad) is np.ndarray and t.grad.shape == shape and t.grad.dtype == np.float64
+
+
+@elementwise
+def test_python_scalars_never_promote(row):
+    for i in range(len(row.rules)):
+        for other in (2, 0.5, True):
+            xs = [Tensor(np.float32([0.6, 0.7]), requires_grad=True) if k == i else other for k in range(len(row.rules))]
+            if row.rules[i] is None or row.name == "clip" and i:  # np.clip itself promotes a scalar between array bounds
+                continue
+            z = row(*xs)
+            assert z.dtype == np.float32
+            z.backward(np.ones(2))
+            assert xs[i].grad.dtype == np.float32
+            value, tangent = ag.jvp(lambda x, i=i, xs=xs: row(*xs[:i], x, *xs[i + 1:]), (xs[i].data,), (xs[i].data,))
+            assert tangent.dtype == value.dtype == np.float32
+
+
+# --- Kinks, ties and large numbers -----------------------------------------------------------------------
+
+
+def gradient(f, x):
+    return ag.vjp(f, np.array(x, float))[1](np.ones(np.shape(f(np.array(x, float)))))[0]
+
+
+@pytest.mark.parametrize("f, x, expected", [
+    (ag.relu, [-1.0, 0.0, -0.0, 2.0], [0, 0, 0, 1]),
+    (ag.abs, [-1.0, 0.0, -0.0, 2.0], [-1, 0, 0, 1]),
+    (lambda x: ag.maximum(x, 1.0), [0.0, 1.0, 2.0], [0, 0.5, 1]),
+    (lambda x: ag.minimum(1.0, x), [0.0, 1.0, 2.0], [1, 0.5, 0]),
+    (lambda x: ag.maximum(x, x), [1.0], [1]),
+    (lambda x: ag.clip(x, 0.0, 1.0), [-1.0, 0.0, 0.5, 1.0, 2.0], [0, 1, 1, 1, 0]),
+    (lambda x: ag.max(x), [1.0, 3.0, 3.0, 3.0], [0, 1 / 3, 1 / 3, 1 / 3]),
+    (lambda x: ag.min(x), [1.0, 1.0, 3.0], [0.5, 0.5, 0]),
+    (lambda x: ag.max(x, axis=1), [[1.0, 1.0], [1.0, 2.0]], [[0.5, 0.5], [0, 1]]),
+    (lambda x: x ** 0, [0.0, 2.0], [0, 0]),
+    (lambda x: x ** 1, [0.0, -2.0], [1, 1]),
+    (lambda x: x ** 2, [0.0, -2.0], [0, -4]),
+    (lambda x: ag.power(0.0, x), [2.0], [0]),
+    (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 0, x, 1)), 0), [0.0, 4.0], [0, 0.25]),
+], ids=str)
+def test_kinks_and_ties_have_a_stated_rule(f, x, expected):
+    """Broken once: relu with x >= 0, abs with where(x >= 0, 1, -1), max without the division by the ties."""
+    with np.errstate(all="raise"):
+        np.testing.assert_allclose(gradient(f, x), expected, rtol=1e-15)
+        tangent = ag.jvp(f, (np.array(x),), (np.ones(np.shape(x)),))[1]
+        assert np.isclose(np.sum(tangent), np.sum(expected))
+
+
+def test_exponent_of_a_negative_base_is_undefined_not_a_number_by_log_of_the_absolute_value():
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(gradient(lambda y: ag.power(-3.0, y), 2.0))
+
+
+def test_higher_derivatives_of_a_square_at_zero():
+    for y in (2, 2.0, np.array(2.0), np.int8(2)):
+        d = ag.grad(lambda x, y=y: x ** y)
+        assert (d(0.0), ag.grad(d)(0.0), ag.grad(ag.grad(d))(0.0)) == (0, 2, 0)
+
+
+@pytest.mark.parametrize("f, value, slope", [
+    (ag.tanh, [-1, 1], [0, 0]),
+    (ag.sigmoid, [0, 1], [0, 0]),
+    (ag.softplus, [0, 1000], [0, 1]),
+    (ag.gelu, [0, 1000], [0, 1]),
+    (ag.logsumexp, 1000, [0, 1]),
+    (ag.softmax, [0, 1], [0, 0]),
+    (ag.log_softmax, [-2000, 0], [1, -1]),
+])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_exact_at_plus_and_minus_1000(f, value, slope, dtype):
+    """Broken once: sigmoid as 1/(1 + exp(-x)), logsumexp without its shift, tanh by exp(2x)."""
+    x = np.array([-1000, 1000], dtype)
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        z, pull = ag.vjp(f, x)
+        np.testing.assert_array_equal(z, value)
+        np.testing.assert_array_equal(pull(np.ones(z.shape))[0], slope)
+        assert np.all(np.isfinite(ag.jvp(f, (x,), (np.ones(2),))[1]))
+        second = ag.hvp(lambda x: ag.sum(f(x) * np.array([1, 2], dtype)[:z.ndim and 2]), x, np.ones(2))
+        np.testing.assert_array_equal(second, 0)
+
+
+def test_cross_entropy_is_exact_at_plus_and_minus_1000():
+    x = Tensor([[1000.0, -1000.0, 0.0], [-1000.0, 1000.0, -1000.0]], requires_grad=True)
+    loss = ag.nn.functional.cross_entropy(x, [1, 1])
+    loss.backward()
+    assert loss.item() == 1000
+    np.testing.assert_array_equal(x.grad, [[0.5, -0.5, 0], [0, 0, 0]])
+
+
+def test_tiny_probabilities_keep_their_digits():
+    np.testing.assert_allclose(gradient(ag.sigmoid, -100.0), np.exp(-100.0), rtol=1e-14)
+    np.testing.assert_allclose(gradient(ag.softplus, -700.0), np.exp(-700.0), rtol=1e-13)
+    np.testing.assert_allclose(ag.log_softmax(np.array([0.0, 800.0])), [-800, 0], rtol=1e-15)
+
+
+def test_minus_infinity_masks():
+    x = np.array([0.0, -np.inf, 1.0])
+    with np.errstate(all="raise", under="ignore"):
+        for f in (ag.logsumexp, lambda x: ag.sum(ag.softmax(x) * np.array([1.0, 2, 3])),
+                  lambda x: ag.log_softmax(x)[0]):
+            got = ag.grad(f)(x)
+            assert got[1] == 0
+            np.testing.assert_allclose(got, ag.grad(f)(np.array([0.0, -800.0, 1.0])), rtol=1e-14)
+
+
+# --- Forms of arguments ----------------------------------------------------------------------------------
+
+AXES = [None, 0, 1, 2, -1, -3, (0,), (0, 2), (-1, 0), (0, 1, 2), (2, 0, 1), ()]
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", AXES, ids=str)
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "logsumexp"])
+def test_reductions_over_every_form_of_axis(name, axis, keepdims):
+    row = getattr(ops, name)
+    (x,) = spread([(2, 3, 2)], [SPANS["wide"]])
+    reference = REFERENCES.get(name) or getattr(np, name)
+    t = Tensor(x, requires_grad=True)
+    for z in (row(t, axis=axis, keepdims=keepdims), getattr(t, name)(axis=axis, keepdims=keepdims), row(t, axis, keepdims)):
+        np.testing.assert_allclose(z.data, reference(x, axis=axis, keepdims=keepdims), rtol=1e-14)
+    agree(lambda x: row(x, axis=axis, keepdims=keepdims), [x])
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "logsumexp"])
+def test_reductions_of_0d_arrays(name):
+    agree(getattr(ops, name), [np.array(0.7)])
+    agree(lambda x: getattr(ops, name)(x, keepdims=True), [np.array(0.7)])
+
+
+def test_reductions_of_empty_arrays():
+    for shape, axis in [((0, 3), 0), ((0, 3), None), ((2, 0), 1), ((0, 3), 1)]:
+        z, pull = ag.vjp(lambda x, axis=axis: ag.sum(x, axis=axis), np.zeros(shape))
+        assert np.all(z == 0) and pull(z)[0].shape == shape
+    z, pull = ag.vjp(lambda x: ag.mean(x, axis=1), np.zeros((0, 3)))
+    assert pull(z)[0].shape == (0, 3)
+    for f in (ag.max, ag.min):
+        with pytest.raises(ValueError, match=f"{f.name}: zero-size"):
+            f(Tensor(np.zeros((0, 3)), requires_grad=True), axis=0)
+
+
+@pytest.mark.parametrize("shapes", [
+    ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)),
+    ((5, 2, 3), (5, 3, 4)), ((1, 2, 3), (5, 3, 4)), ((5, 2, 3), (1, 3, 4)), ((2, 1, 2, 3), (4, 3, 2)), ((3,), (5, 3, 4)),
+    ((5, 2, 3), (3,)), ((1, 3), (3, 1)), ((2, 0), (0, 3)), ((0, 3), (3, 2)), ((0, 2, 3), (3, 4)), ((0,), (0,)),
+    ((2, 3), (0, 3, 4)),
+], ids=str)
+def test_matmul_of_every_shape(shapes):
+    xs = spread(shapes, [SPANS["wide"]] * 2)
+    np.testing.assert_array_equal(ag.matmul(*xs), np.matmul(*xs))
+    agree(ag.matmul, xs)
+    agree(lambda x: x @ xs[1], xs[:1])
+    agree(lambda y: xs[0] @ y, xs[1:])
+
+
+def test_matmul_of_a_matrix_by_itself():
+    """Right shapes prove nothing: both slots pay. A@A at [[1,2],[3,4]] gives [[7,11],[9,13]]."""
+    a = Tensor([[1.0, 2], [3, 4]], requires_grad=True)
+    (a @ a).sum().backward()
+    np.testing.assert_array_equal(a.grad, [[7, 11], [9, 13]])
+
+
+@pytest.mark.parametrize("shapes", [
+    ((), ()), ((), (2, 3)), ((2, 3), ()), ((3,), (3,)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((3,), (2, 3, 4)),
+    ((2, 3), (5, 3, 4)), ((2, 2, 3), (3,)), ((2, 2, 3), (3, 4)), ((2, 2, 3), (2, 3, 4)), ((2, 0), (3, 0, 2)),
+    ((0, 3), (2, 3, 4)),
+], ids=str)
+def test_dot_of_every_shape(shapes):
+    xs = spread(shapes, [SPANS["wide"]] * 2)
+    np.testing.assert_allclose(ag.dot(*xs), np.dot(*xs), rtol=1e-14, atol=1e-15)
+    assert np.shape(ag.dot(*xs)) == np.dot(*xs).shape
+    agree(ag.dot, xs)
+
+
+@pytest.mark.parametrize("axes", [None, *itertools.permutations(range(3)), (-1, 0, 1), (-3, -1, -2), (1, -1, 0)], ids=str)
+@pytest.mark.parametrize("shape", [(2, 3, 4), (3, 3, 3)])
+def test_transpose_of_every_form(shape, axes):
+    """Equal lengths hide a wrong inverse from the shape check. Broken by: argsort of negative axes."""
+    (x,) = spread([shape], [SPANS["wide"]])
+    np.testing.assert_array_equal(ag.transpose(x, axes), np.transpose(x, axes))
+    agree(lambda x: ag.transpose(x, axes), [x])
+    t = Tensor(x, requires_grad=True)
+    forms = [t.transpose(axes), np.transpose(t, axes)] + ([t.T, t.transpose()] if axes is None else [t.transpose(*axes)])
+    for z in forms:
+        np.testing.assert_array_equal(z.data, np.transpose(x, axes))
+
+
+@pytest.mark.parametrize("axes", [(0, 1), (-1, 0), (1, -2), (2, 2)])
+def test_swapaxes(axes):
+    (x,) = spread([(3, 2, 3)], [SPANS["wide"]])
+    np.testing.assert_array_equal(ag.swapaxes(x, *axes), np.swapaxes(x, *axes))
+    agree(lambda x: ag.swapaxes(x, *axes), [x])
+
+
+def test_swapaxes_names_itself_in_its_error():
+    with pytest.raises(np.exceptions.AxisError, match="swapaxes"):
+        ag.swapaxes(Tensor(np.zeros((2, 2)), requires_grad=True), 0, 5)
+
+
+@pytest.mark.parametrize("shape", [(6,), (2, -1), -1, 6, (1, 2, 3), (3, 2, 1), [2, 3]], ids=str)
+def test_reshape_of_every_form(shape):
+    (x,) = spread([(2, 3)], [SPANS["wide"]])
+    for order in (np.ascontiguousarray, np.asfortranarray):
+        agree(lambda x: ag.reshape(x, shape), [order(x)])
+        t = Tensor(order(x), requires_grad=True)
+        forms = [t.reshape(shape), np.reshape(t, shape)] + ([t.reshape(*shape)] if np.ndim(shape) else [])
+        for z in forms:
+            np.testing.assert_array_equal(z.data, np.reshape(x, shape))
+            t.grad = None
+            z.backward(np.arange(6.0).reshape(z.shape))
+            np.testing.assert_array_equal(t.grad, np.arange(6.0).reshape(2, 3))
+
+
+def test_squeeze_expand_dims_and_broadcast_to():
+    (x,) = spread([(1, 3, 1)], [SPANS["wide"]])
+    for axis in (None, 0, -1, (0, 2)):
+        agree(lambda x, axis=axis: ag.squeeze(x, axis=axis), [x])
+    for axis in (0, -1, 1, (0, -1)):
+        agree(lambda x, axis=axis: ag.expand_dims(x, axis), [x])
+    for shape in ((1, 3, 1), (2, 3, 4), (5, 1, 3, 2), (0, 3, 1)):
+        agree(lambda x, shape=shape: ag.broadcast_to(x, shape), [x])
+    agree(lambda x: ag.broadcast_to(x, (2, 0)), [np.array(1.0)])
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3, None])
+def test_concatenate_along_every_axis(axis):
+    shapes = [[2, 3, 2] for _ in range(3)]
+    if axis is not None:
+        shapes[1][axis], shapes[2][axis] = 1, 0
+    xs = spread([tuple(s) for s in shapes], [SPANS["wide"]] * 3)
+    np.testing.assert_array_equal(ag.concatenate(xs, axis), np.concatenate(xs, axis))
+    agree(lambda *xs: ag.concatenate(xs, axis), xs)
+    agree(lambda x: np.concatenate([xs[0], x, x], axis=axis), xs[1:2])
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3])
+def test_stack_along_every_axis(axis):
+    xs = spread([(2, 3)] * 3, [SPANS["wide"]] * 3)
+    np.testing.assert_array_equal(ag.stack(xs, axis), np.stack(xs, axis))
+    agree(lambda *xs: ag.stack(xs, axis), xs)
+    agree(lambda x: np.stack([xs[0], x, x], axis=axis), xs[1:2])
+
+
+def test_concatenate_and_stack_take_any_sequence():
+    t = Tensor(np.ones((2, 3)), requires_grad=True)
+    ag.concatenate(row * k for k, row in enumerate(t)).sum().backward()
+    np.testing.assert_array_equal(t.grad, [[0, 0, 0], [1, 1, 1]])
+    assert ag.stack((t, t)).shape == (2, 2, 3)
+    a, b = (Tensor(np.ones(2, d), requires_grad=True) for d in (np.float32, np.float64))
+    z = ag.concatenate([a, b])
+    z.backward(np.arange(4.0))
+    assert z.dtype == np.float64 and a.grad.dtype == np.float32
+    np.testing.assert_array_equal(a.grad, [0, 1])
+    np.testing.assert_array_equal(b.grad, [2, 3])
+
+
+def test_clip_in_every_form():
+    (x,) = spread([(2, 3)], [SPANS["wide"]])
+    low, high = np.full((3,), -1.1), np.full((2, 1), 1.3)
+    agree(ag.clip, [x, low, high])
+    agree(lambda x: ag.clip(x, None, 1.0), [x])
+    agree(lambda x: ag.clip(x, -1.0), [x])
+    agree(lambda x: ag.clip(x, 1.0, -1.0), [x])  # NumPy: the upper bound wins
+    for z in (np.clip(Tensor(x), -1, 1), Tensor(x).clip(min=-1, max=1), np.clip(Tensor(x), min=-1, max=1),
+              np.clip(Tensor(x), a_min=-1, a_max=1)):
+        np.testing.assert_array_equal(z.data, np.clip(x, -1, 1))
+
+
+# --- Indexing --------------------------------------------------------------------------------------------
+
+INDICES = [
+    1, -1, np.int64(1), slice(None), slice(1, None), slice(None, None, -1), slice(None, 0, -2), slice(2, 2), ..., None, (),
+    (0, 1), (1, slice(None, None, -2)), (..., 0), (0, ...), (None, 1), (slice(None), None, 2), (..., None),
+    [0, 2, 0], np.array([0, 2, 0]), np.array([[0, 1], [1, 1]]), np.array([-1, 2, 2]), np.array([], int), np.array(1),
+    ([0, 1, 0], [1, 1, 1]), (np.array([0, 0]), 1), (slice(None), [1, 1, 3]), ([0, 0], slice(1, 3)), ([[0], [2]], [1, 1, 3]),
+    (None, [0, 0], slice(None)), ([0, 0], None, [1, 1]), (..., [3, 3]),
+    [True, False, True], np.array([True, False, True]), np.arange(12).reshape(3, 4) % 3 == 0, True, False, np.True_,
+    (np.array([True, False, True]), slice(None, 2)), (np.array([True, True, False]), [1, 1]), (slice(None), np.arange(4) > 1),
+    ((0, 0, 2),), ((0, 0), (1, 1)), range(2), (slice(None), range(2)), ((0, 0, 2), slice(1)),
+]
+
+
+def reads(shape, index):
+    return np.arange(np.prod(shape)).reshape(shape)[index]
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_indexing_of_every_kind(index):
+    """An entry that was read n times is paid n times. Broken by: out[index] = g for a tuple inside a tuple."""
+    (x,) = spread([(3, 4)], [SPANS["wide"]])
+    t = Tensor(x, requires_grad=True)
+    z = t[index]
+    np.testing.assert_array_equal(z.data, x[index])
+    u = direction(z.shape)
+    z.backward(u)
+    paid = np.bincount(reads(x.shape, index).ravel(), weights=u.ravel(), minlength=12).reshape(3, 4)
+    np.testing.assert_allclose(t.grad, paid, rtol=1e-14)
+    value, pull = ag.vjp(lambda x: x[index], x)
+    v = direction(x.shape, 9)
+    _, tangent = ag.jvp(lambda x: x[index], (x,), (v,))
+    np.testing.assert_array_equal(tangent, v[index])
+    _, second = ag.vjp(lambda x: ag.sum(ag.vjp(lambda y: y[index] * y[index], x)[1](u)[0] * v), x)
+    np.testing.assert_allclose(second(1.0)[0], 2 * v * paid, rtol=1e-12, atol=1e-14)
+
+
+@given(data=st.data())
+def test_basic_indexing_by_hypothesis(data):
+    shape = data.draw(hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
+    index = data.draw(hnp.basic_indices(shape, allow_newaxis=True))
+    t = Tensor(np.arange(float(np.prod(shape))).reshape(shape), requires_grad=True)
+    z = t[index]
+    z.backward(np.ones(z.shape))
+    paid = np.bincount(reads(shape, index).ravel().astype(int), minlength=t.size).reshape(shape)
+    np.testing.assert_array_equal(t.grad, paid)
+
+
+@given(data=st.data())
+def test_integer_indexing_by_hypothesis(data):
+    shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=3, max_side=4))
+    index = data.draw(hnp.integer_array_indices(shape))
+    t = Tensor(np.ones(shape), requires_grad=True)
+    z = t[index]
+    u = direction(z.shape)
+    z.backward(u)
+    paid = np.bincount(reads(shape, index).ravel(), weights=u.ravel(), minlength=t.size).reshape(shape)
+    np.testing.assert_allclose(t.grad, paid, rtol=1e-12, atol=1e-14)
+
+
+def test_indexing_by_tensors():
+    for index in (Tensor([0, 2, 0]), Tensor([True, False, True]), (Tensor([0, 0]), slice(None)), Tensor(1),
+                  (slice(None), Tensor([1, 1]))):
+        raw = tuple(i.data if isinstance(i, Tensor) else i for i in index) if isinstance(index, tuple) else index.data
+        t = Tensor(np.ones((3, 4)), requires_grad=True)
+        t[index].sum().backward()
+        np.testing.assert_array_equal(t.grad.ravel(), np.bincount(reads((3, 4), raw).ravel(), minlength=12))
+    for index in (Tensor([0.0, 1.0]), Tensor([0.0], requires_grad=True)):
+        with pytest.raises(IndexError, match="getitem.*integer"):
+            Tensor(np.ones(3), requires_grad=True)[index]
+
+
+def test_indexing_of_0d():
+    for index in ((), ..., None, np.True_):
+        t = Tensor(2.0, requires_grad=True)
+        (t[index] * 3).sum().backward()
+        assert t.grad == 3 and t.grad.shape == ()
+
+
+# --- Errors ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call, parts", [
+    (lambda t: t + np.zeros(4), ["add", "(2, 3)", "(4,)"]),
+    (lambda t: np.zeros(4) * t, ["multiply", "(2, 3)", "(4,)"]),
+    (lambda t: t @ t, ["matmul", "argument 0", "argument 1", "(2, 3)"]),
+    (lambda t: t @ 2, ["matmul", "(2, 3)", "()"]),
+    (lambda t: t.reshape(4, 2), ["reshape", "(2, 3)", "(4,2)"]),
+    (lambda t: t.sum(axis=2), ["sum", "axis 2", "(2, 3)"]),
+    (lambda t: t.max(axis=-3), ["max", "axis -3", "(2, 3)"]),
+    (lambda t: t[5], ["getitem", "index 5", "(2, 3)"]),
+    (lambda t: t[0, 0, 0], ["getitem", "too many", "(2, 3)"]),
+    (lambda t: t.squeeze(0), ["squeeze", "(2, 3)"]),
+    (lambda t: t.broadcast_to((2, 2)), ["broadcast_to", "(2, 3)"]),
+    (lambda t: t.transpose(0), ["transpose", "(2, 3)"]),
+    (lambda t: ag.concatenate([t, np.zeros((2, 2))]), ["concatenate", "(2, 3)", "(2, 2)", "axis 0"]),
+    (lambda t: ag.concatenate([t], axis=2), ["concatenate", "axis 2", "(2, 3)"]),
+    (lambda t: ag.stack([t, t[0]]), ["(1, 2, 3)", "(1, 3)"]),
+    (lambda t: t.sum(ax=0), ["sum", "ax", "axis", "keepdims"]),
+    (lambda t: np.add(t, 1, where=True), ["add", "where"]),
+    (lambda t: t + "a", ["add", "argument 1", "str"]),
+    (lambda t: None * t, ["multiply", "argument 0", "NoneType"]),
+    (lambda t: ag.where(t > 0, t), ["where", "3 inputs"]),
+    (lambda t: ag.concatenate([]), ["concatenate", "at least one"]),
+])
+def test_errors_name_the_op_the_argument_and_the_shapes(call, parts):
+    with pytest.raises((TypeError, ValueError, IndexError)) as caught:
+        call(Tensor(np.ones((2, 3)), requires_grad=True))
+    assert all(part in str(caught.value) for part in parts), str(caught.value)
