@@ -123,6 +123,7 @@ for name in _METHODS:
 Tensor.reshape = lambda self, *shape: ops.reshape(self, _shape_args(shape))
 Tensor.transpose = lambda self, *axes: ops.transpose(self, _shape_args(axes) if axes else None)
 Tensor.T = property(lambda self: ops.transpose(self))
+Tensor.mT = property(lambda self: ops.swapaxes(self, -1, -2))
 Tensor.__neg__ = ops.negative.method
 Tensor.__pos__ = lambda self: self
 Tensor.__abs__ = ops.abs.method

@@ -228,14 +228,16 @@ def _as_matrices(g, x, y):
 
 
 def _matmul_x(g, z, x, y):
-    g, _, y = _as_matrices(g, x, y)
-    return g @ np.swapaxes(y, -1, -2)      # ∂L/∂X = g·Yᵀ
+    if x.ndim == 1 or y.ndim == 1:
+        g, x, y = _as_matrices(g, x, y)
+    return g @ y.mT                        # ∂L/∂X = g·Yᵀ
 
 
 def _matmul_y(g, z, x, y):
     vector = y.ndim == 1
-    g, x, y = _as_matrices(g, x, y)
-    gy = np.swapaxes(x, -1, -2) @ g        # ∂L/∂Y = Xᵀ·g
+    if x.ndim == 1 or vector:
+        g, x, y = _as_matrices(g, x, y)
+    gy = x.mT @ g                          # ∂L/∂Y = Xᵀ·g
     return np.squeeze(gy, -1) if vector else gy
 
 
@@ -270,7 +272,8 @@ min = primitive(np.min, *_weighted(_extreme), name="min")
 
 def _logsumexp(x, axis=None, keepdims=False):
     top = np.max(x, axis=axis, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0)   # −inf − (−inf) would be nan, and the answer is −inf
+    if not np.isfinite(top).all():             # −inf − (−inf) would be nan, and the answer is −inf
+        top = np.where(np.isfinite(top), top, 0)
     with np.errstate(divide="ignore"):
         z = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
     return z if keepdims else z.squeeze(axis)

@@ -464,15 +464,16 @@ def backward_pass(output, g):
 
 def _fit(gx, value, node, i):
     """A gradient in the shape and dtype of its input: what forward broadcasting copied, backward sums."""
-    if not isinstance(gx, Tensor):
+    if type(gx) is not np.ndarray and not isinstance(gx, Tensor) or gx.dtype.kind != "f":
         gx = as_array(gx, f"{node.op.name}: what the rule of argument {i} returned")
     shape, got = value.shape, gx.shape
     extra = len(got) - len(shape)
     if extra < 0 or any(n != m and n != 1 for n, m in zip(shape, got[extra:])):
         raise ValueError(f"{node.op.name}: the rule of argument {i} returned shape {got} for an input of shape {shape}")
-    if got != shape:
-        gx = gx.sum(axis=(*range(extra), *(k for k in range(extra, len(got)) if got[k] != shape[k - extra])))
-        gx = gx if gx.shape == shape else gx.reshape(shape)
+    if got[extra:] == shape:
+        gx = gx.sum(axis=0 if extra == 1 else tuple(range(extra))) if extra else gx
+    else:
+        gx = gx.sum(axis=(*range(extra), *(k for k in range(extra, len(got)) if got[k] != shape[k - extra]))).reshape(shape)
     return gx if gx.dtype == value.dtype else gx.astype(value.dtype)
 
 
@@ -603,7 +604,9 @@ def plain(t):
 
 def owned(g):
     """A leaf's gradient as an array that nobody else holds: a view, such as what undoes a sum, is copied."""
-    return g if isinstance(g, Tensor) else np.array(g, copy=None if g.base is None else True)
+    if type(g) is np.ndarray:
+        return g if g.base is None else g.copy()
+    return g if isinstance(g, Tensor) else np.asarray(g)
 
 
 def as_array(data, what):

@@ -30,7 +30,7 @@ def cross_entropy(input, target):
         If the shapes do not fit, or a class is not between 0 and C − 1.
     """
     target = target.data if isinstance(target, Tensor) else np.asarray(target)
-    shape = np.shape(input)
+    shape = input.shape
     if target.dtype.kind not in "iu":
         raise TypeError(f"cross_entropy: target holds class numbers, so integers, not {target.dtype}")
     if len(shape) != 2 or target.shape != shape[:1]:
