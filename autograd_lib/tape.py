@@ -273,8 +273,8 @@ class Primitive:
             z = self._run(values, params)
         if level < 0:
             return z
-        if z.dtype.kind == "c":
-            raise TypeError(f"{self.name}: the result is complex, and derivatives are of real numbers here")
+        if z.dtype.kind not in "biuf":
+            raise TypeError(f"{self.name}: the result is of dtype {z.dtype}, and derivatives are of real numbers here")
         needed, tangents = [], {}
         if level > _blocked.get():
             for i, a in enumerate(args):
@@ -303,7 +303,8 @@ class Primitive:
     def _run(self, values, params):
         """The function on plain arrays; what NumPy complains of is said again with the op's name."""
         try:
-            return self.function(*values, **params)
+            z = self.function(*values, **params)
+            return z if isinstance(z, (np.ndarray, np.generic)) else np.asarray(z)[()]
         except (TypeError, ValueError, IndexError) as error:
             shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
             kind = type(error) if type(error) in (ValueError, IndexError, np.exceptions.AxisError) else TypeError
@@ -312,17 +313,19 @@ class Primitive:
     def _push(self, tangents, z, values, params):
         """The tangent of `z`: a sum over the arguments that have one (the total differential)."""
         if self.kind == "linear":  # in all its arguments together
-            return self(*[tangents[i] if i in tangents else np.zeros_like(v) for i, v in enumerate(values)], **params)
-        total = None
-        for i, t in tangents.items():
-            if self.kind == "bilinear":
-                part = self(*values[:i], t, *values[i + 1:], **params)
-            elif rule := (self._rule(i) if self.kind == "elementwise" else self.pushes[i]):
-                part = rule(t, z, *values, **params)
-            else:
-                continue
-            total = part if total is None else total + part
-        return total if total is None or total.shape == z.shape else np.broadcast_to(total, z.shape)
+            parts = [self(*[tangents[i] if i in tangents else np.zeros_like(v) for i, v in enumerate(values)], **params)]
+        elif self.kind == "bilinear":
+            parts = [self(*values[:i], t, *values[i + 1:], **params) for i, t in tangents.items()]
+        else:
+            rules = self.pushes if self.kind == "primitive" else self.rules
+            parts = [rules[i](t, z, *values, **params) for i, t in tangents.items() if rules[i]]
+        if not parts:
+            return None
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
+        total = total if total.shape == z.shape else np.broadcast_to(total, z.shape)
+        return total if total.dtype == z.dtype else total.astype(z.dtype)
 
 
 def _quick(row):
@@ -344,8 +347,10 @@ def _quick(row):
             return record((x,), {})
         node = _new(Tensor)
         try:
-            node._data = function(a)
+            node._data = z = function(a)
         except (TypeError, ValueError):
+            return record((x,), {})
+        if type(z) is float:  # from a function of the math module
             return record((x,), {})
         node.op, node.inputs, node.level = row, (x,), x.level
         node._values, node._needed, node._order = (a,), plans[1], next(_clock)

@@ -1,0 +1,48 @@
+"""Picture: something to look at, and the same in words."""
+import io
+import re
+from html import escape
+
+from . import style
+
+
+class Picture:
+    """What every drawing function returns; Jupyter shows `html`, a terminal and a screen reader get `text`.
+
+    html: an SVG string with role="img" and a <title>, or any HTML. text: the same in words and numbers.
+    """
+
+    def __init__(self, html, text):
+        self.html, self.text = html, text
+
+    @classmethod
+    def of(cls, figure, text):
+        """The picture of a matplotlib figure, as SVG. Closes the figure."""
+        import matplotlib.pyplot as plt
+        file = io.StringIO()
+        figure.savefig(file, format="svg", metadata={"Date": None})
+        plt.close(figure)
+        drawing = file.getvalue()
+        return cls(svg(re.search(r'viewBox="([^"]*)"', drawing)[1], re.search(r"<svg.*?>(.*)</svg>", drawing, re.S)[1], text, unit="pt"), text)
+
+    def _repr_html_(self):
+        return self.html
+
+    def __repr__(self):
+        return self.text
+
+
+def svg(view_box, body, text, unit="px"):
+    """An accessible SVG of natural size on a paper card: `text` whole for a screen reader, its first line on hover."""
+    width = view_box.split()[2]
+    return (f'<div style="{style.CARD}"><svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+            f'viewBox="{view_box}" width="{width}{unit}" role="img" aria-label="{escape(text)}" '
+            f'style="display:block;max-width:100%;height:auto;background:{style.PAPER}">'
+            f"<title>{escape(text.partition(chr(10))[0])}</title>{body}</svg></div>")
+
+
+def figure(**options):
+    """`plt.subplots(**options)` in the course's style: (figure, axes)."""
+    import matplotlib.pyplot as plt
+    with plt.rc_context(style.RC):
+        return plt.subplots(**options)

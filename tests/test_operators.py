@@ -1,0 +1,248 @@
+"""Every operator and its reflected form, methods, and NumPy's own functions on Tensors."""
+
+import math
+import operator
+
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_lib import Tensor, ops
+
+A = np.array([[0.5, 1.5, 2.5], [3.5, 0.7, 1.1]])
+B = np.array([[1.2, 0.4, 0.9], [2.0, 1.6, 0.3]])
+U = np.array([[1.0, -2.0, 3.0], [0.5, -1.5, 2.5]])
+BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow]
+
+
+def both(f, *xs):
+    """Value of f on arrays and gradients on Tensors, weighted by U where shapes allow."""
+    ts = [Tensor(x, requires_grad=True) for x in xs]
+    z = f(*ts)
+    assert isinstance(z, Tensor)
+    np.testing.assert_allclose(z.data, f(*xs), rtol=1e-14)
+    z.backward(np.broadcast_to(U.ravel()[:1] if z.size == 1 else U, z.shape) if z.shape == U.shape or z.size == 1
+               else np.ones(z.shape))
+    return [t.grad for t in ts]
+
+
+def differences(f, x, u, h=1e-6):
+    return np.array([np.sum((f(x + h * e) - f(x - h * e)) * u) / (2 * h)
+                     for e in np.eye(x.size).reshape(-1, *x.shape)]).reshape(x.shape)
+
+
+@pytest.mark.parametrize("op", BINARY, ids=lambda op: op.__name__)
+@pytest.mark.parametrize("other", [B, B[0], B[:, :1], np.array(1.7), np.float64(1.7), np.float32(1.5), 1.7, 2, True,
+                                   np.int64(2), np.array([1, 2, 3]), B.tolist(), Tensor(B), Tensor(2)],
+                         ids=lambda o: f"{type(o).__name__}{np.shape(o)}")
+def test_operators_on_either_side_of_every_operand(op, other):
+    """Reflected forms keep their sides: 5 − x gives −1 to x."""
+    raw = other.data if isinstance(other, Tensor) else np.array(other)
+    for f, g in [(lambda x: op(x, other), lambda x: op(x, raw)), (lambda x: op(other, x), lambda x: op(raw, x))]:
+        t = Tensor(A, requires_grad=True)
+        z = f(t)
+        assert isinstance(z, Tensor) and z.op.name == {"sub": "subtract", "mul": "multiply", "truediv": "divide",
+                                                       "pow": "power"}.get(op.__name__, op.__name__)
+        np.testing.assert_allclose(z.data, g(A), rtol=1e-14)
+        z.backward(U)
+        np.testing.assert_allclose(t.grad, differences(g, A, U), rtol=1e-7, atol=1e-8)
+
+
+def test_unary_operators():
+    assert np.array_equal(both(operator.neg, A)[0], -U)
+    assert np.array_equal(both(abs, -A)[0], -U)
+    t = Tensor(A)
+    assert +t is t
+
+
+@pytest.mark.parametrize("left, right", [(np.ones((2, 3)), (3, 2)), (np.ones(3), (3, 2)), (np.ones((4, 2, 3)), (3,)),
+                                         ([[1.0, 2.0, 3.0]], (3, 2))])
+def test_matmul_from_either_side(left, right):
+    t = Tensor(np.ones(right), requires_grad=True)
+    for z in (left @ t, ag.matmul(left, t), np.matmul(left, t)):
+        assert isinstance(z, Tensor) and z.op is ag.matmul
+        np.testing.assert_array_equal(z.data, np.matmul(left, np.ones(right)))
+    s = Tensor(np.ones((2, 2)), requires_grad=True)
+    z = s @ np.ones((2, 3))
+    z.backward(np.ones((2, 3)))
+    np.testing.assert_array_equal(s.grad, 3 * np.ones((2, 2)))
+
+
+NUMPY = {
+    "sin": np.sin, "cos": np.cos, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "abs": np.abs,
+    "absolute": np.absolute, "negative": np.negative, "square by multiply": lambda x: np.multiply(x, x),
+    "add": lambda x: np.add(x, B), "subtract": lambda x: np.subtract(B, x), "divide": lambda x: np.divide(B, x),
+    "true_divide": lambda x: np.true_divide(x, B), "power": lambda x: np.power(x, B), "maximum": lambda x: np.maximum(x, B),
+    "minimum": lambda x: np.minimum(B, x), "clip": lambda x: np.clip(x, 1.0, 2.0),
+    "clip without a lower bound": lambda x: np.clip(x, None, 2.0),
+    "sum": np.sum, "sum axis": lambda x: np.sum(x, axis=0), "sum position": lambda x: np.sum(x, 1),
+    "mean": lambda x: np.mean(x, axis=(0, 1), keepdims=True), "max": lambda x: np.max(x, axis=-1), "min": np.min,
+    "amax": lambda x: np.amax(x, 0), "amin": lambda x: np.amin(x, axis=1),
+    "matmul": lambda x: np.matmul(x, B.T), "dot": lambda x: np.dot(B, np.transpose(x)), "reshape": lambda x: np.reshape(x, (3, 2)),
+    "reshape -1": lambda x: np.reshape(x, -1), "transpose": np.transpose, "transpose axes": lambda x: np.transpose(x, (1, 0)),
+    "broadcast_to": lambda x: np.broadcast_to(x, (4, 2, 3)), "squeeze": lambda x: np.squeeze(x[:, :1], axis=1),
+    "expand_dims": lambda x: np.expand_dims(x, 1), "swapaxes": lambda x: np.swapaxes(x, 0, 1),
+    "concatenate": lambda x: np.concatenate([B, x, x], axis=1), "stack": lambda x: np.stack([x, B], axis=-1),
+    "where": lambda x: np.where(A > 1, x, B), "where both": lambda x: np.where([True, False, True], x, x * 2),
+}
+
+
+@pytest.mark.parametrize("name", NUMPY)
+def test_numpys_functions_record(name):
+    f = NUMPY[name]
+    t = Tensor(A, requires_grad=True)
+    z = f(t)
+    assert isinstance(z, Tensor) and z.requires_grad
+    np.testing.assert_allclose(z.data, f(A), rtol=1e-14)
+    u = np.random.default_rng(0).normal(size=z.shape)
+    z.backward(u)
+    np.testing.assert_allclose(t.grad, differences(f, A, u), rtol=1e-7, atol=1e-8)
+
+
+def test_numpy_scalars_and_arrays_on_the_left_record():
+    """Broken once: without __array_ufunc__ an array on the left makes an object array of Tensors."""
+    t = Tensor([1.0, 2.0], requires_grad=True)
+    for z in (np.float64(2) * t, np.float32(2) * t, np.int64(2) * t, np.array(2.0) * t, np.array([2.0, 2.0]) * t, 2 * t):
+        assert isinstance(z, Tensor) and z.shape == (2,)
+        np.testing.assert_array_equal(z.data, [2, 4])
+    z = np.ones((3, 2)) @ t
+    assert isinstance(z, Tensor) and z.shape == (3,)
+    z = np.ones((3, 1)) - t
+    assert isinstance(z, Tensor) and z.shape == (3, 2)
+    assert isinstance(np.sum([3.0]) * t, Tensor)
+
+
+def test_writing_into_an_array_is_refused():
+    t, a = Tensor([1.0, 2.0], requires_grad=True), np.ones(2)
+    with pytest.raises(TypeError, match="in place.*z = x \\+ y"):
+        a += t
+    with pytest.raises(TypeError, match="not supported"):
+        np.add(t, 1, out=a)
+    np.testing.assert_array_equal(a, 1)
+    for call in (lambda: np.add.reduce(t), lambda: np.multiply.outer(t, t), lambda: np.add.at(a, [0], t),
+                 lambda: np.add.accumulate(t)):
+        with pytest.raises(TypeError, match="not supported"):
+            call()
+    with pytest.raises(TypeError):
+        a[:] = t
+
+
+def test_an_augmented_assignment_makes_a_new_tensor():
+    t = Tensor([1.0, 2.0], requires_grad=True)
+    u = t
+    u *= 3
+    assert u is not t
+    u.sum().backward()
+    np.testing.assert_array_equal(t.grad, 3)
+    np.testing.assert_array_equal(t.data, [1, 2])
+
+
+@pytest.mark.parametrize("call", [np.prod, np.linalg.norm, np.cumsum, np.sort, np.var, np.fft.fft, np.floor_divide, np.arctan,
+                                  lambda t: np.einsum("i->", t), lambda t: np.outer(t, t), lambda t: np.add(t, 1, out=None)
+                                  and np.square(t)], ids=str)
+def test_what_has_no_row_says_so(call):
+    """Never a number without its gradient."""
+    with pytest.raises(TypeError, match="(has no row|input|argument)"):
+        call(Tensor([1.0, 2.0], requires_grad=True))
+
+
+def test_missing_operators_are_type_errors():
+    t = Tensor([1.0, 2.0], requires_grad=True)
+    for call in (lambda: t // 2, lambda: t % 2, lambda: 2 // t, lambda: np.ones(2) % t, lambda: t & t, lambda: ~t,
+                 lambda: int(t), lambda: divmod(t, 2)):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_comparisons_give_plain_arrays():
+    t = Tensor(A, requires_grad=True)
+    for op in (operator.gt, operator.ge, operator.lt, operator.le, operator.eq, operator.ne):
+        for other in (1.1, A, Tensor(A), B.tolist()):
+            raw = other.data if isinstance(other, Tensor) else np.array(other)
+            for got, expected in [(op(t, other), op(A, raw)), (op(other, t), op(raw, A))]:
+                assert type(got) is np.ndarray and got.dtype == bool
+                np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(np.greater(A, t), np.zeros((2, 3), bool))
+    ag.grad(lambda x: (x * (x > 1)).sum())(A)
+
+
+def test_control_flow_on_values():
+    def f(x):
+        y = x
+        while y < 100:
+            y = y * x
+        return y if y > 0 else -y
+    assert ag.grad(f)(3.0) == 5 * 3**4
+    assert ag.grad(ag.grad(f))(3.0) == 20 * 3**3
+
+
+def test_functions_without_a_slope_are_constants():
+    t = Tensor([-1.5, 0.0, 2.5], requires_grad=True)
+    for f in (np.sign, np.floor, np.ceil, np.rint, np.isnan, np.isfinite, np.argmax, np.argsort, np.zeros_like, np.ones_like,
+              np.shape, np.ndim, np.size):
+        got = f(t)
+        assert not isinstance(got, Tensor)
+        np.testing.assert_array_equal(got, f(t.data))
+
+
+def test_methods_are_the_functions():
+    t = Tensor(A, requires_grad=True)
+    for name in ("exp", "log", "sqrt", "abs", "sin", "cos", "tanh", "sigmoid", "softplus", "gelu", "relu", "sum", "mean",
+                 "max", "min", "logsumexp", "softmax", "log_softmax", "transpose", "squeeze"):
+        got = getattr(t, name)()
+        assert got.op is getattr(ops, name)
+        np.testing.assert_array_equal(got.data, getattr(ag, name)(A))
+    assert t.sum(axis=0, keepdims=True).shape == (1, 3)
+    assert t.reshape(3, 2).shape == t.reshape((3, 2)).shape == t.reshape(-1, 2).shape == (3, 2)
+    assert t.reshape(-1).shape == (6,) and Tensor([[1.0]]).reshape(()).shape == ()
+    assert t.transpose(1, 0).shape == t.transpose((1, 0)).shape == t.T.shape == (3, 2)
+    assert t.dot(A.T).shape == t.matmul(A.T).shape == (2, 2)
+    assert t.clip(0, 1).data.max() == 1 and t.swapaxes(0, 1).shape == (3, 2)
+    assert t.broadcast_to((2, 2, 3)).shape == (2, 2, 3) and t.expand_dims(0).shape == (1, 2, 3)
+
+
+def test_public_names():
+    names = """add subtract multiply divide negative power exp log sqrt abs sin cos tanh maximum minimum where clip sum mean
+        max min matmul dot reshape transpose broadcast_to squeeze expand_dims concatenate stack relu sigmoid softplus gelu
+        logsumexp softmax log_softmax Tensor no_grad grad value_and_grad vjp jvp jacobian hessian hvp check_grads
+        elementwise linear bilinear primitive nn optim""".split()
+    assert [name for name in names if not hasattr(ag, name)] == []
+
+
+def test_len_iteration_and_format():
+    t = Tensor(A, requires_grad=True)
+    assert len(t) == 2
+    first, second = t
+    (first * second).sum().backward()
+    np.testing.assert_array_equal(t.grad, A[::-1])
+    for call in (len, list):
+        with pytest.raises(TypeError, match="0-d"):
+            call(Tensor(1.0))
+    assert f"{Tensor(1.23456):.2f}" == "1.23"
+    assert float(Tensor([2.0])) == 2.0
+
+
+def test_python_sum_and_max():
+    ts = [Tensor(float(k), requires_grad=True) for k in range(1, 4)]
+    sum(t * t for t in ts).backward()
+    assert [t.grad for t in ts] == [2, 4, 6]
+    assert max(ts) is ts[2]
+
+
+def test_a_tensor_is_a_key_by_identity():
+    a, b = Tensor(1.0), Tensor(1.0)
+    assert len({a: 1, b: 2}) == 2 and {a: 1}[a] == 1
+
+
+@pytest.mark.parametrize("detach", [math.sin, lambda t: np.zeros(3).__setitem__(0, t), lambda t: np.full(3, t)], ids=str)
+def test_a_number_does_not_leave_the_graph_unnoticed(detach):
+    """np.array(t) refuses; float(t) is asked for by name; but these once lost the gradient in silence."""
+    with pytest.raises(TypeError):
+        detach(Tensor(2.0, requires_grad=True))
+
+
+def test_index_by_a_slice_of_tensors():
+    t = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    np.testing.assert_array_equal(t[:Tensor(2)].data, [1, 2])
+    t[[Tensor(1), Tensor(1)]].sum().backward()
+    np.testing.assert_array_equal(t.grad, [0, 2, 0])

@@ -1,0 +1,933 @@
+"""The promises of the engine, one or a few tests each, and how each was seen to fail."""
+
+import contextvars
+import copy
+import functools
+import gc
+import pickle
+import sys
+import threading
+import time
+import weakref
+
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_lib import Tensor, tape
+
+
+def leaf(data, **kwargs):
+    return Tensor(np.array(data, float), requires_grad=True, **kwargs)
+
+
+# --- Depth and cost --------------------------------------------------------------------------------------
+
+
+def test_a_million_ops_deep():
+    """Broken once: a recursive visit in place of the heap (RecursionError)."""
+    x = leaf(1.0)
+    y = x
+    for _ in range(1_000_000):
+        y = y + 1e-6
+    y.backward()
+    assert x.grad == 1
+    assert abs(y.item() - 2) < 1e-6
+    del y  # taking the chain down must not recurse either
+
+
+def test_depth_costs_linear_time():
+    """Broken once: the next node found by max() over all that wait, on a graph 4,000 wide."""
+    def seconds(n):
+        best = np.inf
+        for _ in range(3):
+            xs = [leaf(1.0) for _ in range(n)]
+            start = time.perf_counter()
+            ag.stack(xs).sum().backward()
+            best = min(best, time.perf_counter() - start)
+        return best
+    seconds(100)
+    assert seconds(4000) < 30 * seconds(400)  # 10 times the work
+
+
+def test_derivatives_of_a_deep_chain_by_every_transform():
+    def chain(x):
+        for _ in range(20_000):
+            x = x * 1.0
+        return x * x
+    assert ag.grad(chain)(3.0) == 6
+    assert ag.jvp(chain, (3.0,), (1.0,))[1] == 6
+    assert ag.hvp(chain, 3.0, 1.0) == 2
+
+
+def test_sixty_doublings_visit_sixty_nodes():
+    """Broken once: a node pushed again for every arrival (never ends)."""
+    x = leaf(1.0)
+    y = x
+    for _ in range(60):
+        y = y + y
+    assert len(list(tape.backward_pass(y, np.float64(1)))) == 61
+    y.backward()
+    assert x.grad == 2.0**60
+    assert ag.grad(ag.grad(lambda x: doubled(x, 60)))(1.0) == 2 * 4.0**60
+
+
+def doubled(x, times):
+    y = x
+    for _ in range(times):
+        y = y + y
+    return y * y
+
+
+# --- Accumulation ----------------------------------------------------------------------------------------
+
+
+def test_backward_twice_gives_twice_the_gradient():
+    """12, then 24; engines that keep gradients on inner nodes give 36. Broken once: the ledger kept between passes."""
+    x = leaf(2.0)
+    y = x * x
+    z = y * x
+    z.backward()
+    assert x.grad == 12
+    z.backward()
+    assert x.grad == 24
+    z.backward()
+    assert x.grad == 36  # the third pass, not the second
+    assert y.grad is None and z.grad is None
+
+
+def test_gradients_add_up_over_losses_until_zero_grad():
+    x = leaf([1.0, 2.0])
+    (x * x).sum().backward()
+    (3 * x).sum().backward()
+    np.testing.assert_array_equal(x.grad, [5, 7])
+    x.zero_grad()
+    assert x.grad is None
+    (3 * x).sum().backward()
+    np.testing.assert_array_equal(x.grad, [3, 3])
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 3), (0,)])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
+def test_grad_is_an_array_of_the_values_shape_and_dtype(shape, dtype):
+    """After one pass and after two. Broken by: t.grad + g, a NumPy scalar where t is 0-d."""
+    x = Tensor(np.full(shape, 0.5, dtype), requires_grad=True)
+    for _ in range(2):
+        ag.sum(x * x + x).backward()
+        assert type(x.grad) is np.ndarray
+        assert x.grad.shape == shape and x.grad.dtype == dtype
+
+
+def test_an_arrival_from_every_slot_and_path_is_added():
+    x = leaf(3.0)
+    (x * x * x + x / x - x).backward()
+    assert x.grad == 26
+    b = leaf(3.0) * 2
+    b.retain_grad()
+    (b * (b + 1)).backward()
+    assert b.grad == 13  # 7 by one path, 6 by the other
+
+
+def test_order_is_newest_first_whatever_the_order_of_inputs():
+    a = leaf(3.0)
+    b = a * 2
+    c = b + 1
+    for d in (b * c, c * b):
+        a.grad = None
+        d.backward()
+        assert a.grad == 26
+
+
+# --- Only what is needed ---------------------------------------------------------------------------------
+
+
+def test_nothing_is_computed_for_data_and_constants():
+    """Broken once: `_needed` for every Tensor argument."""
+    called = []
+
+    def spy(i):
+        return lambda g, z, x, y: (called.append(i), g)[1]
+    pair = ag.elementwise(lambda x, y: x + y, spy(0), spy(1), name="pair")
+    w, data = leaf([1.0, 2.0]), Tensor([1.0, 2.0])
+    for x, y, expected in [(w, data, [0]), (data, w, [1]), (w, 3.0, [0]), (np.ones(2), w, [1]), (w, w, [0, 1]),
+                           (w.detach(), w, [1])]:
+        called.clear()
+        pair(x, y).sum().backward()
+        assert called == expected
+    assert data.grad is None
+    assert not pair(data, 2.0).requires_grad and pair(data, 2.0).op is None
+
+
+def test_a_branch_without_parameters_is_not_recorded():
+    data = Tensor(np.ones(3))
+    hidden = (data * 2).tanh()
+    assert hidden.op is None and hidden.inputs == ()
+    w = leaf([1.0, 1, 1])
+    (w * hidden).sum().backward()
+    np.testing.assert_array_equal(w.grad, np.tanh(2 * np.ones(3)))
+
+
+# --- dtypes ----------------------------------------------------------------------------------------------
+
+
+def test_float32_stays_float32_through_a_model():
+    x = Tensor(np.ones((2, 3), np.float32))
+    w = Tensor(np.full((3, 3), 0.1, np.float32), requires_grad=True)
+    h = ag.gelu(2 * x @ w / 3 - 1) ** 2 + 0.5
+    loss = ag.log_softmax(h).mean() + ag.logsumexp(h) * 1e-3 + ag.sigmoid(h).max()
+    assert h.dtype == loss.dtype == np.float32
+    loss.backward()
+    assert w.grad.dtype == np.float32
+
+
+def test_mixed_dtypes_give_each_its_own():
+    a, b = Tensor(np.ones(3, np.float32), requires_grad=True), leaf(np.ones(3))
+    (a * b + a @ b + ag.where([True, False, True], a, b)).sum().backward()
+    assert a.grad.dtype == np.float32 and b.grad.dtype == np.float64
+    np.testing.assert_array_equal(a.grad, [5, 4, 5])
+    np.testing.assert_array_equal(b.grad, [4, 5, 4])
+
+
+@pytest.mark.parametrize("data", [1, True, [1, 2], np.arange(3), np.array([True]), 1j, np.ones(2, complex)], ids=repr)
+def test_numbers_without_a_slope_cannot_require_a_gradient(data):
+    """Broken once: no check in the setter."""
+    with pytest.raises(TypeError, match="floating point, for example 3.0 for 3"):
+        Tensor(data, requires_grad=True)
+    t = Tensor(data)
+    with pytest.raises(TypeError, match="no gradient"):
+        t.requires_grad = True
+    with pytest.raises(TypeError, match="no gradient"):
+        ag.grad(lambda x: ag.sum(x * x))(data)
+
+
+def test_rounding_to_integers_is_not_differentiable():
+    """A wrong number once: astype(int) passed gradients through as if nothing were rounded."""
+    for dtype in (int, bool, np.uint8):
+        x = leaf([1.5, 2.5])
+        try:
+            z = (x.astype(dtype).astype(float) * x).sum()
+        except TypeError as error:
+            assert "astype" in str(error)
+            continue
+        z.backward()
+        np.testing.assert_array_equal(x.grad, x.data.astype(dtype))
+
+
+def test_complex_numbers_cannot_enter_a_gradient():
+    """A wrong number once: |(3 + 4j)·x| gave −1.4 for 5, and only NumPy's warning that imaginary parts are lost."""
+    x = leaf([1.0, 2.0])
+    for call in (lambda: ag.abs(x * (3 + 4j)), lambda: ag.abs(np.full(2, 3 + 4j) * x), lambda: x.astype(complex),
+                 lambda: x + Tensor([1j, 2j])):
+        with pytest.raises(TypeError, match="complex"):
+            ag.sum(call()).backward()
+    with pytest.raises(TypeError, match="complex"):
+        x.data = np.array([1j, 2j])
+    np.testing.assert_array_equal(x.data, [1, 2])
+
+
+@pytest.mark.parametrize("data", ["abc", None, object(), [None, 1], np.array(["a"]), np.array([1, 2], object), {"a": 1},
+                                  np.datetime64("2020-01-01"), np.zeros(2, "i4,i4")], ids=repr)
+def test_what_is_not_a_number_is_refused(data):
+    with pytest.raises(TypeError, match="Tensor: numbers are needed"):
+        Tensor(data)
+    with pytest.raises(TypeError, match="multiply: .*argument 1"):
+        leaf([1.0, 2.0]) * data
+
+
+def test_a_matrix_is_refused_or_an_array():
+    """A wrong number once: * of a np.matrix multiplied matrices, and paid as if by elements."""
+    x = leaf([[1.0, 2], [3, 4]])
+    with pytest.warns(PendingDeprecationWarning):
+        m = np.matrix([[1.0, 2], [3, 4]])
+    try:
+        z = x * m
+    except TypeError as error:
+        assert "matrix" in str(error)
+        return
+    z.backward(np.ones((2, 2)))
+    np.testing.assert_array_equal(z.data, [[1, 4], [9, 16]])
+    np.testing.assert_array_equal(x.grad, [[1, 2], [3, 4]])
+
+
+def test_a_masked_array_is_refused():
+    """A wrong number once: sum skipped the masked entries, the gradient did not."""
+    m = np.ma.array([10.0, 20, 30], mask=[False, True, False])
+    for use in (lambda: leaf([1.0, 2, 3]) * m, lambda: ag.grad(lambda x: ag.sum(x * m))(np.ones(3)), lambda: Tensor(m)):
+        with pytest.raises(TypeError, match="[Mm]asked"):
+            use()
+
+
+# --- Changes after the fact ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", ["replace", "in place"])
+@pytest.mark.parametrize("use, name, shape", [
+    (lambda x: x * x, "multiply", (2,)), (lambda x: x.sum(), "sum", (2,)), (lambda x: ag.exp(x) + 1, "exp", (2,)),
+    (lambda x: x @ np.ones(2), "matmul", (2,)), (lambda x: x[0] * 2, "getitem", (2,)), (lambda x: x + 1, "add", (2,)),
+    (lambda x: ag.concatenate([x, x]), "concatenate", (2,)), (lambda x: x * 2.0, "multiply", ()),
+    (lambda x: x ** 2, "power", ()), (lambda x: x.tanh(), "tanh", ()),
+])
+def test_an_input_changed_before_backward_is_an_error_that_names_the_op(use, name, shape, change):
+    """Broken once: the setter without its stamp."""
+    x = Tensor(np.full(shape, 2.0), requires_grad=True, name="weights")
+    y = use(x)
+    if change == "replace":
+        x.data = np.full(shape, 3.0)
+    else:
+        x.data -= 0.5
+    with pytest.raises(RuntimeError, match=rf"{name}: the .data of argument 0 \(weights\) was changed"):
+        y.backward(np.ones(y.shape))
+    assert x.grad is None
+    use(x).backward(np.ones(y.shape))  # computed again, it works
+    assert x.grad is not None
+
+
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_a_result_changed_before_backward_is_an_error(shape):
+    """Broken once: only inputs were looked at (exp's rule reads its result)."""
+    x = Tensor(np.full(shape, 2.0), requires_grad=True)
+    for change in ("replace", "in place"):
+        z = ag.exp(x)
+        y = z.sum()
+        if change == "replace":
+            z.data = np.zeros(shape)
+        else:
+            z.data *= 2
+        with pytest.raises(RuntimeError, match="was changed"):
+            y.backward()
+    assert x.grad is None
+
+
+def test_a_constant_changed_before_backward_is_an_error():
+    w, c = leaf([1.0, 2.0]), Tensor([3.0, 4.0], name="scale")
+    y = (w * c).sum()
+    c.data = [5.0, 6.0]
+    with pytest.raises(RuntimeError, match=r"multiply: the .data of argument 1 \(scale\)"):
+        y.backward()
+
+
+def test_a_change_is_noticed_at_every_level():
+    w = leaf([1.0, 2.0])
+    value, pull = ag.vjp(lambda x: (x * w).sum(), np.ones(2))
+    w.data -= 1
+    with pytest.raises(RuntimeError, match="multiply: the .data of argument 1"):
+        pull(1.0)
+
+    def changes_its_weight(x):
+        y = (x * w).sum()
+        w.data = w.data * 2
+        return y
+    with pytest.raises(RuntimeError, match="multiply"):
+        ag.grad(changes_its_weight)(np.ones(2))
+
+
+@pytest.mark.parametrize("view", [lambda x: x.reshape(2), lambda x: x.T, lambda x: x[:], lambda x: x.squeeze(),
+                                  lambda x: x.broadcast_to((2, 2))[0], lambda x: x.expand_dims(0)[0], lambda x: x[::-1]])
+def test_a_change_in_place_is_noticed_through_a_view(view):
+    """Wrong numbers once: reshape and its like share memory, so `x.data -= 1` moved them with no stamp of their own.
+    Either an error or the number of the old value is right."""
+    def outcome(build, change):
+        w = leaf([1.0, 1.0])
+        finish = build(w)
+        change()
+        try:
+            return finish()
+        except RuntimeError as error:
+            assert "was changed" in str(error)
+            return None
+
+    # a constant's view
+    x = Tensor(np.array([2.0, 3.0]))
+    expected = view(x).data.copy()
+
+    def build(w):
+        y = (w * view(x)).sum()
+        return lambda: (y.backward(), w.grad)[1]
+    got = outcome(build, lambda: x.__setattr__("data", x.data.__isub__(1)))
+    assert got is None or np.array_equal(got, expected)
+
+    # a view made without recording
+    p = leaf([2.0, 3.0])
+
+    def build(w):
+        with ag.no_grad():
+            v = view(p)
+        y = (w * v).sum()
+        return lambda: (y.backward(), w.grad)[1]
+    got = outcome(build, lambda: p.__setattr__("data", p.data.__isub__(1)))
+    assert got is None or np.array_equal(got, expected)
+
+    # a view recorded outside a transform that uses it
+    q = leaf([2.0, 3.0])
+    v = view(q)
+    _, pull = ag.vjp(lambda x: (x * v).sum(), np.ones(2))
+    q.data -= 1
+    try:
+        got = pull(1.0)[0]
+    except RuntimeError:
+        return
+    np.testing.assert_array_equal(got.data if isinstance(got, Tensor) else got, expected)
+
+
+def test_a_change_in_place_of_a_view_is_noticed_by_its_owner():
+    """A wrong number once: w[:2].data -= 1 wrote into w."""
+    w = leaf([1.0, 2.0, 3.0])
+    y = (w * w).sum()
+    v = w[:2]
+    v.data -= 1
+    try:
+        y.backward()
+    except RuntimeError as error:
+        assert "was changed" in str(error)
+    else:
+        np.testing.assert_array_equal(w.grad, [2, 4, 6])
+
+
+def test_assigning_to_items_says_what_to_do_instead():
+    t = leaf([1.0, 2.0])
+    for assign in (lambda: t.__setitem__(0, 1.0), lambda: t.__setitem__(slice(None), t), lambda: exec("t[0] += 1", {"t": t})):
+        with pytest.raises(TypeError, match="cannot be assigned.*where.*data"):
+            assign()
+    np.testing.assert_array_equal(t.data, [1, 2])
+
+
+def test_data_keeps_its_shape_and_dtype():
+    t = Tensor(np.ones(2, np.float32), requires_grad=True)
+    t.data = [1, 2]
+    assert t.dtype == np.float32
+    with pytest.raises(ValueError, match=r"\(2,\).*\(3,\)"):
+        t.data = np.ones(3)
+    with pytest.raises(ValueError, match=r"\(2,\)"):
+        t.data = 1.0
+
+
+def test_a_value_used_after_its_change_is_fine():
+    x = leaf([1.0, 2.0])
+    for _ in range(3):
+        x.grad = None
+        (x * x).sum().backward()
+        np.testing.assert_array_equal(x.grad, 2 * x.data)
+        x.data -= 0.1 * x.grad
+
+
+# --- Misuse of backward ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 3), (0,), (1, 0)])
+def test_backward_of_a_non_scalar_needs_a_gradient(shape):
+    """Broken once: seeded with ones in silence."""
+    x = Tensor(np.ones(shape), requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"\.sum\(\)"):
+        (x * 2).backward()
+    assert x.grad is None
+    (x * 2).backward(np.ones(shape))
+    np.testing.assert_array_equal(x.grad, 2 * np.ones(shape))
+
+
+@pytest.mark.parametrize("seed", [1.0, np.ones(3), np.ones((1, 2)), np.ones((2, 1))], ids=repr)
+def test_a_seed_must_have_the_shape(seed):
+    with pytest.raises(ValueError, match=r"\(2,\)"):
+        (leaf([1.0, 2.0]) * 2).backward(seed)
+
+
+def test_a_single_entry_of_any_shape_is_a_scalar():
+    for shape in ((), (1,), (1, 1)):
+        x = Tensor(np.full(shape, 3.0), requires_grad=True)
+        (x * x).backward()
+        np.testing.assert_array_equal(x.grad, np.full(shape, 6.0))
+
+
+def test_backward_without_a_gradient_anywhere():
+    for t in (Tensor(1.0), Tensor(1.0) * 2, leaf(1.0).detach(), leaf(1.0).detach() * 2):
+        with pytest.raises(RuntimeError, match="requires_grad=True"):
+            t.backward()
+
+
+def test_backward_of_a_leaf():
+    x = leaf([1.0, 2.0])
+    x.backward([3.0, 4.0])
+    np.testing.assert_array_equal(x.grad, [3, 4])
+
+
+def test_backward_inside_a_transform():
+    with pytest.raises(RuntimeError, match="inside a function that is being differentiated"):
+        ag.grad(lambda x: (x * x).backward())(1.0)
+
+
+# --- no_grad ---------------------------------------------------------------------------------------------
+
+
+def recording():
+    return (leaf(1.0) * 2).requires_grad
+
+
+def alone(test):
+    """Run the test in a context of its own: a state that it fails to restore is not the next test's."""
+    @functools.wraps(test)
+    def run():
+        contextvars.copy_context().run(test)
+    return run
+
+
+@alone
+def test_no_grad_restores_its_state_when_the_block_raises():
+    """Broken once: __exit__ that did nothing."""
+    with pytest.raises(ZeroDivisionError), ag.no_grad():
+        assert not recording()
+        raise ZeroDivisionError
+    assert recording()
+    with ag.no_grad():
+        with pytest.raises(KeyboardInterrupt), ag.no_grad():
+            raise KeyboardInterrupt
+        assert not recording()
+    assert recording()
+
+
+@alone
+def test_one_no_grad_object_can_be_entered_twice():
+    """Broken by: one token on the object."""
+    block = ag.no_grad()
+    with block:
+        with block:
+            assert not recording()
+        assert not recording()
+    assert recording()
+    with block:
+        assert not recording()
+    assert recording()
+
+
+@alone
+def test_no_grad_blocks_left_out_of_order():
+    """Two generators, closed in the order they were opened: recording once stayed off for good."""
+    def generator():
+        with ag.no_grad():
+            yield
+            yield
+    a, b = generator(), generator()
+    next(a), next(b)
+    a.close()
+    assert not recording()
+    b.close()
+    assert recording()
+
+
+@alone
+def test_no_grad_blocks_what_was_open_before_it_only():
+    with ag.no_grad():
+        assert ag.grad(lambda x: x ** 3)(2.0) == 12
+        assert ag.grad(ag.grad(lambda x: x ** 3))(2.0) == 12
+        assert ag.jvp(lambda x: x ** 3, (2.0,), (1.0,))[1] == 12
+
+    def f(x):
+        with ag.no_grad():
+            y = x * x
+        return x * y
+    assert ag.grad(f)(3.0) == 9
+    assert ag.jvp(f, (3.0,), (1.0,))[1] == 9
+
+    def g(x):
+        with ag.no_grad():
+            slope = ag.grad(lambda y: y * y)(x)  # a constant to the outer grad
+        return slope * x
+    assert ag.grad(g)(3.0) == 6
+
+
+@alone
+def test_no_grad_is_per_thread():
+    """Broken once: a plain module variable."""
+    seen, inside, leave = [], threading.Event(), threading.Event()
+
+    def blocked():
+        with ag.no_grad():
+            inside.set()
+            leave.wait(10)
+            seen.append(recording())
+    thread = threading.Thread(target=blocked)
+    thread.start()
+    inside.wait(10)
+    seen.append(recording())
+    leave.set()
+    thread.join()
+    assert seen == [True, False] and recording()
+
+
+# --- Threads ---------------------------------------------------------------------------------------------
+
+
+def test_threads_compute_gradients_concurrently():
+    """Broken once: the ledger as a module variable."""
+    wrong, start = [], threading.Barrier(4)
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        start.wait(10)
+        for k in range(60):
+            x, c = leaf(rng.normal(size=4)), rng.normal(size=4)
+            if k % 3:
+                ((x * c).tanh() * x).sum().backward()
+                t = np.tanh(x.data * c)
+                expected, got = t + x.data * c * (1 - t * t), x.grad
+            else:
+                with ag.no_grad():
+                    got, expected = ag.hvp(lambda x: ag.sum(x * x * x), x.data, c), 6 * x.data * c
+            if not np.allclose(got, expected, rtol=1e-12):
+                wrong.append((seed, k))
+            x.data -= 0.1
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert wrong == []
+
+
+# --- Memory ----------------------------------------------------------------------------------------------
+
+
+def test_a_graph_is_freed_without_the_cyclic_collector():
+    """Broken once: a node that kept a closure over itself."""
+    gc.collect()
+    gc.disable()
+    try:
+        x = leaf(np.ones(10))
+        h = (x * 2).tanh()
+        y = ag.concatenate([h, h[::2]]).sum()
+        y.backward()
+        watched = [weakref.ref(h), weakref.ref(y), weakref.ref(h.inputs[0])]
+        del h, y
+        assert [ref() for ref in watched] == [None] * 3
+
+        def f(x):
+            z = (x * x).sum()
+            watched.append(weakref.ref(z))
+            return z
+        ag.grad(f)(np.ones(3))
+        ag.hvp(f, np.ones(3), np.ones(3))
+        value, pull = ag.vjp(f, np.ones(3))
+        pull(1.0)
+        del pull
+        assert [ref() for ref in watched] == [None] * len(watched)
+    finally:
+        gc.enable()
+
+
+def test_a_failed_pass_frees_its_graph_too():
+    gc.collect()
+    gc.disable()
+    try:
+        x = leaf(1.0)
+        y = x * x
+        x.data = 2.0
+        with pytest.raises(RuntimeError):
+            y.backward()
+        ref = weakref.ref(y)
+        del y
+        assert ref() is None
+    finally:
+        gc.enable()
+
+
+# --- Ownership -------------------------------------------------------------------------------------------
+
+
+def test_a_tensor_to_be_updated_owns_its_array_and_a_constant_shares():
+    """Broken once: no copy in the setter."""
+    raw = np.ones(3)
+    t = Tensor(raw, requires_grad=True)
+    t.data -= 1
+    np.testing.assert_array_equal(raw, 1)
+    raw[:] = 7
+    np.testing.assert_array_equal(t.data, 0)
+    late = Tensor(raw)
+    late.requires_grad = True
+    late.data -= 1
+    np.testing.assert_array_equal(raw, 7)
+    new = np.ones(3)
+    t.data = new
+    t.data -= 1
+    np.testing.assert_array_equal(new, 1)
+    assert np.shares_memory(Tensor(raw).data, raw)
+
+
+@pytest.mark.parametrize("raw", [np.broadcast_to(1.0, (3,)), np.arange(12.0)[::-4], np.asfortranarray(np.ones((2, 2))),
+                                 np.ones((2, 2)).T], ids=["broadcast", "strided", "fortran", "transposed"])
+def test_any_layout_may_require_a_gradient(raw):
+    raw = raw.view()
+    raw.flags.writeable = False
+    t = Tensor(raw, requires_grad=True)
+    before = raw.copy()
+    (t * t).sum().backward()
+    np.testing.assert_array_equal(t.grad, 2 * before)
+    t.data -= np.arange(float(t.size)).reshape(t.shape)
+    np.testing.assert_array_equal(t.data, before - np.arange(float(t.size)).reshape(t.shape))
+    np.testing.assert_array_equal(raw, before)
+
+
+PASSES_G_ON = [lambda x: x + 0.0, lambda x: x.reshape(-1).reshape(x.shape), lambda x: x.T.T, lambda x: +x, lambda x: x[:],
+               lambda x: ag.concatenate([x]), lambda x: x.squeeze(), lambda x: x.astype(float),
+               lambda x: x.broadcast_to(x.shape), lambda x: 0.0 + x - 0.0]
+
+
+@pytest.mark.parametrize("f", PASSES_G_ON)
+def test_gradients_are_nobody_elses(f):
+    """Neither the seed, nor another leaf, nor an intermediate, nor the next pass. Broken once: no copy for a leaf."""
+    seed, a, b = np.ones(3), leaf([1.0, 2, 3]), leaf([1.0, 2, 3])
+    h = f(a)
+    h.retain_grad()
+    z = h + f(b)
+    z.retain_grad()
+    z.backward(seed)
+    for t in {id(t): t for t in (a, b, h, z)}.values():
+        np.testing.assert_array_equal([t.grad for t in (a, b, h, z)], 1)
+        t.grad[:] = 9
+        np.testing.assert_array_equal(seed, 1)
+        assert sum(t.grad[0] == 9 for t in {id(t): t for t in (a, b, h, z)}.values()) == 1
+        t.grad[:] = 1
+    kept = b.grad
+    z.backward(seed)
+    np.testing.assert_array_equal(kept, 1)
+
+
+@pytest.mark.parametrize("f", PASSES_G_ON)
+def test_transforms_return_nobody_elses_arrays(f):
+    x, y, seed = np.ones(3), np.ones(3), np.ones(3)
+    value, pull = ag.vjp(lambda x, y: f(x) + y, x, y)
+    first = pull(seed)
+    value[:] = 7
+    first[0][:] = 7
+    np.testing.assert_array_equal([x, y, seed, first[1], *pull(seed)], 1)
+    value, pull = ag.vjp(f, x)
+    value[:] = 7
+    pull(seed)[0][:] = 7
+    value, tangent = ag.jvp(f, (x,), (seed,))
+    value[:], tangent[:] = 7, 7
+    np.testing.assert_array_equal([x, seed, pull(seed)[0]], 1)
+
+
+def test_one_array_from_two_rules_becomes_two_gradients():
+    made = {}
+
+    def first(g, z, x, y):
+        made["array"] = g * 2
+        return made["array"]
+    twin = ag.elementwise(lambda x, y: 2 * (x + y), first, lambda g, z, x, y: made["array"], name="twin")
+    a, b = leaf([1.0, 2]), leaf([1.0, 2])
+    twin(a, b).sum().backward()
+    a.grad += 100
+    np.testing.assert_array_equal(b.grad, 2)
+
+
+def test_a_rule_that_returns_its_input_does_not_lend_it():
+    half_square = ag.elementwise(lambda x: x * x / 2, lambda g, z, x: x, name="half_square")
+    a = leaf([1.0, 2.0])
+    half_square(a).sum().backward()
+    a.grad[:] = 9
+    np.testing.assert_array_equal(a.data, [1, 2])
+
+
+# --- A pass that fails -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, MemoryError])
+def test_a_failing_pass_leaves_every_grad_untouched(error):
+    """Broken once: gradients added as they arrive."""
+    failing = []
+
+    def rule(g, z, x):
+        if failing:
+            raise error("in a rule")
+        return g
+    op = ag.elementwise(lambda x: x * 1.0, rule, name="op")
+    a, b, c = leaf([1.0, 2]), leaf([1.0, 2]), leaf([1.0, 2])
+    b.grad = np.array([5.0, 5.0])
+    z = (op(a) + b * b).sum() + c.sum()
+    failing.append(True)
+    for _ in range(2):
+        with pytest.raises(error, match="in a rule"):
+            z.backward()
+        assert a.grad is None and c.grad is None
+        np.testing.assert_array_equal(b.grad, 5)
+    failing.clear()
+    z.backward()
+    np.testing.assert_array_equal(a.grad, 1)
+    np.testing.assert_array_equal(b.grad, [7, 9])
+
+
+def test_a_rule_of_the_wrong_shape_is_named():
+    for wrong in (np.ones(3), np.ones(()), np.ones((2, 1, 3))):
+        op = ag.primitive(lambda x: x * 1.0, [lambda g, z, x, wrong=wrong: wrong], [None], name="op")
+        x = leaf([1.0, 2.0])
+        with pytest.raises(ValueError, match=r"op: the rule of argument 0 returned shape .* \(2,\)"):
+            op(x).sum().backward()
+
+
+def test_rules_may_compute_gradients_of_their_own():
+    """Reentrancy: a rule that runs a backward pass and a transform inside."""
+    def rule(g, z, x):
+        t = leaf(x)
+        (t * t * t).sum().backward()
+        assert np.allclose(ag.grad(lambda y: ag.sum(y * y * y))(x), t.grad)
+        return g * t.grad
+    cube = ag.elementwise(lambda x: x ** 3, rule, name="cube")
+    x = leaf([1.0, 2.0])
+    (cube(x) * cube(x)).sum().backward()
+    np.testing.assert_allclose(x.grad, 6 * x.data ** 5)
+
+
+# --- retain_grad, detach, item, repr ---------------------------------------------------------------------
+
+
+def test_retain_grad_keeps_an_intermediates_gradient():
+    x = leaf([1.0, 2.0])
+    h = x * 3
+    h.retain_grad()
+    y = (h * h).sum()
+    y.backward()
+    np.testing.assert_array_equal(h.grad, [6, 12])
+    y.backward()
+    np.testing.assert_array_equal(h.grad, [12, 24])
+    np.testing.assert_array_equal(x.grad, [36, 72])  # twice 18, 36: the kept gradient is not sent again
+    h.zero_grad()
+    assert h.grad is None
+
+
+def test_detach_is_a_constant_with_a_value_of_its_own():
+    x = leaf([1.0, 2.0])
+    d = x.detach()
+    assert not d.requires_grad and d.op is None
+    y = (x * d).sum()
+    x.data -= 1
+    np.testing.assert_array_equal(d.data, [1, 2])
+    with pytest.raises(RuntimeError):
+        y.backward()
+    assert ag.grad(lambda x: x * x.detach())(3.0) == 3
+    assert ag.jvp(lambda x: x * x.detach(), (3.0,), (1.0,))[1] == 3
+
+
+def test_requires_grad_is_set_on_leaves_only():
+    y = leaf(1.0) * 2
+    with pytest.raises(RuntimeError, match="leaves only.*multiply"):
+        y.requires_grad = False
+    t = Tensor(2.0)
+    t.requires_grad = True
+    (t * t).backward()
+    assert t.grad == 4
+    t.requires_grad = False
+    assert not (t * t).requires_grad
+
+
+def test_item_and_conversions():
+    assert leaf([[3.0]]).item() == 3.0 and type(leaf(3.0).item()) is float
+    with pytest.raises(ValueError, match=r"\(2,\)"):
+        leaf([1.0, 2.0]).item()
+    for convert in (np.array, np.asarray, lambda t: np.array([t, t]), lambda t: Tensor([t, t]), lambda t: np.ones(2).dot(t)):
+        with pytest.raises(TypeError):
+            convert(leaf([1.0, 2.0]))
+    with pytest.raises(TypeError, match="Tensor already"):
+        Tensor(leaf(1.0))
+    np.testing.assert_array_equal(np.asarray(Tensor([1.0, 2.0])), [1, 2])
+
+
+def test_repr_shows_value_and_how_it_was_made():
+    x = Tensor([1.0, 2.0], requires_grad=True, name="x")
+    assert repr(x) == "Tensor([1., 2.], name='x', requires_grad=True)"
+    assert repr(x * 2) == "Tensor([2., 4.], op=multiply)"
+    assert repr(Tensor(np.float32(1.5))) == "Tensor(1.5, dtype=float32)"
+    shown = []
+    ag.grad(lambda x: (shown.append(repr(x)), x * x)[1])(3.0)
+    assert "3.0" in shown[0]
+
+
+def test_a_result_tells_how_it_was_made():
+    x, c = leaf([[1.0, 2.0]]), np.ones((1, 2))
+    y = x + c
+    assert y.op is ag.add and y.op.name == "add" and y.op.kind == "elementwise"
+    assert y.inputs[0] is x and y.inputs[1] is c
+    z = y.sum(axis=0)
+    assert z.params == {"axis": 0} and z.op.kind == "linear"
+    assert x.op is None and x.inputs == () and x.params == {}
+    assert (z.shape, z.ndim, z.size, z.dtype) == ((2,), 1, 2, np.float64)
+
+
+def test_the_generator_is_backward():
+    """What the stepper of the course shows: node, g, what goes to each input; leaves last visited with nothing."""
+    a, c = leaf([1.0, 2.0], name="a"), Tensor([3.0, 4.0])
+    y = a * c
+    z = y.sum()
+    visits = list(tape.backward_pass(z, np.ones(())))
+    assert [node for node, _, _ in visits] == [z, y, a]
+    assert visits[1][2][1] is None
+    np.testing.assert_array_equal(visits[1][2][0], [3, 4])
+    np.testing.assert_array_equal(visits[2][1], [3, 4])
+    assert all(len(grads) == len(node.inputs) for node, _, grads in visits)
+    assert a.grad is None  # only backward() stores
+    partly = tape.backward_pass(z, np.ones(()))
+    next(partly)
+    partly.close()
+    z.backward()
+    np.testing.assert_array_equal(a.grad, [3, 4])
+
+
+# --- Copies ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])
+def test_copies_of_leaves_are_other_tensors(duplicate):
+    """Broken once: the default copy, which keeps the creation number, so the ledger took the two for one."""
+    x = Tensor(np.array([1.0, 2.0]), requires_grad=True, name="x")
+    y = duplicate(x)
+    assert (y.name, y.requires_grad, y.grad) == ("x", True, None)
+    (x * y * y).sum().backward()
+    np.testing.assert_array_equal(x.grad, [1, 4])
+    np.testing.assert_array_equal(y.grad, [2, 8])
+    y.data -= 1
+    np.testing.assert_array_equal(x.data, [1, 2])
+    constant = duplicate(Tensor(3))
+    assert constant.item() == 3 and not constant.requires_grad
+
+
+def test_results_cannot_be_copied_or_pickled():
+    y = leaf(1.0) * 2
+    for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="multiply.*detach"):
+            duplicate(y)
+    assert copy.deepcopy(y.detach()).item() == 2
+
+
+def test_a_module_is_deep_copied_with_its_own_parameters():
+    model = ag.nn.MLP([2, 3, 1], rng=0)
+    twin = copy.deepcopy(model)
+    twin(np.ones((1, 2))).sum().backward()
+    assert all(p.grad is None for p in model.parameters())
+    assert all(p.grad is not None for p in twin.parameters())
+
+
+# --- Rows of one's own -----------------------------------------------------------------------------------
+
+
+def test_a_row_whose_rule_takes_too_few_arguments_is_refused_at_once():
+    with pytest.raises(TypeError, match="square.*rule 0.*g, z and 1 input"):
+        ag.elementwise(np.square, lambda g, x: 2 * g * x, name="square")
+
+
+def test_a_row_may_return_python_numbers():
+    import math
+    sine = ag.elementwise(math.sin, lambda g, z, x: g * math.cos(x), name="sine")
+    x = leaf(1.0)
+    z = sine(x)
+    assert z.shape == () and z.dtype == np.float64
+    (z * z).backward()
+    assert np.isclose(x.grad, 2 * np.sin(1) * np.cos(1))
+
+
+def test_a_new_row_has_every_order_and_mode():
+    cube = ag.elementwise(lambda x: x * x * x, lambda g, z, x: 3 * g * x * x, name="cube")
+    assert ag.grad(ag.grad(ag.grad(cube)))(2.0) == 6
+    assert ag.hvp(cube, 2.0, 1.0) == 12
+    assert ag.jvp(cube, (2.0,), (1.0,))[1] == 12
