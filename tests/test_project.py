@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import re
+import runpy
 import shutil
 import socket
 import subprocess
@@ -148,6 +149,12 @@ def test_readme_maps_the_lessons():
     assert rows == [f"{lesson:02}" for lesson in range(20)]
     for target in re.findall(r"\]\(([^)#:]+)\)", readme) + re.findall(r'src="([^":]+)"', readme):
         assert (ROOT / target).exists(), f"README links to {target}"
+
+
+def test_readme_shows_what_draw_graph_draws():
+    drawing = runpy.run_path(ROOT / "docs/graph.py")
+    stored, drawn = (re.findall(r">([^<>]+)<", svg) for svg in [drawing["FILE"].read_text(encoding="utf-8"), drawing["draw"]()])
+    assert sorted(stored) == sorted(drawn), drawing["__doc__"]
 
 
 # ---------------------------------------------------------------- run.py
