@@ -116,6 +116,7 @@ def _slopes(f, xs, i, k, value):
     slope = (8 * (near_right - near_left) - (far_right - far_left)) / (12 * h)
     left, right = (value - near_left) / h, (near_right - value) / h
     gap, wide_gap = abs(right - left), abs(far_right - 2 * value + far_left) / (2 * h)
-    if gap > 1e-3 * (1 + abs(slope)) and gap > 0.75 * wide_gap:
+    rounding = 1e-15 * abs(value) / h
+    if gap > 1e-3 * (1 + abs(slope)) + rounding and gap > 0.75 * wide_gap:
         return slope, left, right
     return slope, None, None

@@ -77,12 +77,6 @@ def _array(self, dtype=None, copy=None):
     return np.array(plain(self), dtype=dtype, copy=copy)
 
 
-def _float(self):
-    if self._requires_grad or self.level:
-        raise TypeError("a Tensor that requires a gradient cannot become a float unnoticed: use t.item() for its value")
-    return float(self.item())
-
-
 def _getitem(self, index):
     parts = index if isinstance(index, tuple) else (index,)
     if any(isinstance(i, Tensor) for i in parts):
@@ -133,7 +127,7 @@ Tensor.__setitem__ = _setitem
 Tensor.__len__ = _len
 Tensor.__iter__ = _iter
 Tensor.__bool__ = lambda self: bool(plain(self))
-Tensor.__float__ = _float
+Tensor.__float__ = lambda self: float(self.item())
 Tensor.__index__ = lambda self: operator.index(plain(self)[()])
 Tensor.__format__ = lambda self, spec: format(plain(self)[()], spec) if spec else repr(self)
 Tensor.__array__ = _array

@@ -24,7 +24,7 @@ _blocks = ContextVar("blocks", default=frozenset())  # the open no_grad blocks, 
 _last_stamp = 0
 _new = object.__new__
 _float64 = np.float64
-_common = frozenset({np.ndarray, np.float64, np.float32, int, float, bool})
+_scalars = frozenset({np.float64, np.float32, int, float, bool})
 
 
 class Tensor:
@@ -173,7 +173,11 @@ class Tensor:
         return t
 
     def item(self):
-        """The value as a Python number. Raises ValueError if there is more than one element."""
+        """The value as a Python number. Raises ValueError if there is more than one element, and TypeError inside a
+        function that is being differentiated, where the number would be taken for a constant."""
+        if self.level:
+            raise TypeError("a value cannot become a Python number inside a function that is being differentiated: use "
+                            "the functions of autograd_lib or NumPy, or .detach() where a constant is meant")
         if self.size != 1:
             raise ValueError(f"item: one element is needed, this Tensor has shape {self.shape}")
         return plain(self).item()
@@ -263,8 +267,8 @@ class Primitive:
             if isinstance(a, Tensor):
                 if a.level > level:
                     level = a.level
-            elif type(a) not in _common and not isinstance(a, (np.generic, complex)):
-                return self.record([a if isinstance(a, Tensor) or type(a) in _common else as_array(a, f"{self.name}: argument {i}")
+            elif type(a) not in _scalars and not isinstance(a, (np.number, complex)) and type(a) is not np.ndarray:
+                return self.record([a if isinstance(a, (Tensor, int, float)) else as_array(a, f"{self.name}: argument {i}")
                                     for i, a in enumerate(args)], params)
         values = [a._data if isinstance(a, Tensor) and a.level == level else a for a in args]
         if level > 0 and any([isinstance(v, Tensor) for v in values]):
@@ -274,7 +278,8 @@ class Primitive:
         if level < 0:
             return z
         if z.dtype.kind not in "biuf":
-            raise TypeError(f"{self.name}: the result is of dtype {z.dtype}, and derivatives are of real numbers here")
+            for i, v in enumerate(values):
+                as_array(v, f"{self.name}: argument {i}")  # names the argument that is to blame
         needed, tangents = [], {}
         if level > _blocked.get():
             for i, a in enumerate(args):
@@ -361,11 +366,11 @@ def _quick(row):
             level, a, needed = x.level, x._data, x._requires_grad
             if type(y) is Tensor and y.level == level:
                 b, needed = y._data, needed + 2 * y._requires_grad
-            elif type(y) in _common:
+            elif type(y) in _scalars or type(y) is np.ndarray and y.dtype.kind in "biuf":
                 b = y
             else:
                 return record((x, y), {})
-        elif type(x) in _common and type(y) is Tensor:
+        elif type(y) is Tensor and (type(x) in _scalars or type(x) is np.ndarray and x.dtype.kind in "biuf"):
             level, a, b, needed = y.level, x, y._data, 2 * y._requires_grad
         else:
             return record((x, y), {})
@@ -490,8 +495,8 @@ def now():
 def checkpointed(z, start):
     """A Tensor with the value of `z` that has forgotten how it was computed since `start`, and can do it again.
 
-    Kept is the recipe: which ops ran on what, without their results. What the ops took that is not their result, such
-    as a random mask, is kept as it was. Its inputs are the older Tensors that `z` was computed from.
+    Kept is the recipe: which ops ran on what, without their results. What the ops took that is no op's result, such as
+    a random mask, is kept as it was, and the Tensors among it are the inputs.
     """
     recipe, place, inputs, todo = {}, {}, {}, [z]
     while todo:
@@ -499,8 +504,8 @@ def checkpointed(z, start):
         if node._order not in recipe:
             recipe[node._order] = node.op, node.inputs, node.params, node._replay
             for x in node.inputs:
-                if isinstance(x, Tensor) and x.level == z.level and x._requires_grad:
-                    if x._order > start and x.op is not None:
+                if isinstance(x, Tensor):
+                    if x.level == z.level and x.op is not None and x._order > start:
                         todo.append(x)
                     else:
                         inputs[x._order] = x

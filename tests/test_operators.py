@@ -138,7 +138,7 @@ def test_an_augmented_assignment_makes_a_new_tensor():
 
 
 @pytest.mark.parametrize("call", [np.prod, np.linalg.norm, np.cumsum, np.sort, np.var, np.fft.fft, np.floor_divide, np.arctan,
-                                  np.square, lambda t: np.einsum("i->", t), lambda t: np.outer(t, t)], ids=str)
+                                  np.square, lambda t: np.einsum("i->", t), lambda t: np.outer(t, t)])
 def test_what_has_no_row_says_so(call):
     """Never a number without its gradient."""
     with pytest.raises(TypeError, match="(has no row|input|argument)"):
@@ -239,10 +239,10 @@ def filled(x):
     return ag.sum(a * x)
 
 
-@pytest.mark.parametrize("f", [lambda x: math.sin(x) * x, filled, lambda x: float(x) * x, lambda x: x.item() * x], ids=str)
+@pytest.mark.parametrize("f", [lambda x: math.sin(x) * x, filled, lambda x: float(x) * x, lambda x: x.item() * x])
 def test_a_number_does_not_leave_a_transform_unnoticed(f):
     """A wrong number once: math.sin(x) inside grad was a constant in silence."""
-    with pytest.raises(TypeError):
+    with pytest.raises((TypeError, ValueError)):  # ValueError is NumPy's, from the TypeError
         ag.grad(f)(1.0)
     assert float(Tensor(2.0, requires_grad=True)) == 2.0  # outside it is asked for by name, as in print(float(loss))
 

