@@ -34,7 +34,7 @@ class Optimizer(Stateful):
         if not lr >= 0:
             raise ValueError(f"{type(self).__name__}: lr must not be negative, and is {lr}")
         self.lr = lr
-        self.steps = np.zeros(len(self.params), int)  # of each parameter, which may join late
+        self.steps = [0] * len(self.params)  # of each parameter, which may join late
         self._memory = [[np.zeros(p.shape, p.dtype) for _ in self.memories] for p in self.params]
 
     def step(self):
@@ -42,7 +42,7 @@ class Optimizer(Stateful):
         for i, p in enumerate(self.params):
             if p.grad is not None:
                 self.steps[i] += 1
-                p.data -= self._update(p.grad, p, int(self.steps[i]), *self._memory[i])
+                p.data -= self._update(p.grad, p, self.steps[i], *self._memory[i])
 
     def zero_grad(self):
         """Forget every parameter's gradient."""
@@ -52,10 +52,10 @@ class Optimizer(Stateful):
     def _state(self):
         named = {f"{name}.{i}": array for i, memory in enumerate(self._memory)
                  for name, array in zip(self.memories, memory)}
-        return {"steps": self.steps, **named}
+        return {"steps": np.array(self.steps), **named}
 
     def _set_state(self, state):
-        self.steps[...] = state["steps"]
+        self.steps = np.asarray(state["steps"]).tolist()
         for i, memory in enumerate(self._memory):
             for name, array in zip(self.memories, memory):
                 array[...] = state[f"{name}.{i}"]
