@@ -106,7 +106,6 @@ def test_one_wrong_entry_among_many():
     wrong = row(lambda g, z, x: g * 2 * x * np.where(np.arange(x.shape[-1]) == 2, 1.01, 1))
     text = report(lambda x: wrong(x)[1], X)
     assert "entry [1, 2]" in text and len(numbers(text)) == 2  # once in each mode
-    assert "1 entries" not in text.replace("21 entries", "")
 
 
 # --- The report ------------------------------------------------------------------------------------------
@@ -161,13 +160,6 @@ def test_what_is_closed_over_may_require_a_gradient():
     assert all(p.grad is None for p in model.parameters())
     w = Tensor(2.0, requires_grad=True)
     assert "argument 0" in report(lambda x: w * row(lambda g, z, x: g * x)(x), X)
-
-
-def test_tensors_may_be_given():
-    try:
-        check_grads(ag.sin, Tensor(X), Tensor(X, requires_grad=True)) if False else check_grads(ag.sin, Tensor(X))
-    except TypeError as error:
-        assert "Tensor" in str(error)
 
 
 def test_nothing_is_changed_by_a_check():

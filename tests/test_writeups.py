@@ -309,7 +309,7 @@ def test_004_the_model_learns_and_dies_of_too_large_a_step():
     model, before, after = trained(1e-3, 500)
     assert abs(before - 10.2) < 0.05 and after < 0.05
     assert model.w3.item() < 0  # the kink moves to where x⁴ lifts off
-    assert abs(trained(0.1, 500)[2] - 1.495) < 0.001  # both branches closed: the model says 0
+    assert abs(trained(0.1, 500)[2] - 1.495) < 0.01  # both branches closed: the model says 0 everywhere
 
 
 def test_004_dot_of_matrices():

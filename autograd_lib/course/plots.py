@@ -78,8 +78,8 @@ def moons_map(points, labels, model, title, pull=None):
             hard = own & (pull > 0.25)
             ax.scatter(*points[hard].T, s=size[hard], marker=marker, facecolors="none", edgecolors=style.GRADIENT,
                        linestyles="--", linewidths=1.4)
-    ax.text(0.02, 0.03, "● class 0", color=CLASSES[0][1], transform=ax.transAxes)
-    ax.text(0.98, 0.94, "▲ class 1", color=CLASSES[1][1], transform=ax.transAxes, ha="right")
+    for k, (sign, at) in enumerate([("●", 0.84), ("▲", 1.0)]):
+        ax.text(at, 1.02, f"{sign} class {k}", color=CLASSES[k][1], transform=ax.transAxes, ha="right")
     ax.set(xlabel="x₁", ylabel="x₂", xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     ax.set_title(title, loc="left")
     wrong = (model(points) > 0.5) != (labels == 1)
@@ -106,14 +106,15 @@ def digit_sheet(images, labels, title):
 
 def neurons(weights, titles):
     """What the first ten neurons of a layer look for: rows of `weights[i]` (H, 64) as 8 × 8 images, a line of them per title."""
-    fig, axes = figure(figsize=(6.6, 1.15 * len(weights)), nrows=len(weights), ncols=10, squeeze=False)
+    fig, axes = figure(figsize=(6.6, 0.95 * len(weights)), nrows=len(weights), ncols=10, squeeze=False)
+    fig.get_layout_engine().set(rect=(0, 0, 1, 0.88), hspace=0.5)
     words = []
     for line, weight, title in zip(axes, weights, titles, strict=True):
         most = np.abs(weight).max() or 1
         for ax, row in zip(line, weight, strict=False):
             ax.imshow(row.reshape(8, 8), cmap="PuOr", vmin=-most, vmax=most)
             ax.set(xticks=[], yticks=[])
-        line[0].set_title(title, fontsize=11, loc="left").set_in_layout(False)      # wider than its image
+        line[0].annotate(title, (0, 1.12), xycoords="axes fraction", fontsize=11).set_in_layout(False)   # wider than its image
         kinds = len(np.unique(np.round(weight, 6), axis=0))
         words.append(f"{title}: {kinds} different neuron{'s' * (kinds > 1)} among {len(weight)}.")
     return Picture.of(fig, "First-layer weights of ten neurons as images. " + " ".join(words))
@@ -373,3 +374,36 @@ def _png(values, shape):
     file = io.BytesIO()
     plt.imsave(file, np.frombuffer(values).reshape(shape), cmap="gray_r", format="png")
     return b64encode(file.getvalue()).decode()
+
+
+# --- Lesson 02: two nudges at once --------------------------------------------------------------------------------------
+
+def two_parts(from_x, from_y, change, reach):
+    """The parts of a change that x and y bring, laid end to end, above the change that was measured.
+
+    The axis runs from −reach to reach.
+    """
+    plot = _Axes((150, 16, 480, 150), (-reach, reach), (0, 3))
+    total = from_x + from_y
+    plot.frame(_ticks(-reach, reach, 9), [(2.5, "x brings"), (1.5, "y brings"), (0.5, "z really moves by")], "change of z")
+    plot.line([0, 0], [0, 3], style.LINE, 1)
+    plot.line([from_x] * 2, [1.5, 2.5], style.LINE, 1)
+    plot.line([total] * 2, [0, 1.5], style.GRADIENT, 1.5, "2 3")
+    for start, end, y in [(0, from_x, 2.5), (from_x, total, 1.5)]:
+        (left, middle), (right, _) = plot.at(min(start, end), y), plot.at(max(start, end), y)
+        plot.parts.append(f'<rect x="{left:.1f}" y="{middle - 13:.1f}" width="{right - left:.1f}" height="26" '
+                          f'fill="{style.GRADIENT}" fill-opacity="0.2" stroke="{style.GRADIENT}" stroke-width="2" '
+                          'stroke-dasharray="6 4"/>')
+        plot.words(*((right + 8, middle + 5) if end >= start else (left - 8, middle + 5)), _signed(end - start), style.GRADIENT,
+                   "start" if end >= start else "end")
+    plot.dot(change, 0.5, style.DIFFERENCE)
+    px, py = plot.at(change, 0.5)
+    plot.words(*((px + 11, py + 5, _signed(change), style.DIFFERENCE, "start") if change >= total else
+                 (px - 11, py + 5, _signed(change), style.DIFFERENCE, "end")))
+    text = (f"x brings {from_x:+.4f}, y brings {from_y:+.4f}, together {total:+.4f}; "
+            f"z really moves by {change:+.4f}, off by {change - total:+.4f}")
+    return Picture(svg("0 0 720 210", "".join(plot.parts), text), text)
+
+
+def _signed(x):
+    return f"{x:+.3f}".replace("-", "−")

@@ -107,7 +107,8 @@ def curve(answer):
         if got is None:
             raise Wrong(tried, "None", "a share from 0 to 1", "Nothing came back: is there a return?")
         if np.ndim(got):
-            raise Wrong(tried, f"an array of shape {np.shape(got)}", "one number", "Which share of the held-out digits is read right?")
+            raise Wrong(tried, f"an array of shape {np.shape(got)}", "one number",
+                        "Which share of the held-out digits is read right?")
         right, rote, everything = _learned(n)
         if abs(got - right) > 0.01:      # three or four of the 360
             hint = ("A share from 0 to 1, please." if got > 1 else

@@ -1,0 +1,1 @@
+value_after = 12 + (-3) * 0.02      # the value, plus gradient × nudge

@@ -1,0 +1,1 @@
+local = 10 / -4       # arrived × local = left, so local = left / arrived

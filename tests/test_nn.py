@@ -1,0 +1,398 @@
+"""Modules, losses, and files of their state."""
+
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_lib import Tensor, check_grads, nn
+from autograd_lib.nn import functional as F
+
+
+def leaf(data):
+    return Tensor(np.array(data, float), requires_grad=True)
+
+
+class Pair(nn.Module):
+    def __init__(self, a=(1.0, 2.0), b=((1.0, 2.0, 3.0),)):
+        self.a, self.b = leaf(a), leaf(b)
+
+
+# --- Layers ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batch", [(), (1,), (4,), (2, 4), (0,)])
+def test_shapes(batch):
+    x = np.random.default_rng(0).normal(size=(*batch, 3))
+    assert nn.Linear(3, 2, rng=0)(x).shape == (*batch, 2)
+    assert nn.Linear(3, 2, bias=False, rng=0)(x).shape == (*batch, 2)
+    assert nn.Neuron(3, rng=0)(x).shape == batch
+    assert nn.MLP([3, 5, 4, 2], rng=0)(x).shape == (*batch, 2)
+    assert nn.Sequential(nn.Linear(3, 4, rng=0), ag.tanh, nn.Linear(4, 1, rng=1))(x).shape == (*batch, 1)
+
+
+def test_layers_compute_what_they_say():
+    rng = np.random.default_rng(0)
+    x, layer, neuron = rng.normal(size=(4, 3)), nn.Linear(3, 2, rng=1), nn.Neuron(3, ag.relu, rng=2)
+    np.testing.assert_allclose(layer(x).data, x @ layer.weight.data.T + layer.bias.data, rtol=1e-14)
+    np.testing.assert_allclose(neuron(x).data, np.maximum(x @ neuron.weight.data + neuron.bias.data, 0), rtol=1e-14)
+    assert layer.weight.shape == (2, 3) and layer.bias.shape == (2,)
+    assert neuron.weight.shape == (3,) and neuron.bias.shape == ()
+    model = nn.MLP([3, 5, 2], activation=ag.tanh, rng=3)
+    first, _, last = model.layers
+    np.testing.assert_allclose(model(x).data, last(np.tanh(first(x).data)).data, rtol=1e-14)  # none after the last
+
+
+def test_initial_weights_are_random_reproducible_and_small():
+    a, b, c = nn.Linear(100, 50, rng=0), nn.Linear(100, 50, rng=0), nn.Linear(100, 50, rng=1)
+    np.testing.assert_array_equal(a.weight.data, b.weight.data)
+    assert not np.array_equal(a.weight.data, c.weight.data)
+    assert np.abs(a.weight.data).max() <= 0.1 and np.abs(a.weight.data).max() > 0.09
+    rng = np.random.default_rng(0)
+    assert not np.array_equal(nn.Linear(3, 2, rng=rng).weight.data, nn.Linear(3, 2, rng=rng).weight.data)
+    model = nn.MLP([3, 3, 3], rng=0)
+    assert not np.array_equal(model.layers[0].weight.data, model.layers[2].weight.data)
+
+
+def test_gradients_of_a_model_by_differences():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(4, 3)), np.array([0, 1, 1, 0])
+    model = nn.MLP([3, 4, 2], activation=ag.gelu, rng=1)
+
+    def loss_of(w):
+        model.layers[0].weight.data = w
+        with ag.no_grad():
+            return F.cross_entropy(model(x), y).item()
+    w = model.layers[0].weight.data.copy()
+    F.cross_entropy(model(x), y).backward()
+    got, h = model.layers[0].weight.grad, 1e-6
+    for k in np.ndindex(w.shape):
+        e = np.zeros_like(w)
+        e[k] = h
+        np.testing.assert_allclose(got[k], (loss_of(w + e) - loss_of(w - e)) / (2 * h), rtol=1e-5, atol=1e-9)
+
+
+def test_a_module_without_forward_says_so():
+    with pytest.raises(NotImplementedError, match="Pair has no forward"):
+        Pair()(1.0)
+
+
+# --- Finding parameters ----------------------------------------------------------------------------------
+
+
+class Nested(nn.Module):
+    def __init__(self):
+        self.own = leaf(1.0)
+        self.data = Tensor(np.ones(3))  # a constant is not a parameter
+        self.array = np.ones(3)
+        self.none = None
+        self.text = "text"
+        self.inner = Pair()
+        self.list = [nn.Linear(2, 2, rng=0), ag.relu, leaf(2.0)]
+        self.tuple = (nn.Linear(2, 2, bias=False, rng=0),)
+        self.dict = {"x": leaf(3.0), "y": {"z": Pair()}}
+        self.tied = self.list[0].weight
+        self.again = self.inner
+
+
+def test_parameters_are_found_wherever_they_are():
+    model = Nested()
+    names = [name for name, _ in model.named_parameters()]
+    assert names == ["own", "inner.a", "inner.b", "list.0.weight", "list.0.bias", "list.2", "tuple.0.weight", "dict.x",
+                     "dict.y.z.a", "dict.y.z.b"]
+    assert [p for _, p in model.named_parameters()] == model.parameters()
+    assert len({id(p) for p in model.parameters()}) == len(names)
+    assert set(names) <= set(model.state_dict())
+
+
+def test_zero_grad_train_and_eval():
+    model = Nested()
+    sum(ag.sum(p * p) for p in model.parameters()).backward()
+    assert all(p.grad is not None for p in model.parameters())
+    model.zero_grad()
+    assert all(p.grad is None for p in model.parameters())
+    assert model.training and model.inner.training
+    assert model.eval() is model
+    assert not (model.training or model.inner.training or model.list[0].training or model.dict["y"]["z"].training)
+    assert model.train() is model and model.inner.training
+    assert "training" not in model.state_dict()
+
+
+def test_a_module_may_know_its_parent():
+    """RecursionError once."""
+    model = nn.Sequential(nn.Linear(2, 2, rng=0))
+    model.layers[0].parent = model
+    assert [name for name, _ in model.named_parameters()] == ["layers.0.weight", "layers.0.bias"]
+    model.eval()
+    assert not model.layers[0].training
+
+
+def test_a_frozen_parameter_stays_in_the_state():
+    """Lost in silence once: a frozen layer was neither saved nor restored."""
+    model, other = nn.MLP([2, 3, 1], rng=0), nn.MLP([2, 3, 1], rng=1)
+    for m in (model, other):
+        m.layers[0].weight.requires_grad = False
+    other.load_state_dict(model.state_dict())
+    np.testing.assert_array_equal(other.layers[0].weight.data, model.layers[0].weight.data)
+    x = np.ones(2)
+    np.testing.assert_array_equal(other(x).data, model(x).data)
+    model(x).sum().backward()
+    assert model.layers[0].weight.grad is None
+
+
+# --- Losses ----------------------------------------------------------------------------------------------
+
+
+def test_mse_loss():
+    a, b = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0.0, 2.0], [5.0, 1.0]])
+    assert F.mse_loss(leaf(a), b).item() == (1 + 0 + 4 + 9) / 4
+    t = leaf(a)
+    F.mse_loss(t, b).backward()
+    np.testing.assert_allclose(t.grad, 2 * (a - b) / 4)
+    check_grads(F.mse_loss, a, b)
+    for wrong in (b[0], b[:, :1], 1.0, b.ravel()):
+        with pytest.raises(ValueError, match=r"mse_loss.*\(2, 2\)"):
+            F.mse_loss(t, wrong)
+
+
+def test_cross_entropy():
+    x, y = np.random.default_rng(0).normal(size=(5, 3)), np.array([0, 2, 1, 1, 2])
+    p = np.exp(x) / np.exp(x).sum(1, keepdims=True)
+    t = leaf(x)
+    loss = F.cross_entropy(t, y)
+    np.testing.assert_allclose(loss.item(), -np.mean(np.log(p[np.arange(5), y])), rtol=1e-14)
+    loss.backward()
+    np.testing.assert_allclose(t.grad, (p - np.eye(3)[y]) / 5, rtol=1e-13, atol=1e-16)
+    np.testing.assert_allclose(t.grad.sum(axis=1), 0, atol=1e-16)
+    check_grads(lambda x: F.cross_entropy(x, y), x)
+    for same in (y.tolist(), Tensor(y), y.astype(np.uint8), tuple(y)):
+        assert F.cross_entropy(t, same).item() == loss.item()
+    assert F.cross_entropy(Tensor(np.float32(x), requires_grad=True), y).dtype == np.float32
+
+
+@pytest.mark.parametrize("x, y, error, words", [
+    ((5, 3), [0, 1, 2, 3, 0], ValueError, "0 to 3.*0 to 2"),
+    ((5, 3), [0, 1, 2, -1, 0], ValueError, "-1 to 2.*0 to 2"),  # NumPy would take −1 for the last class
+    ((5, 3), [0, 1], ValueError, r"\(5, 3\).*\(2,\)"),
+    ((5, 3), [[0], [1], [2], [0], [0]], ValueError, r"\(5, 1\)"),
+    ((5, 3), 1, ValueError, r"\(5, 3\)"),
+    ((3,), [1], ValueError, r"\(3,\)"),
+    ((5, 3), [0.0, 1.0, 2.0, 0.0, 0.0], TypeError, "integers"),
+    ((5, 3), [True, False, True, True, True], TypeError, "integers"),
+    ((5, 3), np.eye(3)[[0, 1, 2, 0, 0]], TypeError, "integers"),
+])
+def test_cross_entropy_of_what_does_not_fit(x, y, error, words):
+    with pytest.raises(error, match=f"cross_entropy.*{words}"):
+        F.cross_entropy(leaf(np.zeros(x)), y)
+
+
+# --- Learning --------------------------------------------------------------------------------------------
+
+
+def test_an_mlp_learns_xor():
+    x, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
+    model = nn.MLP([2, 8, 2], activation=ag.tanh, rng=0)
+    optimizer = ag.optim.Adam(model.parameters(), lr=0.05)
+    losses = []
+    for _ in range(200):
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[0] > 0.6 and losses[-1] < 0.01
+    np.testing.assert_array_equal(np.argmax(model(x).data, axis=1), y)
+
+
+# --- State -----------------------------------------------------------------------------------------------
+
+
+def test_state_is_saved_and_loaded(tmp_path):
+    model, other = nn.MLP([3, 4, 2], rng=0), nn.MLP([3, 4, 2], rng=1)
+    path = tmp_path / "model.npz"
+    model.save(path)
+    other.load(str(path))
+    for a, b in zip(model.parameters(), other.parameters(), strict=True):
+        np.testing.assert_array_equal(a.data, b.data)
+        assert not np.shares_memory(a.data, b.data)
+    assert os.listdir(tmp_path) == ["model.npz"]
+    with np.load(path, allow_pickle=False) as file:
+        assert set(file) == {name for name, _ in model.named_parameters()}
+    assert zipfile.is_zipfile(path)
+
+
+def test_a_state_is_a_copy():
+    model = Pair()
+    state = model.state_dict()
+    state["a"][:] = 9
+    np.testing.assert_array_equal(model.a.data, [1, 2])
+    model.load_state_dict(state)
+    state["a"][:] = 5
+    np.testing.assert_array_equal(model.a.data, 9)
+
+
+def test_loading_is_a_change_of_data():
+    model = Pair()
+    y = (model.a * model.a).sum()
+    model.load_state_dict(model.state_dict())
+    with pytest.raises(RuntimeError, match="was changed"):
+        y.backward()
+
+
+FITS = {"a": np.array([9.0, 9.0]), "b": np.full((1, 3), 9.0)}
+
+
+@pytest.mark.parametrize("state, words", [
+    ({"a": FITS["a"]}, "b is missing"), ({}, "a is missing.*b is missing"), ({**FITS, "c": 1.0}, "c is not known"),
+    ({**FITS, "b": np.ones((3, 1))}, r"b has shape \(3, 1\), expected \(1, 3\)"), ({**FITS, "a": 1.0}, r"a has shape \(\)"),
+    ({**FITS, "b": np.ones((1, 1))}, r"b has shape"), ({**FITS, "b": np.array([["x"] * 3])}, "b"),
+    ({**FITS, "b": np.full((1, 3), 1j)}, "b"), ({**FITS, "b": np.array([[None] * 3])}, "b"),
+], ids=range(9))
+def test_a_state_that_does_not_fit_is_refused_whole(state, words):
+    """Half loaded once: the first array was taken before the second failed."""
+    model = Pair()
+    with pytest.raises((ValueError, TypeError), match=words):
+        model.load_state_dict(state)
+    np.testing.assert_array_equal(model.a.data, [1, 2])
+    np.testing.assert_array_equal(model.b.data, [[1, 2, 3]])
+
+
+def test_a_file_of_another_model_is_refused(tmp_path):
+    nn.MLP([3, 4, 2], rng=0).save(tmp_path / "m.npz")
+    with pytest.raises(ValueError, match=r"layers.0.weight has shape \(4, 3\), expected \(5, 3\)"):
+        nn.MLP([3, 5, 2], rng=0).load(tmp_path / "m.npz")
+    with pytest.raises(ValueError, match="is not known"):
+        nn.MLP([3, 2], rng=0).load(tmp_path / "m.npz")
+
+
+def test_any_attribute_name_may_be_saved(tmp_path):
+    """A parameter called `file` could not be saved once, and one called `allow_pickle` was lost."""
+    class Odd(nn.Module):
+        def __init__(self, value):
+            self.file, self.allow_pickle, self.args, self.kwds, self.self_ = (leaf(value + k) for k in range(5))
+            self.d = {"a b": leaf(value), "π": leaf(value), "x.npy": leaf(value)}
+    model, other = Odd(1.0), Odd(7.0)
+    model.save(tmp_path / "m")
+    other.load(tmp_path / "m")
+    for a, b in zip(model.parameters(), other.parameters(), strict=True):
+        assert a.item() == b.item()
+
+
+def test_float32_and_0d_and_empty_survive(tmp_path):
+    class Mixed(nn.Module):
+        def __init__(self):
+            self.a = Tensor(np.float32([1.5]), requires_grad=True)
+            self.b, self.c = leaf(2.0), leaf(np.zeros((0, 3)))
+    model, other = Mixed(), Mixed()
+    model.a.data, model.b.data = [0.1], 5.0
+    model.save(tmp_path / "m.npz")
+    other.load(tmp_path / "m.npz")
+    assert other.a.dtype == np.float32 and other.a.data[0] == np.float32(0.1)
+    assert other.b.item() == 5 and other.b.shape == () and other.c.shape == (0, 3)
+
+
+@pytest.mark.parametrize("moment", ["write", "flush", "replace", "interrupt"])
+def test_an_interrupted_save_leaves_the_old_file_whole(tmp_path, monkeypatch, moment):
+    """Broken once: np.savez straight to the path."""
+    path = tmp_path / "m.npz"
+    Pair().save(path)
+    before = path.read_bytes()
+    stop = KeyboardInterrupt if moment == "interrupt" else OSError
+
+    def broken(*args, **kwargs):
+        raise stop("disk full")
+    if moment in ("write", "interrupt"):
+        real = zipfile.ZipFile.open
+        calls = []
+
+        def half(self, *args, **kwargs):
+            calls.append(1)
+            if len(calls) == 2:
+                broken()
+            return real(self, *args, **kwargs)
+        monkeypatch.setattr(zipfile.ZipFile, "open", half)
+    else:
+        monkeypatch.setattr(os, {"flush": "fsync", "replace": "replace"}[moment], broken)
+    with pytest.raises(stop):
+        Pair((7.0, 7.0)).save(path)
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["m.npz"]
+    Pair((7.0, 7.0)).save(path)
+    other = Pair()
+    other.load(path)
+    np.testing.assert_array_equal(other.a.data, 7)
+
+
+class Bomb:
+    exploded = []
+
+    def __reduce__(self):
+        return (Bomb.exploded.append, (1,))
+
+
+def test_no_pickle_is_ever_read(tmp_path):
+    for name, write in [
+        ("object.npz", lambda p: np.savez(p, a=np.array([Bomb(), Bomb()]), b=np.ones((1, 3)))),
+        ("object.npy", lambda p: np.save(p, np.array([Bomb()]))),
+        ("plain.pkl", lambda p: p.write_bytes(pickle.dumps({"a": Bomb()}))),
+    ]:
+        write(tmp_path / name)
+        model = Pair()
+        with pytest.raises(ValueError, match=name.replace(".", r"\.")):
+            model.load(tmp_path / name)
+        np.testing.assert_array_equal(model.a.data, [1, 2])
+    assert Bomb.exploded == []
+
+
+def test_a_damaged_file_is_a_value_error_or_the_same_numbers(tmp_path):
+    """Cut anywhere, or one byte wrong anywhere."""
+    path = tmp_path / "m.npz"
+    Pair().save(path)
+    whole = path.read_bytes()
+    damaged = [whole[:k] for k in range(0, len(whole), 7)]
+    damaged += [whole[:k] + bytes([whole[k] ^ 0xFF]) + whole[k + 1:] for k in range(0, len(whole), 3)]
+    damaged += [whole[:k] + bytes([whole[k] ^ 0x01]) + whole[k + 1:] for k in range(len(whole))]
+    model = Pair((7.0, 7.0))
+    for raw in damaged:
+        path.write_bytes(raw)
+        try:
+            model.load(path)
+        except ValueError:
+            np.testing.assert_array_equal(model.a.data, 7)
+        else:
+            np.testing.assert_array_equal(model.a.data, [1, 2])
+            np.testing.assert_array_equal(model.b.data, [[1, 2, 3]])
+            model.a.data = [7.0, 7.0]
+
+
+def test_a_missing_file_is_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Pair().load(tmp_path / "none.npz")
+    with pytest.raises(FileNotFoundError):
+        Pair().save(tmp_path / "none" / "m.npz")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")
+def test_a_saved_file_has_the_usual_mode_and_links_stay_links(tmp_path):
+    """0600 once, whatever the umask: nobody else could read the model."""
+    path = tmp_path / "m.npz"
+    Pair().save(path)
+    (tmp_path / "plain").write_text("")
+    assert path.stat().st_mode == (tmp_path / "plain").stat().st_mode
+    link = tmp_path / "link.npz"
+    link.symlink_to("m.npz")
+    Pair((5.0, 5.0)).save(link)
+    assert link.is_symlink()
+    other = Pair()
+    other.load(path)
+    np.testing.assert_array_equal(other.a.data, 5)
+
+
+def test_saving_to_a_name_without_suffix_adds_none(tmp_path):
+    Pair().save(tmp_path / "model")
+    assert os.listdir(tmp_path) == ["model"]
+    Pair().load(tmp_path / "model")
