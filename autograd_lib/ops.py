@@ -90,13 +90,18 @@ softplus = elementwise(lambda x: np.logaddexp(0, x),
 _GELU = float(np.sqrt(2 / np.pi))
 
 
+def _gelu_tanh(x):
+    return np.tanh(_GELU * (x + 0.044715 * x * x * x))
+
+
 def _gelu_rule(g, z, x):
-    t = np.tanh(_GELU * (x + 0.044715 * x * x * x))
+    x = np.clip(x, -100, 100)              # beyond, the slope is 0 or 1 long since, and x³ would overflow
+    t = _gelu_tanh(x)
     return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * _GELU * (1 + 3 * 0.044715 * x * x))
 
 
 # The tanh form of Hendrycks and Gimpel (2016), equation 2; PyTorch's gelu(approximate="tanh").
-gelu = elementwise(lambda x: 0.5 * x * (1 + np.tanh(_GELU * (x + 0.044715 * x * x * x))),
+gelu = elementwise(lambda x: 0.5 * x * (1 + _gelu_tanh(np.clip(x, -100, 100))),
     _gelu_rule,                            # the product rule, with tanh′ = 1 − tanh²
     name="gelu")
 
@@ -194,7 +199,7 @@ def _scatter(x, index, shape):
     # An entry that was read twice is paid twice: add.at does that, and bincount two to three times as fast where most
     # entries are read (it works in float64).
     size = math.prod(shape)
-    if x.size < size:
+    if x.size < size or x.dtype.itemsize > 8:
         out = np.zeros(shape, x.dtype)
         np.add.at(out, index, x)
         return out
@@ -308,19 +313,13 @@ log_softmax = primitive(_log_softmax,
 
 
 
-def _one_hot(x, target):
-    return np.arange(x.shape[-1]) == target[:, None]
-
-
-def _class_weights(z, x, target):
-    """softmax(x) − onehot. z is log Σ eˣ − x at the target, so that nothing but z need be kept."""
-    lse = z + x[np.arange(len(target)), target]
-    return np.exp(x - lse[:, None]) - _one_hot(x, target)
+def _surplus(x, target):
+    return softmax(x) - (np.arange(x.shape[-1]) == target[:, None])       # ∂z/∂x = softmax(x) − onehot
 
 
 cross_entropy = primitive(lambda x, target: _logsumexp(x, -1) - x[np.arange(len(target)), target],
-    [lambda g, z, x, target: g[:, None] * _class_weights(z, x, target)],
-    [lambda t, z, x, target: np.sum(t * _class_weights(z, x, target), axis=-1)],
+    [lambda g, z, x, target: g[:, None] * _surplus(x, target)],
+    [lambda t, z, x, target: np.sum(t * _surplus(x, target), axis=-1)],
     name="cross_entropy", doc="−log softmax(x) at the target: (N, C) logits and (N,) class numbers give (N,).")
 
 # --- Made of the rows above ------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ class Optimizer(Stateful):
     Raises
     ------
     ValueError
-        If there are no parameters or `lr` is negative.
+        If there are no parameters, one is given twice, or `lr` is negative.
     TypeError
-        If one of them is not a Tensor that requires a gradient.
+        If one of them is not a leaf that requires a gradient.
     """
 
     memories = ()  # the names of the arrays kept per parameter, all zero before the first step
@@ -29,8 +29,11 @@ class Optimizer(Stateful):
         if not self.params:
             raise ValueError(f"{type(self).__name__}: there are no parameters to optimize")
         for i, p in enumerate(self.params):
-            if not isinstance(p, Tensor) or not p.requires_grad:
-                raise TypeError(f"{type(self).__name__}: parameter {i} is not a Tensor that requires a gradient")
+            if not isinstance(p, Tensor) or not p.requires_grad or p.op is not None:
+                raise TypeError(f"{type(self).__name__}: parameter {i} is not a Tensor made with requires_grad=True, but "
+                                + (f"the result of {p.op.name}" if isinstance(p, Tensor) and p.op else repr(p)))
+        if len(set(self.params)) < len(self.params):
+            raise ValueError(f"{type(self).__name__}: the same parameter is given twice")
         if not lr >= 0:
             raise ValueError(f"{type(self).__name__}: lr must not be negative, and is {lr}")
         self.lr = lr

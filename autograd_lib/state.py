@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from threading import get_ident
 from zipfile import ZipFile
 
 import numpy as np
@@ -36,7 +37,7 @@ class Stateful:
     def save(self, path):
         """Write the state to `path` as .npz. A save that is interrupted leaves the old file whole."""
         path = Path(path).resolve()
-        draft = path.with_name(f"{path.name}.{os.getpid()}.part")
+        draft = path.with_name(f"{path.name}.{os.getpid()}.{get_ident()}.part")
         try:
             with open(draft, "wb") as file:
                 with ZipFile(file, "w") as archive:  # np.savez, but for any name

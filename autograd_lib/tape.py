@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from heapq import heappop, heappush
 from inspect import signature
 from itertools import count
+from types import MappingProxyType
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class Tensor:
     name = None
     op = None
     inputs = ()
-    params = {}
+    params = MappingProxyType({})
     level = 0
     tangent = None
     _values = ()  # the inputs one level down, as the rules get them
@@ -59,7 +60,7 @@ class Tensor:
     _requires_grad = True
     _retain = False
     _stamp = 0
-    _viewed = None  # the Tensor whose memory this one's array is a view of
+    _memory = None  # a list of one date, shared by all whose arrays are views of one memory: its last change in place
 
     def __init__(self, data, requires_grad=False, name=None):
         self._data = as_array(data, "Tensor")[()]  # a single number as a NumPy scalar, which is quicker to work with
@@ -83,10 +84,10 @@ class Tensor:
             if value.shape != self.shape:
                 raise ValueError(f"data: this Tensor has shape {self.shape}, the new value {value.shape}; "
                                  "make a new Tensor to change the shape")
-            self._data = value[()]
+            self._data, self._memory = value[()], None
         self._stamp = _last_stamp = next(_clock)
-        if self._viewed is not None:
-            self._viewed._stamp = self._stamp
+        if self._memory:
+            self._memory[0] = self._stamp
 
     @property
     def requires_grad(self):
@@ -99,7 +100,7 @@ class Tensor:
             raise RuntimeError(f"requires_grad is set on leaves only; this Tensor was made by {self.op.name}")
         if wanted and not self._requires_grad:
             _check_floating(self.dtype, "requires_grad")
-            self._data = np.array(self._data)[()]
+            self._data, self._memory = np.array(self._data)[()], None
         self._requires_grad = bool(wanted)
 
     @property
@@ -146,15 +147,12 @@ class Tensor:
                                    "there: reduce it to one number, for example with .sum(), or pass grad=")
             grad = np.ones(self.shape, self.dtype)[()]
         else:
-            grad = np.array(plain(grad), dtype=self.dtype)
+            grad = plain(grad) if isinstance(grad, Tensor) else as_array(grad, "backward: grad")
+            grad = np.array(grad, dtype=self.dtype)
             if grad.shape != self.shape:
                 raise ValueError(f"backward: grad has shape {grad.shape}, the Tensor has shape {self.shape}")
         # Collected first and added after, so that a pass that raises half-way leaves every .grad as it was.
-        arrived = [(t, g) for t, g, _ in backward_pass(self, grad) if t.op is None or t._retain]
-        given = set()  # two leaves must not hold one array
-        for t, g in arrived:
-            g = owned(g) if t.op is None and id(g) not in given else np.array(g)
-            given.add(id(g))
+        for t, g in collect(self, grad):
             t.grad = g if t.grad is None else np.asarray(t.grad + g)
 
     def retain_grad(self):
@@ -278,8 +276,8 @@ class Primitive:
         if level < 0:
             return z
         if z.dtype.kind not in "biuf":
-            for i, v in enumerate(values):
-                as_array(v, f"{self.name}: argument {i}")  # names the argument that is to blame
+            for what, v in [*((f"argument {i}", v) for i, v in enumerate(values)), ("its result", z)]:
+                as_array(plain(v), f"{self.name}: {what}")  # names the one to blame
         needed, tangents = [], {}
         if level > _blocked.get():
             for i, a in enumerate(args):
@@ -291,8 +289,8 @@ class Primitive:
         if tangents:
             return dual(z, self._push(tangents, z, values, params), level)
         node = _constant(z, level)
-        if level == 0 and getattr(z, "base", None) is not None and isinstance(args[0], Tensor):
-            node._viewed = args[0] if args[0]._viewed is None else args[0]._viewed
+        if level == 0 and isinstance(args[0], Tensor) and np.may_share_memory(z, values[0]):
+            node._memory = args[0]._memory = args[0]._memory or [0]
         if needed:
             node._requires_grad = True
             node.op, node.inputs, node.params, node._values, node._needed = self, tuple(args), params, values, needed
@@ -309,11 +307,11 @@ class Primitive:
         """The function on plain arrays; what NumPy complains of is said again with the op's name."""
         try:
             z = self.function(*values, **params)
-            return z if isinstance(z, (np.ndarray, np.generic)) else np.asarray(z)[()]
         except (TypeError, ValueError, IndexError) as error:
             shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
             kind = type(error) if type(error) in (ValueError, IndexError, np.exceptions.AxisError) else TypeError
             raise kind(f"{self.name}: {str(error).removeprefix(self.name + ': ')} [{shapes}]") from None
+        return z if isinstance(z, (np.ndarray, np.generic)) else as_array(z, f"{self.name}: its result")[()]
 
     def _push(self, tangents, z, values, params):
         """The tangent of `z`: a sum over the arguments that have one (the total differential)."""
@@ -355,7 +353,7 @@ def _quick(row):
             node._data = z = function(a)
         except (TypeError, ValueError):
             return record((x,), {})
-        if type(z) is float:  # from a function of the math module
+        if z is a or type(z) is not _float64 and not isinstance(z, np.ndarray):
             return record((x,), {})
         node.op, node.inputs, node.level = row, (x,), x.level
         node._values, node._needed, node._order = (a,), plans[1], next(_clock)
@@ -378,8 +376,10 @@ def _quick(row):
             return record((x, y), {})
         node = _new(Tensor)
         try:
-            node._data = function(a, b)
+            node._data = z = function(a, b)
         except (TypeError, ValueError):
+            return record((x, y), {})
+        if z is a or z is b or type(z) is not _float64 and not isinstance(z, np.ndarray):
             return record((x, y), {})
         node.op, node.inputs, node.level = row, (x, y), level
         node._values, node._needed, node._order = (a, b), plans[needed], next(_clock)
@@ -387,8 +387,8 @@ def _quick(row):
 
     rules = tuple(enumerate(row.rules))
     plans = (), rules[:1], rules[1:], rules  # by which arguments want a gradient: neither, the first, the second, both
-    if row._keywords or not row.rules or not all(row.rules):
-        return general
+    if row.kind == "linear" or row._keywords or not row.rules or not all(row.rules):
+        return general  # a linear row may return a view, of which `record` takes note
     return {1: unary, 2: binary}.get(len(row.rules), general)
 
 
@@ -487,6 +487,17 @@ def _fit(gx, value, node, i):
     return gx if gx.dtype == value.dtype else gx.astype(value.dtype)
 
 
+def collect(output, g):
+    """A list of (leaf, its gradient) of a whole pass, and of the results that retain theirs; no two share an array."""
+    arrived, given = [], set()
+    for t, gx in [(t, gx) for t, gx, _ in backward_pass(output, g) if t.op is None or t._retain]:
+        gx = owned(gx)
+        gx = gx.copy() if type(gx) is np.ndarray and (t.op is not None or id(gx) in given) else gx
+        given.add(id(gx))
+        arrived.append((t, gx))
+    return arrived
+
+
 def now():
     """A creation number: what is made later has a greater one."""
     return next(_clock)
@@ -539,10 +550,12 @@ _checkpoint = Primitive("primitive", None, name="checkpoint")
 
 def _check_unchanged(node):
     for t, what in [*((t, f"argument {i}") for i, t in enumerate(node.inputs)), (node, "its result")]:
-        if isinstance(t, Tensor) and max(t._stamp, t._viewed._stamp if t._viewed is not None else 0) > node._order:
-            name = f" ({t.name})" if t.name else ""
-            raise RuntimeError(f"{node.op.name}: the .data of {what}{name} was changed after {node.op.name} used it, so its "
-                               "gradient can no longer be computed; call backward() first, or compute the result again")
+        name = f" ({t.name})" if isinstance(t, Tensor) and t.name else ""
+        while isinstance(t, Tensor):
+            if max(t._stamp, t._memory[0] if t._memory else 0) > node._order:
+                raise RuntimeError(f"{node.op.name}: the .data of {what}{name} was changed after {node.op.name} used it, so "
+                                   "its gradient can no longer be computed; call backward() first, or compute the result again")
+            t = t._data  # a transform's Tensor may stand for one of the user's
 
 
 class no_grad:
@@ -560,7 +573,9 @@ class no_grad:
         _set_blocks(_blocks.get() | {self._entered[-1]})
 
     def __exit__(self, *_):
-        _set_blocks(_blocks.get() - {self._entered.pop()})
+        mine = max(level for level in self._entered if level in _blocks.get())  # other threads may hold others
+        self._entered.remove(mine)
+        _set_blocks(_blocks.get() - {mine})
 
 
 def _set_blocks(blocks):

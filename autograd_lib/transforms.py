@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import ops
-from .tape import Tensor, as_array, backward_pass, box, checkpointed, dual, new_level, now, owned, unbox
+from .tape import Tensor, as_array, box, checkpointed, collect, dual, new_level, now, owned, unbox
 
 
 def vjp(f, *xs):
@@ -37,13 +37,13 @@ def _vjp(f, xs, names):
 
     def pull(g):
         if not isinstance(g, Tensor):
-            g = np.array(g, dtype=value.dtype)
+            g = np.array(as_array(g, "vjp: the gradient"), dtype=value.dtype)
         if g.shape != value.shape:
             raise ValueError(f"vjp: the gradient has shape {g.shape}, the value {value.shape}")
         arrived = {}
         if isinstance(z, Tensor) and z.level == level and z._requires_grad:
-            arrived = {t._order: gx for t, gx, _ in backward_pass(z, g) if t.op is None}
-        return tuple(_result(arrived.get(t._order, np.zeros(t.shape, t.dtype))) for t in boxes)
+            arrived = {t._order: gx for t, gx in collect(z, g)}
+        return tuple(arrived[t._order] if t._order in arrived else np.zeros(t.shape, t.dtype) for t in boxes)
 
     return value, pull
 
@@ -52,10 +52,6 @@ def _value(z, level, names):
     """What a function returned, one level down: a Tensor, or an array that is the caller's alone."""
     value = unbox(z, level)
     return value if isinstance(value, Tensor) else np.array(as_array(value, f"{names[0].partition(':')[0]}: the function's value"))
-
-
-def _result(g):
-    return g if isinstance(g, Tensor) else owned(np.asarray(g))
 
 
 def value_and_grad(f, argnums=0):
@@ -135,13 +131,13 @@ def jvp(f, xs, tangents):
     duals = []
     for i, (x, t) in enumerate(zip(xs, tangents)):
         value = box(x, level, f"jvp: input {i}")._data
-        duals.append(dual(value, t if isinstance(t, Tensor) else np.array(t, value.dtype)[()], level))
+        duals.append(dual(value, t if isinstance(t, Tensor) else np.array(as_array(t, f"jvp: tangent {i}"), value.dtype)[()], level))
     z = f(*duals)
     value = _value(z, level, ["jvp"])
     if not (isinstance(z, Tensor) and z.level == level) or z.tangent is None:
         return value, np.zeros(value.shape, value.dtype)
     tangent = z.tangent if z.tangent.dtype == value.dtype else z.tangent.astype(value.dtype)
-    return value, _result(tangent)
+    return value, owned(tangent)
 
 
 def jacobian(f, mode=None):

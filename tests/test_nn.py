@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import threading
 import zipfile
 
 import numpy as np
@@ -325,6 +326,27 @@ def test_an_interrupted_save_leaves_the_old_file_whole(tmp_path, monkeypatch, mo
     other = Pair()
     other.load(path)
     np.testing.assert_array_equal(other.a.data, 7)
+
+
+def test_two_threads_may_save_to_one_path(tmp_path):
+    """They shared one draft once."""
+    path, faults = tmp_path / "m.npz", []
+
+    def work(value):
+        for _ in range(30):
+            try:
+                Pair(np.full(5000, value)).save(path)
+            except Exception as error:
+                faults.append(error)
+    threads = [threading.Thread(target=work, args=(value,)) for value in (1.0, 2.0)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    other = Pair(np.zeros(5000))
+    other.load(path)
+    assert len(set(other.a.data)) == 1 and os.listdir(tmp_path) == ["m.npz"]
 
 
 class Bomb:

@@ -402,6 +402,33 @@ def test_cross_entropy_is_exact_at_plus_and_minus_1000():
     np.testing.assert_array_equal(x.grad, [[0.5, -0.5, 0], [0, 0, 0]])
 
 
+@pytest.mark.parametrize("dtype, low", [(np.float32, -1e5), (np.float32, -1e9), (np.float64, -1e17), (np.float64, -np.inf)])
+def test_cross_entropy_of_a_true_class_far_below(dtype, low):
+    """A wrong number once: log Σ eˣ taken back from the loss, which had rounded it away (27.1 for 0.909)."""
+    x = Tensor(np.array([[low, 3.3, 1.0]], dtype), requires_grad=True)
+    ag.nn.functional.cross_entropy(x, [0]).backward()
+    np.testing.assert_allclose(x.grad, [[-1, 1 / (1 + np.exp(-2.3)), 1 / (1 + np.exp(2.3))]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype, size", [(np.float32, 1e20), (np.float64, 1e200)])
+def test_gelu_of_huge_numbers(dtype, size):
+    """nan once: 0·∞."""
+    with np.errstate(over="ignore"):
+        got = [ag.value_and_grad(ag.gelu)(dtype(x)) for x in (size, -size)]
+    assert got == [(dtype(size), 1), (0, 0)]
+
+
+def test_repeated_indices_in_every_dtype():
+    for dtype in (np.float16, np.float32, np.float64, np.longdouble):
+        x = Tensor(np.ones(3, dtype), requires_grad=True)
+        for index in ([0, 0, 2, 2, 2], [0, 0]):
+            x.grad = None
+            g = (dtype(1) + np.finfo(dtype).eps) * np.ones(len(index), dtype)
+            x[index].backward(g)
+            assert x.grad.dtype == dtype
+            np.testing.assert_array_equal(x.grad[0], g[0] + g[1])
+
+
 def test_tiny_probabilities_keep_their_digits():
     np.testing.assert_allclose(gradient(ag.sigmoid, -100.0), np.exp(-100.0), rtol=1e-14)
     np.testing.assert_allclose(gradient(ag.softplus, -700.0), np.exp(-700.0), rtol=1e-13)

@@ -4,6 +4,7 @@ import contextvars
 import copy
 import functools
 import gc
+import math
 import pickle
 import sys
 import threading
@@ -401,6 +402,62 @@ def test_data_keeps_its_shape_and_dtype():
         t.data = 1.0
 
 
+@pytest.mark.parametrize("function, rule", [(lambda x: x[::-1], lambda g, z, x: g[::-1]), (lambda x: x, lambda g, z, x: -g)],
+                         ids=["flip", "reversed gradient"])
+def test_rows_of_ones_own_may_return_views(function, rule):
+    """Wrong numbers once: the quick path did not see that such a result shares its input's memory."""
+    row = ag.linear(function, rule, name="row")
+    w = leaf([1.0, 2.0, 3.0])
+    old, v = function(w.data).copy(), row(w)
+    _, pull = ag.vjp(lambda x: (x * v).sum(), np.ones(3))
+    w.data -= 1
+    try:
+        np.testing.assert_array_equal(pull(1.0)[0].data, old)
+    except RuntimeError as error:
+        assert "was changed" in str(error)
+    y = (w * w).sum()
+    v = row(w)
+    v.data -= 1
+    try:
+        y.backward()
+    except RuntimeError as error:
+        assert "was changed" in str(error)
+    else:
+        np.testing.assert_array_equal(w.grad, [0, 2, 4])
+
+
+def test_a_tensor_changed_after_it_was_given_to_a_transform():
+    """A wrong number once: pull() read the new value."""
+    for f in (lambda x: (x * x).sum(), lambda x: ag.exp(x).sum(), lambda x: (x * x.T).sum()):
+        for w in (leaf([1.0, 2.0]), Tensor([1.0, 2.0])):
+            _, pull = ag.vjp(f, w)
+            expected = ag.grad(f)(np.array([1.0, 2.0]))
+            w.data -= 1
+            try:
+                got = pull(1.0)[0]
+            except RuntimeError as error:
+                assert "was changed" in str(error)
+            else:
+                np.testing.assert_array_equal(got.data if isinstance(got, Tensor) else got, expected)
+
+
+def test_what_no_longer_shares_memory_raises_no_alarm():
+    w = leaf([1.0, 2.0, 3.0])
+    with ag.no_grad():
+        v = w[:2]
+    v.requires_grad = True  # owns a copy from here
+    y = (w * w).sum()
+    v.data -= 1
+    y.backward()
+    np.testing.assert_array_equal(w.grad, [2, 4, 6])
+    m = leaf([[1.0, 2.0]])
+    with ag.no_grad():
+        target = m.logsumexp(axis=1)
+    y = (w * target).sum()
+    m.data -= 1
+    y.backward()
+
+
 def test_a_value_used_after_its_change_is_fine():
     x = leaf([1.0, 2.0])
     for _ in range(3):
@@ -435,6 +492,16 @@ def test_a_single_entry_of_any_shape_is_a_scalar():
         x = Tensor(np.full(shape, 3.0), requires_grad=True)
         (x * x).backward()
         np.testing.assert_array_equal(x.grad, np.full(shape, 6.0))
+
+
+@pytest.mark.parametrize("seed", [np.array([1j, 2]), np.ma.array([1.0, 2.0], mask=[False, True]), ["a", "b"], [None, 1]],
+                         ids=["complex", "masked", "text", "None"])
+def test_a_seed_or_tangent_must_be_made_of_real_numbers(seed):
+    """Imaginary parts were once dropped with NumPy's warning only."""
+    for use in (lambda: (leaf([1.0, 2.0]) * 2).backward(seed), lambda: ag.vjp(lambda x: x, np.ones(2))[1](seed),
+                lambda: ag.jvp(lambda x: x, (np.ones(2),), (seed,))):
+        with pytest.raises((TypeError, ValueError)):
+            use()
 
 
 def test_backward_without_a_gradient_anywhere():
@@ -552,6 +619,27 @@ def test_no_grad_is_per_thread():
     assert seen == [True, False] and recording()
 
 
+@alone
+def test_one_no_grad_object_in_two_threads():
+    """Broken once: A left B's block and B left A's, so both stayed off for good."""
+    block, inside, leave, seen = ag.no_grad(), threading.Event(), threading.Event(), []
+
+    def other():
+        with block:
+            inside.set()
+            leave.wait(10)
+            seen.append(recording())
+        seen.append(recording())
+    thread = threading.Thread(target=other)
+    thread.start()
+    inside.wait(10)
+    with block:
+        leave.set()
+        thread.join()
+        seen.append(recording())
+    assert [*seen, recording()] == [False, True, False, True]
+
+
 # --- Threads ---------------------------------------------------------------------------------------------
 
 
@@ -613,6 +701,20 @@ def test_a_graph_is_freed_without_the_cyclic_collector():
         pull(1.0)
         del pull
         assert [ref() for ref in watched] == [None] * len(watched)
+    finally:
+        gc.enable()
+
+
+def test_a_view_made_under_no_grad_does_not_keep_the_graph():
+    gc.collect()
+    gc.disable()
+    try:
+        h = (leaf([1.0, 2.0]) * 2).tanh()
+        inner = weakref.ref(h.inputs[0])
+        with ag.no_grad():
+            v = h[0:1]
+        del h
+        assert inner() is None and v.shape == (1,)
     finally:
         gc.enable()
 
@@ -721,6 +823,10 @@ def test_one_array_from_two_rules_becomes_two_gradients():
     twin(a, b).sum().backward()
     a.grad += 100
     np.testing.assert_array_equal(b.grad, 2)
+    _, pull = ag.vjp(twin, np.ones(2), np.ones(2))
+    ga, gb = pull(np.ones(2))
+    ga += 100
+    np.testing.assert_array_equal(gb, 2)
 
 
 def test_a_rule_that_returns_its_input_does_not_lend_it():
@@ -892,6 +998,18 @@ def test_copies_of_leaves_are_other_tensors(duplicate):
     assert constant.item() == 3 and not constant.requires_grad
 
 
+def test_keywords_of_one_tensor_are_not_anothers():
+    t = leaf(1.0)
+    try:
+        t.params["axis"] = 0
+    except TypeError:
+        pass
+    try:
+        assert leaf(1.0).params == {} and (leaf(1.0) * 2).params == {}
+    finally:
+        Tensor.params and Tensor.params.clear()
+
+
 def test_results_cannot_be_copied_or_pickled():
     y = leaf(1.0) * 2
     for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
@@ -916,14 +1034,30 @@ def test_a_row_whose_rule_takes_too_few_arguments_is_refused_at_once():
         ag.elementwise(np.square, lambda g, x: 2 * g * x, name="square")
 
 
-def test_a_row_may_return_python_numbers():
-    import math
-    sine = ag.elementwise(math.sin, lambda g, z, x: g * math.cos(x), name="sine")
-    x = leaf(1.0)
-    z = sine(x)
-    assert z.shape == () and z.dtype == np.float64
-    (z * z).backward()
-    assert np.isclose(x.grad, 2 * np.sin(1) * np.cos(1))
+@pytest.mark.parametrize("row, xs, slopes", [
+    (ag.elementwise(math.sin, lambda g, z, x: g * math.cos(x)), [1.0], [math.cos(1)]),
+    (ag.elementwise(math.atan2, lambda g, z, x, y: g * y / (x * x + y * y), lambda g, z, x, y: -g * x / (x * x + y * y)),
+     [1.0, 2.0], [0.4, -0.2]),
+    (ag.elementwise(lambda x: 1 if x > 0 else 0, lambda g, z, x: g * 0, name="step"), [1.0], [0]),
+    (ag.elementwise(lambda x: [1.0, 2.0], lambda g, z, x: g * x, name="listed"), [[3.0, 4.0]], [[3, 4]]),
+], ids=["sin", "atan2", "step", "list"])
+def test_a_row_may_return_python_numbers(row, xs, slopes):
+    """A wrong number once: a list was kept as it was, and list * 2 is not twice its numbers."""
+    ts = [leaf(x) for x in xs]
+    z = row(*ts)
+    assert z.shape == ts[0].shape and isinstance(z.data, np.ndarray)
+    twice = z * 2.0
+    np.testing.assert_array_equal(twice.data, 2 * np.asarray(row.function(*xs)))
+    ag.sum(twice).backward()
+    for t, slope in zip(ts, slopes, strict=True):
+        np.testing.assert_allclose(t.grad, 2 * np.asarray(slope))
+
+
+def test_a_row_that_returns_no_number_is_named():
+    for function in (lambda x: None, lambda x: "a", lambda x: x + 1j):
+        with pytest.raises(TypeError, match="strange"):
+            z = ag.elementwise(function, lambda g, z, x: g, name="strange")(leaf([1.0, 2.0]))
+            z.backward(np.ones(2))
 
 
 def test_a_new_row_has_every_order_and_mode():

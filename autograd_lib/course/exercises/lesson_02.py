@@ -29,16 +29,16 @@ def _mixed(x, y):
     return np.sin(x) * y + y * y
 
 
-@exercise("02.two_knobs", why="Every gradient in this course rests on this line: each knob brings slope × nudge, and the parts add.")
+@exercise("02.two_knobs", why="Each knob brings slope × nudge, and the parts add. Every gradient in this course rests on that.")
 def two_knobs(answer):
     for f, x, y, dx, dy, slope_x, slope_y in [
-            (_steep, 3.0, 2.0, 0.1, 0.2, 12.0, 9.0),
+            (_steep, 3.0, 2.0, 0.1, 0.3, 12.0, 9.0),
             (_mixed, 0.5, -2.0, 0.3, -0.4, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0),
             (_mixed, 0.5, -2.0, 0.0, 0.7, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0)]:
         part_x, part_y = slope_x * dx, slope_y * dy
         expect_call(
             answer, f, x, y, dx, dy, gives=part_x + part_y, rtol=1e-4,
-            hints=[(f(x + dx, y + dy) - f(x, y), "That is the change itself, measured. Predict it, from the two slopes at (x, y)."),
+            hints=[(f(x + dx, y + dy) - f(x, y), "That is the change itself. Predict it, from the two slopes at (x, y)."),
                    (f(x + dx, y + dy), "That is the new value. The change is asked for, predicted from the two slopes."),
                    (f(x, y) + part_x + part_y, "That is the new value. Return the change alone."),
                    (slope_x * dy + slope_y * dx, "Each slope took the other knob's nudge: x's slope belongs to dx."),

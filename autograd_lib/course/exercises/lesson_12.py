@@ -2,6 +2,7 @@
 from functools import cache
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ... import nn, optim
 from ..data import digits
@@ -126,6 +127,7 @@ def curve(answer):
 
 
 @cache
+@threadpool_limits.wrap(1)      # as in the lesson: threads that wait for each other cost more than they do
 def _learned(n):
     """What n scans teach: the share read right of the held-out digits, and of those n; and the former from all scans."""
     images, labels, test_images, test_labels = digits()
@@ -182,6 +184,7 @@ def _only_images(images, labels, size, rng):
 
 def _held_out(learn, ask):
     """A wrong `held_out_accuracy`: learns from the rows learn(n), is asked about ask(n); the 360 held-out rows come last."""
+    @threadpool_limits.wrap(1)
     def held_out_accuracy(n):
         images, labels, test_images, test_labels = digits()
         x, y = np.concatenate([images, test_images]), np.concatenate([labels, test_labels])
