@@ -8,7 +8,6 @@ import math
 import pickle
 import sys
 import threading
-import time
 import weakref
 
 import numpy as np
@@ -37,18 +36,13 @@ def test_a_million_ops_deep():
     del y  # taking the chain down must not recurse either
 
 
-def test_depth_costs_linear_time():
-    """Broken once: the next node found by max() over all that wait, on a graph 4,000 wide."""
-    def seconds(n):
-        best = np.inf
-        for _ in range(3):
-            xs = [leaf(1.0) for _ in range(n)]
-            start = time.perf_counter()
-            ag.stack(xs).sum().backward()
-            best = min(best, time.perf_counter() - start)
-        return best
-    seconds(100)
-    assert seconds(4000) < 30 * seconds(400)  # 10 times the work
+def test_a_wide_graph_is_visited_once_per_node():
+    """Counted, not timed. Broken once: a node put in the queue again by each of its users."""
+    for n in (10, 1000):
+        xs = [leaf(1.0) for _ in range(n)]
+        y = ag.stack([x * xs[0] for x in xs]).sum()
+        visited = [id(node) for node, _, _ in tape.backward_pass(y, np.ones(()))]
+        assert len(visited) == len(set(visited)) == 2 + 3 * n  # sum, concatenate; expand_dims, multiply and leaf of each
 
 
 def test_derivatives_of_a_deep_chain_by_every_transform():
