@@ -131,6 +131,7 @@ def agree(f, xs, rtol=1e-6):
         np.testing.assert_allclose(grads[i], expected, rtol=rtol, atol=1e-8, err_msg=f"argument {i}")
     again, tangent = ag.jvp(f, xs, vs)
     np.testing.assert_array_equal(again, value)
+    assert tangent.shape == value.shape  # before a sum that would broadcast
     # Both sides are sums of many terms: rounding is relative to the terms, not to a sum near 0.
     scale = sum(np.sum(np.abs(g * v)) for g, v in zip(grads, vs)) + np.sum(np.abs(u * tangent)) + 1
     assert abs(np.sum(u * tangent) - sum(np.sum(g * v) for g, v in zip(grads, vs))) < 1e-13 * scale
@@ -300,6 +301,11 @@ def test_broadcasting_in_all_pairs(row, data):
         np.add.at(expected.reshape(-1), own.ravel(), copied.ravel())
         assert got.shape == xs[i].shape
         np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-14)
+        v = direction(xs[i].shape, 3)
+        value, tangent = ag.jvp(lambda x, i=i: row(*xs[:i], x, *xs[i + 1:]), (xs[i],), (v,))
+        assert tangent.shape == value.shape == shape  # forward mode broadcasts up
+        scale = 1 + np.sum(np.abs(expected * v))
+        assert abs(np.sum(u * tangent) - np.sum(expected * v)) < 1e-12 * scale
 
 
 @elementwise

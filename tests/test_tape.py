@@ -64,6 +64,11 @@ def test_sixty_doublings_visit_sixty_nodes():
     assert len(list(tape.backward_pass(y, np.float64(1)))) == 61
     y.backward()
     assert x.grad == 2.0**60
+    x.grad, y = None, x
+    for _ in range(60):
+        y = y * 0.75 + y * 0.25  # two paths of different length
+    y.backward()
+    assert x.grad == 1
     assert ag.grad(ag.grad(lambda x: doubled(x, 60)))(1.0) == 2 * 4.0**60
 
 
@@ -131,6 +136,7 @@ def test_order_is_newest_first_whatever_the_order_of_inputs():
         a.grad = None
         d.backward()
         assert a.grad == 26
+        assert [node for node, _, _ in tape.backward_pass(d, np.float64(1))] == [d, c, b, a]  # each once, whole
 
 
 # --- Only what is needed ---------------------------------------------------------------------------------
@@ -290,6 +296,8 @@ def test_a_result_changed_before_backward_is_an_error(shape):
             z.data *= 2
         with pytest.raises(RuntimeError, match="was changed"):
             y.backward()
+        with pytest.raises(RuntimeError, match="exp: the .data of its result was changed"):
+            z.backward(np.ones(shape))
     assert x.grad is None
 
 
@@ -505,9 +513,12 @@ def test_backward_without_a_gradient_anywhere():
 
 
 def test_backward_of_a_leaf():
-    x = leaf([1.0, 2.0])
-    x.backward([3.0, 4.0])
-    np.testing.assert_array_equal(x.grad, [3, 4])
+    x, seed = leaf([1.0, 2.0]), np.array([3.0, 4.0])
+    x.backward(seed)
+    x.grad[:] = 9
+    np.testing.assert_array_equal(seed, [3, 4])
+    x.backward(seed)
+    np.testing.assert_array_equal(x.grad, [12, 13])
 
 
 def test_backward_inside_a_transform():
@@ -844,9 +855,11 @@ def test_a_failing_pass_leaves_every_grad_untouched(error):
             raise error("in a rule")
         return g
     op = ag.elementwise(lambda x: x * 1.0, rule, name="op")
-    a, b, c = leaf([1.0, 2]), leaf([1.0, 2]), leaf([1.0, 2])
+    a, b = leaf([1.0, 2]), leaf([1.0, 2])
     b.grad = np.array([5.0, 5.0])
-    z = (op(a) + b * b).sum() + c.sum()
+    h = op(a)
+    c = leaf([1.0, 2])  # newer than h, so visited before the rule fails
+    z = (h + b * b).sum() + (h * 0 + c).sum()
     failing.append(True)
     for _ in range(2):
         with pytest.raises(error, match="in a rule"):

@@ -37,7 +37,7 @@ def draw_graph(output, gradients=True):
     text = _text(nodes, output, gradients)
     placed = _layout(nodes) if len(nodes) <= MOST else None
     if placed is None:
-        return Picture(f'<pre style="{style.CARD}">{escape(text)}</pre>', text)
+        return Picture(f'<pre style="{style.LINES};{style.CARD}">{escape(text)}</pre>', text)
     return Picture(_draw(nodes, placed, text), text)
 
 

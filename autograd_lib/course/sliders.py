@@ -39,11 +39,11 @@ def explore(picture, **sliders):
         try:
             ui.picture = picture(**{name: control.value for name, control in controls.items()})
         except Exception as error:
-            view.value = f'<pre style="{style.CARD}">✗ {escape(f"{type(error).__name__}: {error}")}</pre>'
+            view.value = f'<pre style="{style.LINES};{style.CARD}">✗ {escape(f"{type(error).__name__}: {error}")}</pre>'
             words.value = ""
             raise
         view.value = ui.picture.html
-        words.value = f'<pre aria-live="polite" style="line-height:1.35;margin:0">{escape(ui.picture.text)}</pre>'
+        words.value = f'<pre aria-live="polite" style="{style.LINES}">{escape(ui.picture.text)}</pre>'
 
     redraw()
     for control in controls.values():

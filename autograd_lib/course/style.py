@@ -18,6 +18,9 @@ FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 CARD = (f"background:{PAPER};color:{INK};display:inline-block;max-width:100%;box-sizing:border-box;"
         "padding:8px;border-radius:6px;overflow-x:auto")
 
+# Text in a <pre>: wrapped between words, where JupyterLab would break a number in two.
+LINES = "white-space:pre-wrap;word-break:normal;overflow-wrap:break-word;line-height:1.35;margin:0"
+
 RC = {
     "figure.figsize": (6.4, 3.4), "figure.facecolor": PAPER, "figure.constrained_layout.use": True, "font.size": 11,
     "axes.facecolor": PAPER, "axes.edgecolor": LINE, "axes.labelcolor": INK, "axes.titlesize": 12, "axes.titlelocation": "left",

@@ -26,7 +26,9 @@ def samples(monkeypatch):
     @exercise("99.rule", why="A row.")
     def rule(answer):
         x, g = np.arange(6.0).reshape(2, 3) + 1, np.array([[1.0, -2.0, 3.0], [4.0, 0.5, 6.0]])
-        expect_call(answer, g, x, gives=(g * x).sum(0), tried="rule(g, x)", hints=[without(2.0)])
+        right = (g * x).sum(0)
+        for _ in range(2):
+            expect_call(answer, g, x, gives=right, tried="rule(g, x)", hints=[without(2.0)])
 
     @exercise("99.word", why="Words too.")
     def word(answer):

