@@ -149,6 +149,8 @@ def main(target="", *args):
     if target not in targets:
         sys.exit((f"There is no target {target!r}.\n\n" if target else "") + __doc__)
     use_new_enough_python()
+    for name in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"]:
+        os.environ.setdefault(name, "1")  # the course's matrices are small: threads wait for each other longer than they work
     try:
         return targets[target](*args)
     except KeyboardInterrupt:

@@ -131,7 +131,7 @@ def expect_call(function, *args, gives, tried=None, **options):
     except Exception as error:
         error.tried = tried
         raise
-    if got is None and not _is_stub(function):
+    if got is None and not is_stub(function):
         raise Wrong(tried, "None", options.get("shown") or brief(gives), "Nothing came back: is there a return?")
     expect(got, gives, tried=tried, **options)
     return got
@@ -173,7 +173,7 @@ def _waits(answer):
     return answer is None or answer is ...
 
 
-def _is_stub(function):
+def is_stub(function):
     """Whether the function's body is nothing but `...` or `pass`, apart from a docstring."""
     code = getattr(function, "__code__", None)
     return code is not None and len(code.co_code) <= len((lambda: None).__code__.co_code)

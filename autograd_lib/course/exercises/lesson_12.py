@@ -2,11 +2,10 @@
 from functools import cache
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ... import nn, optim
 from ..data import digits
-from . import NotYet, Wrong, _is_stub, exercise, expect_call
+from . import NotYet, Wrong, exercise, expect_call, is_stub
 
 
 @exercise("12.batches", why="One order for both: an image and its label are never apart, so no shuffle can part them.")
@@ -45,7 +44,7 @@ def _one_epoch(answer, images, labels, rng):
     tried = "list(batches(images, labels, 4, rng))"
     x, y = images.copy(), labels.copy()
     came = answer(x, y, 4, rng)
-    if came is None and _is_stub(answer):
+    if came is None and is_stub(answer):
         raise NotYet
     if came is None:
         raise Wrong(tried, "None", "pairs (images, labels)", "Nothing came out: is there a yield?")
@@ -103,7 +102,7 @@ def curve(answer):
     held_out = len(digits()[3])
     for n in (61, 500):      # a share of 61 scans is no share of 360
         tried, got = f"held_out_accuracy({n})", answer(n)
-        if got is ... or (got is None and _is_stub(answer)):
+        if got is ... or (got is None and is_stub(answer)):
             raise NotYet
         if got is None:
             raise Wrong(tried, "None", "a share from 0 to 1", "Nothing came back: is there a return?")
@@ -127,7 +126,6 @@ def curve(answer):
 
 
 @cache
-@threadpool_limits.wrap(1)      # as in the lesson: threads that wait for each other cost more than they do
 def _learned(n):
     """What n scans teach: the share read right of the held-out digits, and of those n; and the former from all scans."""
     images, labels, test_images, test_labels = digits()
@@ -184,7 +182,6 @@ def _only_images(images, labels, size, rng):
 
 def _held_out(learn, ask):
     """A wrong `held_out_accuracy`: learns from the rows learn(n), is asked about ask(n); the 360 held-out rows come last."""
-    @threadpool_limits.wrap(1)
     def held_out_accuracy(n):
         images, labels, test_images, test_labels = digits()
         x, y = np.concatenate([images, test_images]), np.concatenate([labels, test_labels])
