@@ -424,6 +424,41 @@ def test_gelu_of_huge_numbers(dtype, size):
     assert got == [(dtype(size), 1), (0, 0)]
 
 
+@pytest.mark.parametrize("dtype, shifts", [(np.float32, (0, 100, 1000, -1000, 2.0**20, -2.0**20)), (np.float64, (0, 2.0**40))])
+def test_adding_to_all_logits_changes_nothing(dtype, shifts):
+    """To the last digits. Wrong numbers once: log Σ eˣ of large logits has no digits left for their differences."""
+    x = np.array([0.0, 0.5, -1.0])
+    p = np.exp(x) / np.exp(x).sum()
+    digits = 4 * np.finfo(dtype).eps
+    for shift in shifts:
+        moved = (x + shift).astype(dtype)
+        t = Tensor(moved[None], requires_grad=True)
+        loss = ag.nn.functional.cross_entropy(t, [0])
+        loss.backward()
+        for got, expected in [(ag.softmax(moved), p), (ag.log_softmax(moved), np.log(p)), (loss.data, -np.log(p[0])),
+                              (ag.grad(ag.logsumexp)(moved), p), (t.grad, [p - [1, 0, 0]]),
+                              (ag.grad(lambda x: ag.log_softmax(x)[0])(moved), [1, 0, 0] - p)]:
+            np.testing.assert_allclose(got, expected, rtol=digits)
+
+
+@pytest.mark.parametrize("dtype, size", [(np.float16, 6e4), (np.float32, 3e38), (np.float64, 1e300)])
+def test_logsumexp_and_its_kin_at_any_size(dtype, size):
+    """Wrong numbers once: the shift was cut at 3e38, which float64 exceeds and float16 cannot hold."""
+    x = np.array([size, size / 2], dtype)
+    with np.errstate(all="raise", under="ignore"):
+        for sign, expected in [(1, [1, 0]), (-1, [0, 1])]:
+            value, slope = ag.value_and_grad(ag.logsumexp)(sign * x)
+            assert value == (sign * x).max()
+            np.testing.assert_array_equal(slope, expected)
+            np.testing.assert_array_equal(ag.softmax(sign * x), expected)
+            t = Tensor(sign * x[None], requires_grad=True)
+            ag.nn.functional.cross_entropy(t, [int(np.argmax(sign * x))]).backward()
+            np.testing.assert_array_equal(t.grad, [[0, 0]])
+        value, slope = ag.value_and_grad(ag.logsumexp)(np.full(2, -size, dtype))
+        assert np.isfinite(value)
+        np.testing.assert_array_equal(slope, 0.5)
+
+
 def test_repeated_indices_in_every_dtype():
     for dtype in (np.float16, np.float32, np.float64, np.longdouble):
         x = Tensor(np.ones(3, dtype), requires_grad=True)

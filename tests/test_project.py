@@ -263,6 +263,6 @@ def test_run_says_which_targets_there_are():
 
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed; python run.py does the same")
 def test_make_hands_the_arguments_on():
-    made = subprocess.run(["make", "--dry-run", "lab", "ARGS=--no-browser --port 9999"], cwd=ROOT, capture_output=True,
-                          text=True)
+    made = subprocess.run(["make", "--no-print-directory", "--dry-run", "lab", "ARGS=--no-browser --port 9999"], cwd=ROOT,
+                          capture_output=True, text=True)
     assert made.stdout.endswith("run.py lab --no-browser --port 9999\n")

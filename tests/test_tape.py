@@ -428,6 +428,20 @@ def test_rows_of_ones_own_may_return_views(function, rule):
         np.testing.assert_array_equal(w.grad, [0, 2, 4])
 
 
+def test_rows_of_two_arguments_may_return_one_of_them():
+    """As a straight-through estimator does: the first forward, the second's gradient backward."""
+    for i in (0, 1):
+        row = ag.elementwise(lambda x, y, i=i: (x, y)[i], lambda g, z, x, y: g, lambda g, z, x, y: g, name="row")
+        w, other = leaf([1.0, 2.0]), leaf([5.0, 6.0])
+        v = row(w, other) if i == 0 else row(other, w)
+        _, pull = ag.vjp(lambda x, v=v: (x * v).sum(), np.ones(2))
+        w.data -= 1
+        try:
+            np.testing.assert_array_equal(pull(1.0)[0].data, [1, 2])
+        except RuntimeError as error:
+            assert "was changed" in str(error)
+
+
 def test_a_tensor_changed_after_it_was_given_to_a_transform():
     """A wrong number once: pull() read the new value."""
     for f in (lambda x: (x * x).sum(), lambda x: ag.exp(x).sum(), lambda x: (x * x.T).sum()):

@@ -160,7 +160,7 @@ MODES = {"grad": ag.grad, "vjp": by_vjp, "jvp": by_jvp, "jacobian": ag.jacobian,
          "forward jacobian": lambda f: ag.jacobian(f, mode="fwd")}
 
 
-@pytest.mark.parametrize("modes", itertools.product(MODES, repeat=3), ids="-".join)
+@pytest.mark.parametrize("modes", list(itertools.product(MODES, repeat=3)), ids="-".join)
 def test_third_order_in_every_mix(modes):
     d = lambda x: x * x * ag.sin(x) / x  # noqa: E731
     for mode in modes:
@@ -169,7 +169,7 @@ def test_third_order_in_every_mix(modes):
     np.testing.assert_allclose(d(x), -3 * np.sin(x) - x * np.cos(x), rtol=1e-12)
 
 
-@pytest.mark.parametrize("inner", itertools.product(MODES, repeat=2), ids="-".join)
+@pytest.mark.parametrize("inner", list(itertools.product(MODES, repeat=2)), ids="-".join)
 def test_backward_of_the_learners_tensors_outside_two_transforms(inner):
     d = lambda x: ag.exp(2 * x) * x  # noqa: E731
     for mode in inner:
