@@ -281,28 +281,41 @@ max = primitive(np.max, *_weighted(_extreme), name="max")
 min = primitive(np.min, *_weighted(_extreme), name="min")
 
 
-def _logsumexp(x, axis=None, keepdims=False):
+def _below_top(x, axis):
+    """`x` less its largest entry along `axis`, and that entry."""
     top = x.max(axis=axis, keepdims=True)
-    top = np.minimum(np.maximum(top, -3e38), 3e38)     # for inf − inf would be nan
+    if not np.isfinite(top).all():             # ∞ − ∞ would be nan
+        top = np.where(np.isfinite(top), top, 0)
+    return x - top, top
+
+
+def _logsumexp(x, axis=None, keepdims=False):
+    d, top = _below_top(x, axis)
     with np.errstate(divide="ignore"):
-        z = np.log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top
+        z = np.log(np.exp(d).sum(axis=axis, keepdims=True)) + top
     return z if keepdims else z.squeeze(axis)
 
 
 logsumexp = primitive(_logsumexp,
-    *_weighted(lambda z, x, axis: np.exp(x - z)),           # ∂z/∂xᵢ = eˣⁱ/Σeˣ = eˣⁱ⁻ᶻ
+    *_weighted(lambda z, x, axis: softmax(x, axis=axis)),   # ∂z/∂xᵢ = eˣⁱ/Σeˣ
     name="logsumexp", doc="log Σ eˣ over `axis`, an int, a tuple or None for all; exact for x of any size.")
 
 
+def _softmax(x, axis=-1):
+    e = np.exp(_below_top(x, axis)[0])
+    return e / e.sum(axis=axis, keepdims=True)
+
+
 def _log_softmax(x, axis=-1):
-    return x - _logsumexp(x, axis, keepdims=True)
+    d, _ = _below_top(x, axis)
+    return d - np.log(np.exp(d).sum(axis=axis, keepdims=True))
 
 
 def _softmax_rule(g, z, x, axis=-1):
     return z * (g - np.sum(g * z, axis=axis, keepdims=True))
 
 
-softmax = primitive(lambda x, axis=-1: np.exp(_log_softmax(x, axis)),
+softmax = primitive(_softmax,
     [_softmax_rule], [_softmax_rule],      # J = diag(z) − z·zᵀ is its own transpose
     name="softmax", doc="eˣ/Σeˣ along `axis`, in the shape of x; exact for x of any size.")
 
@@ -317,7 +330,7 @@ def _surplus(x, target):
     return softmax(x) - (np.arange(x.shape[-1]) == target[:, None])       # ∂z/∂x = softmax(x) − onehot
 
 
-cross_entropy = primitive(lambda x, target: _logsumexp(x, -1) - x[np.arange(len(target)), target],
+cross_entropy = primitive(lambda x, target: -_log_softmax(x)[np.arange(len(target)), target],
     [lambda g, z, x, target: g[:, None] * _surplus(x, target)],
     [lambda t, z, x, target: np.sum(t * _surplus(x, target), axis=-1)],
     name="cross_entropy", doc="−log softmax(x) at the target: (N, C) logits and (N,) class numbers give (N,).")

@@ -289,8 +289,10 @@ class Primitive:
         if tangents:
             return dual(z, self._push(tangents, z, values, params), level)
         node = _constant(z, level)
-        if level == 0 and isinstance(args[0], Tensor) and np.may_share_memory(z, values[0]):
-            node._memory = args[0]._memory = args[0]._memory or [0]
+        if level == 0 and (getattr(z, "base", None) is not None or any(z is v for v in values)):
+            for a in args:
+                if isinstance(a, Tensor) and np.may_share_memory(z, a._data):
+                    node._memory = a._memory = a._memory or [0]
         if needed:
             node._requires_grad = True
             node.op, node.inputs, node.params, node._values, node._needed = self, tuple(args), params, values, needed

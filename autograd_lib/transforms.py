@@ -144,7 +144,7 @@ def jacobian(f, mode=None):
     """The function that returns ∂f/∂x for a function of one array: shape of the value, then shape of `x`.
 
     Built by rows, one backward pass per entry of the value (`mode="rev"`), or by columns, one forward pass per entry of
-    `x` (`mode="fwd"`); by default whichever are fewer.
+    `x` (`mode="fwd"`); by default whichever are fewer. By columns, `f` is called for each: it must not draw random numbers.
 
     Raises
     ------

@@ -16,7 +16,8 @@ from autograd_lib.tape import Primitive
 ROWS = sorted({id(row): row for row in vars(ops).values() if isinstance(row, Primitive)}.values(), key=lambda r: r.name)
 SPANS = {"positive": (0.3, 0.9), "negative": (-0.9, -0.3), "wide": (-3.0, 3.0)}
 
-# What a row is called with if an array or two of the right number will not do: (shapes of its arguments, keywords).
+# What a row is called with if an array or two of the right number will not do: (shapes of its arguments, keywords), and
+# (lowest, highest number) if it does not take all between -3 and 3.
 SAMPLES = {
     "sum": [([(3, 4)], {}), ([(3, 4)], {"axis": 0}), ([(2, 3, 4)], {"axis": (0, -1), "keepdims": True})],
     "mean": [([(3, 4)], {}), ([(3, 4)], {"axis": 1}), ([(2, 3, 4)], {"axis": (-1, 0), "keepdims": True})],
@@ -67,8 +68,8 @@ def spread(shapes, spans, seed=0):
 def samples(row):
     """(label, arguments, keywords) for a row: the table above, or what its kind and number of arguments suggest."""
     if row.name in SAMPLES:
-        return [(f"{row.name}{k}", spread(shapes, [SPANS["wide"]] * len(shapes)), params)
-                for k, (shapes, params) in enumerate(SAMPLES[row.name])]
+        return [(f"{row.name}{k}", spread(shapes, [*span, SPANS["wide"]][:1] * len(shapes)), params)
+                for k, (shapes, params, *span) in enumerate(SAMPLES[row.name])]
     found = []
     for choice in itertools.product(SPANS, repeat=len(row.rules)):
         if len(set(choice)) > 1 and len(row.rules) > 2:
@@ -90,6 +91,11 @@ CASES = [(row, xs, params, label) for row in ROWS for label, xs, params in sampl
 cases = pytest.mark.parametrize("row, xs, params", [pytest.param(*case[:3], id=case[3]) for case in CASES])
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 elementwise = pytest.mark.parametrize("row", [r for r in ROWS if r.kind == "elementwise"], ids=lambda row: row.name)
+
+
+def domain(row):
+    """Numbers that an elementwise row takes as any of its arguments."""
+    return [*SAMPLES.get(row.name, [()])[0][2:], SPANS["positive"]][0]
 
 
 def direction(shape, seed=1):
@@ -144,7 +150,7 @@ def agree(f, xs, rtol=1e-6):
 def test_row_has_a_sample(row):
     assert samples(row), (
         f"the row {row.name!r} gives no finite number on arrays between -3 and 3: add an entry to SAMPLES in "
-        f"tests/test_ops.py that says with what shapes and keywords it is to be called")
+        f"tests/test_ops.py that says with what shapes, keywords and numbers it is to be called")
 
 
 @cases
@@ -282,7 +288,7 @@ def test_broadcasting_in_all_pairs(row, data):
     """A gradient under broadcasting is the gradient of the copies, summed over what was copied."""
     n = len(row.rules)
     shapes, shape = data.draw(hnp.mutually_broadcastable_shapes(num_shapes=n, max_dims=3, min_side=0, max_side=3))
-    xs = spread(shapes, [SPANS["positive"]] * n)
+    xs = spread(shapes, [domain(row)] * n)
     xs = [x if rule else x > 0.6 for x, rule in zip(xs, row.rules)]
     active = [i for i in range(n) if row.rules[i]]
     u = direction(shape)
@@ -311,7 +317,7 @@ def test_broadcasting_in_all_pairs(row, data):
 @elementwise
 @pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (1, 1)])
 def test_empty_and_0d(row, shape):
-    xs = spread([shape] * len(row.rules), [SPANS["positive"]] * len(row.rules))
+    xs = spread([shape] * len(row.rules), [domain(row)] * len(row.rules))
     ts = [Tensor(x if rule else x > 0, requires_grad=bool(rule)) for x, rule in zip(xs, row.rules)]
     z = row(*ts)
     assert z.shape == shape and z.data.shape == shape
