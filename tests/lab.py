@@ -104,5 +104,7 @@ class Lesson:
         """The whole notebook as one PNG."""
         height = self.page.evaluate("document.querySelector('.jp-NotebookPanel .jp-WindowedPanel-viewport').scrollHeight")
         self.page.set_viewport_size({"width": 1280, "height": min(height + 120, 16000)})
+        self.page.wait_for_timeout(500)  # it lays itself out anew, and stays where it had scrolled to
+        self.page.evaluate("document.querySelector('.jp-NotebookPanel .jp-WindowedPanel-outer').scrollTop = 0")
         self.page.screenshot(path=path)
         self.page.set_viewport_size({"width": 1280, "height": 900})
