@@ -15,7 +15,7 @@ from .. import tape
 from . import style
 from .picture import Picture, svg
 
-SYMBOLS = {"add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "^", "matmul": "@"}
+SYMBOLS = {"add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "**", "matmul": "@"}
 MOST = 150            # nodes: beyond this a drawing says less than a list
 WIDE = 880            # px: a graph that would be wider across runs downwards instead
 
@@ -153,7 +153,7 @@ def _formula(node, inputs):
         return ""
     symbol = SYMBOLS.get(node.op)
     if not all(inputs) or len("".join(inputs)) > 16:
-        return " ".join([symbol if symbol and symbol != "^" else node.op, *_params(node)])
+        return " ".join([symbol if symbol and symbol != "**" else node.op, *_params(node)])
     return f" {symbol} ".join(inputs) if symbol else f"{node.op}({', '.join(inputs + _params(node))})"
 
 
