@@ -181,7 +181,7 @@ def is_stub(function):
 
 def _same(got, expected, rtol, atol):
     if isinstance(expected, (tuple, list)):
-        return (isinstance(got, (tuple, list)) and len(got) == len(expected)
+        return (_is_sequence(got) and len(got) == len(expected)
                 and all(_same(*pair, rtol, atol) for pair in zip(got, expected)))
     if isinstance(expected, str):
         return isinstance(got, str) and got.strip().lower() == expected.strip().lower()
@@ -189,6 +189,10 @@ def _same(got, expected, rtol, atol):
         return type(got) in (bool, np.bool_, type(expected)) and got == expected
     got = _array(got)
     return got is not None and got.shape == np.shape(expected) and np.allclose(got, expected, rtol, atol, equal_nan=True)
+
+
+def _is_sequence(x):
+    return isinstance(x, (tuple, list)) or isinstance(x, np.ndarray) and x.ndim == 1
 
 
 def _array(x):
@@ -210,13 +214,15 @@ def _cause(got, expected, hints, rtol, atol):
         elif (isinstance(expected, (tuple, list)) or _array(got) is not None) and (sentence := hint(got, expected)):
             return sentence
     if isinstance(expected, (tuple, list)):
-        if not isinstance(got, (tuple, list)) or len(got) != len(expected):
-            return f"{len(expected)} values were expected, in this order."
+        if not _is_sequence(got):
+            return f"{len(expected)} values were expected, and this is one."
+        if len(got) != len(expected):
+            return f"{len(expected)} values were expected, and you gave {len(got)}."
         if _same(got[::-1], expected, rtol, atol):
             return "The right numbers in the wrong order: are the two swapped?"
-        wrong = [i for i in range(len(expected)) if not _same(got[i], expected[i], rtol, atol)]
-        cause = _cause(got[wrong[0]], expected[wrong[0]], (), rtol, atol)
-        return f"Number {wrong[0] + 1} of {len(expected)} differs. {cause}".strip()
+        first = next(i for i in range(len(expected)) if not _same(got[i], expected[i], rtol, atol))
+        cause = _cause(got[first], expected[first], (), rtol, atol) if np.ndim(expected[first]) else ""
+        return f"Number {first + 1} of {len(expected)} differs. {cause}".strip()
     if isinstance(expected, str):
         return "" if isinstance(got, str) else "The answer is a text, in quotes."
     if isinstance(expected, bool):
@@ -225,7 +231,9 @@ def _cause(got, expected, hints, rtol, atol):
     if want is None:
         return ""
     if have is None:
-        return f"{'An array' if want.ndim else 'A number'} was expected, and this is {type(got).__name__}."
+        return f"{'An array' if want.ndim else 'A number'} was expected, and this is of type {type(got).__name__}."
+    if want.ndim == 0 and have.ndim:
+        return f"A single number was expected, and this holds {have.size}: give the number itself, without brackets."
     if have.shape != want.shape:
         summed = ": sum over the axis that was broadcast." if _broadcast(want.shape, have.shape) else "."
         return f"Shape {have.shape}, where {want.shape} was expected{summed}"
