@@ -113,7 +113,8 @@ def lab(*args):
                          "JupyterLab then takes the first free one.")
     install()
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # as in a container
-    return call(python_of(VENV), "-m", "jupyterlab", "notebooks/00_start_here.ipynb", *root, *args)
+    first = "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb"  # also in the address that is printed
+    return call(python_of(VENV), "-m", "jupyterlab", first, *root, *args)
 
 
 def test(*args):

@@ -85,6 +85,13 @@ class Lesson:
                      if not request.url.startswith((address, "data:", "blob:")) else None)
         self.page.goto(f"{address}/lab/tree/{path}?reset&token={TOKEN}")
         self.wait("window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
+        self.page.evaluate("""() => {
+            window.raised = [];
+            jupyterapp.shell.currentWidget.sessionContext.session.kernel.iopubMessage.connect((_, {header, content}) => {
+                if (header.msg_type === 'error') raised.push(`${content.ename}: ${content.evalue}`);
+                if (content.name === 'stderr') raised.push(content.text);
+            });
+        }""")
 
     def wait(self, condition, seconds=60):
         self.page.wait_for_function(condition, timeout=1000 * seconds)
@@ -95,10 +102,10 @@ class Lesson:
         self.wait("window.ran && jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'", seconds)
 
     def errors(self):
-        """What went wrong in the outputs, as text: tracebacks, warnings, widgets that do not show."""
-        return self.page.eval_on_selector_all(
-            "[data-mime-type='application/vnd.jupyter.error'], [data-mime-type='application/vnd.jupyter.stderr'],"
-            ".jupyter-widgets-error, .jp-WidgetManager-error", "found => found.map(one => one.innerText)")
+        """Every exception and warning of the kernel so far, also those of a slider's callback, and widgets that do not show."""
+        broken = self.page.eval_on_selector_all(".jupyter-widgets-error, .jp-WidgetManager-error",
+                                                "found => found.map(one => one.innerText)")
+        return self.page.evaluate("window.raised") + broken
 
     def picture(self, path):
         """The whole notebook as one PNG."""

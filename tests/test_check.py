@@ -211,3 +211,13 @@ def test_no_kink_is_seen_where_there_is_none():
         for x in (1e-3, -1e-3, 1.0):
             check_grads(ag.relu, x)
             check_grads(lambda x: ag.abs(x) ** 3, x * 0.5)
+
+
+@pytest.mark.parametrize("f, x", [(ag.abs, 0.0), (ag.relu, 0.0), (lambda x: ag.maximum(x, -x), [0.0, 1.0]), (ag.max, [1.0, 1.0, 0.0])])
+def test_a_kink_is_a_warning_and_its_missing_second_derivative_no_fault(f, x):
+    """A failure once: abs at 0, whose slope jumps from −1 to 1, was reported as a wrong second derivative."""
+    with pytest.warns(RuntimeWarning, match="kink at argument 0"):
+        assert check_grads(f, x) is None
+    with pytest.raises(AssertionError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_grads(ag.elementwise(lambda x: np.abs(x) + x * x, lambda g, z, x: g * (np.sign(x) + 3 * x), name="bad"), [0.0, 1.0])

@@ -193,9 +193,11 @@ class _Axes:
         self.words(left + width / 2, top + height + 37, xlabel, size=13)
         self.words(left, top - 12, title, anchor="start")
 
-    def words(self, px, py, words, colour=style.INK, anchor="middle", size=14):
+    def words(self, px, py, words, colour=style.INK, anchor="middle", size=14, halo=False):
+        """`halo` keeps lines that run behind the words away from them."""
+        halo = f'stroke="{style.PAPER}" stroke-width="5" stroke-linejoin="round" paint-order="stroke" ' if halo else ""
         self.parts.append(f'<text x="{px:.1f}" y="{py:.1f}" fill="{colour}" text-anchor="{anchor}" font-size="{size}" '
-                          f'font-family="{style.FONT}">{words}</text>')
+                          f'{halo}font-family="{style.FONT}">{words}</text>')
 
     def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
         """A line, cut off at the edges of the box."""
@@ -227,42 +229,53 @@ def _number(x):
 def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
     """The value f(x) and the gradient as two bars, beside the curve whose height and steepness they are.
 
-    One vertical scale serves all three. `curve=False` leaves only the bars.
+    One vertical scale serves all three. `curve=False` leaves only the bars, each with a scale of its own.
     """
     xs = np.linspace(*span, 161)
     heights, value, gradient = f(xs), float(f(x)), float(gradient)
     steepness = np.gradient(heights, xs)
-    low, high = min(0, heights.min(), steepness.min()), max(heights.max(), steepness.max())
-    low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
-    ticks = _ticks(low, high)
-    left = 48
+
+    def scale(*many):
+        """Limits that hold 0 and all of the numbers, with room for a bar's own number at both ends."""
+        low, high = min(0, *map(np.min, many)), max(0, *map(np.max, many))
+        return low - 0.12 * (high - low), high + 0.12 * (high - low)
+
     parts = []
     if curve:
-        plot = _Axes((48, 34, 380, 270), span, (low, high))
-        plot.frame(_ticks(*span, most=10), ticks, "x", "the curve f")
+        both = scale(heights, steepness)
+        plot = _Axes((48, 34, 380, 270), span, both)
+        plot.frame(_ticks(*span, most=10), _ticks(*both), "x", "the curve f")
         plot.line(xs, heights, style.VALUE, 2.5)
         reach = (span[1] - span[0]) / 6
         plot.line([x - reach, x + reach], [value - reach * gradient, value + reach * gradient], style.TANGENT, 3.5, DOTS)
         plot.line([x, span[1]], [value, value], style.VALUE, 1, "1 4")
         plot.dot(x, value, style.VALUE, style.VALUE)
-        parts += plot.parts
-        left = 480
-    bars = _Axes((left, 34, 240, 270), (0, 2), (low, high))
-    bars.frame([], ticks, title=f"at x = {_number(x)}")
-    for middle, name, height, colour, dash, fill in [(0.5, "value", value, style.VALUE, "none", 0.85),
-                                                     (1.5, "gradient", gradient, style.GRADIENT, "6 4", 0.25)]:
-        (px, top), (end, bottom) = bars.at(middle - 0.22, max(0, height)), bars.at(middle + 0.22, min(0, height))
-        bars.parts.append(f'<rect x="{px:.1f}" y="{top:.1f}" width="{end - px:.1f}" height="{bottom - top:.1f}" '
-                          f'fill="{colour}" fill-opacity="{fill}" '
-                          f'stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
-        middle = (px + end) / 2
-        bars.words(middle, top - 7 if height >= 0 else bottom + 18, _number(height), colour, size=16)
-        bars.words(middle, 326, name, colour, size=15)
+        bars = _Axes((480, 34, 240, 270), (0, 2), both)
+        bars.frame([], _ticks(*both), title=f"at x = {_number(x)}")
+        axes, right = [(bars, 0.5), (bars, 1.5)], 740
+        parts = plot.parts + bars.parts
+    else:
+        one, other = (_Axes((left, 34, 150, 270), (0, 1), scale(many)) for left, many in [(48, heights), (270, steepness)])
+        one.frame([], _ticks(*one.y), title=f"at x = {_number(x)}")
+        other.frame([], _ticks(*other.y), title="on its own scale")
+        axes, right = [(one, 0.5), (other, 0.5)], 440
+        parts = one.parts + other.parts
+    for (bars, middle), name, height, colour, dash, fill in zip(
+            axes, ["value", "gradient"], [value, gradient], [style.VALUE, style.GRADIENT], ["none", "6 4"], [0.85, 0.25],
+            strict=True):
+        (px, top), (_, bottom) = bars.at(middle, max(0, height)), bars.at(middle, min(0, height))
+        parts.append(f'<rect x="{px - 26:.1f}" y="{top:.1f}" width="52" height="{bottom - top:.1f}" '
+                     f'fill="{colour}" fill-opacity="{fill}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
+        upwards = round(height, 10) >= 0          # −1e-17 is 0, and its number stands above the line
+        bars.parts = []
+        bars.words(px, top - 7 if upwards else bottom + 18, _number(height), colour, size=16, halo=True)
+        bars.words(px, 326, name, colour, size=15)
+        parts += bars.parts
     way = "flat" if abs(gradient) < 1e-9 else "uphill is to the right" if gradient > 0 else "uphill is to the left"
     text = f"at x = {_number(x)}: value {_number(value)}, gradient {_number(gradient)}"
     if curve:
         text += f" ({way})"
-    return Picture(svg(f"0 0 {left + 260} 345", "".join(parts + bars.parts), text), text)
+    return Picture(svg(f"0 0 {right} 345", "".join(parts), text), text)
 
 
 def _secant(f, x, h, slope, width=340):
@@ -280,8 +293,8 @@ def _secant(f, x, h, slope, width=340):
     plot.line(x + far, y + far * measured, style.DIFFERENCE, 1.5)
     plot.dot(x, y, style.DIFFERENCE)
     plot.dot(x + h, float(f(x + h)), style.DIFFERENCE)
-    plot.words(62, 62, f"secant: slope {measured:.8f}", style.DIFFERENCE, "start")
-    plot.words(62, 84, f"tangent: slope {slope:.8f}", style.TANGENT, "start")
+    plot.words(62, 62, f"secant: slope {measured:.8f}", style.DIFFERENCE, "start", halo=True)
+    plot.words(62, 84, f"tangent: slope {slope:.8f}", style.TANGENT, "start", halo=True)
     return plot, f"h = {h:g}: secant slope {measured:.10f}, tangent slope {slope:.10f}"
 
 
@@ -296,17 +309,20 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
     """The secant for one h, and the error of every step from the largest down to h, both axes logarithmic.
 
     hs: the steps, descending. errors: name -> one error per step; the first name is the secant's and gets circles, the
-    others squares. bet: a step to mark with a vertical line; anything but a number marks nothing.
+    others squares. bet: a step from 0 to 1 to mark with a vertical line, or None or ... for none.
     """
     left, text = _secant(f, x, h, slope)
     plot = _Axes((478, 34, 330, 270), (0.5, np.log10(hs[-1]) - 0.5), (-12.5, 1.5))
     decades = [(k, f"1e{k}" if k else "1") for k in range(0, -17, -1)]
     plot.frame(decades[::4], decades[:13:3], "step h, smaller to the right", "how wrong the slope is")
     if isinstance(bet, (int, float)) and 0 < bet <= 1:
-        px, py = plot.at(np.log10(bet), 1.5)
-        plot.line([np.log10(bet)] * 2, plot.y, style.FAINT, 1.5, "3 3")
+        place = max(np.log10(bet), plot.x[1] + 0.1)
+        px, py = plot.at(place, 1.5)
+        plot.line([place] * 2, plot.y, style.FAINT, 1.5, "3 3")
         side, anchor = (-5, "end") if bet < 1e-8 else (5, "start")
-        plot.words(px + side, py + 14, f"your bet: {bet:g}", style.FAINT, anchor, 13)
+        plot.words(px + side, py + 16, f"your bet: {bet:g}", style.FAINT, anchor, 13, halo=True)
+    elif bet is not None and bet is not ...:
+        text += "\nyour bet is not drawn: it is not a number between 0 and 1, such as 1e-3"
     seen = [k for k, step in enumerate(hs) if step >= h * 0.999]
     for number, (name, wrong) in enumerate(errors.items()):
         points = [(np.log10(hs[k]), np.log10(max(wrong[k], 1e-12))) for k in seen]
@@ -317,31 +333,49 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
         text += f"\n{name} error {wrong[seen[-1]]:.1e}"
         px, py = plot.at(*points[:3][-1])
         across, down = (12, -6) if number == 0 else (12, 14) if len(points) < 3 else (-12, 12)
-        plot.words(px + across, py + down, name, anchor="start" if across > 0 else "end", size=13)
+        plot.words(px + across, py + down, name, anchor="start" if across > 0 else "end", size=13, halo=True)
     return Picture(svg("0 0 820 350", "".join(left.parts + plot.parts), text), text)
 
 
 def descent(f, xs, span):
-    """The points xs, visited one after the other, on the curve of f."""
+    """The points xs, visited one after the other, on the curve of f. Points whose labels would touch share one."""
     grid = np.linspace(*span, 161)
     heights = f(grid)
-    room = 0.08 * np.ptp(heights)
+    room = 0.14 * np.ptp(heights)
     plot = _Axes((48, 34, 560, 270), span, (heights.min() - room, heights.max() + room))
-    plot.frame(_ticks(*span, most=12), _ticks(*plot.y), "x", f"{len(xs) - 1} steps downhill")
+    plot.frame(_ticks(*span, most=12), _ticks(*plot.y), "x", f"{len(xs) - 1} steps against the slope")
     plot.line(grid, heights, style.VALUE, 2.5)
     plot.line(xs, [f(x) for x in xs], style.DIFFERENCE, 1, "4 3")
-    for k, x in enumerate(xs):
+    for x in xs:
         if span[0] <= x <= span[1]:
             plot.dot(x, f(x), style.DIFFERENCE)
-            if k < 3 or k == len(xs) - 1:
-                px, py = plot.at(x, f(x))
-                plot.words(px, py - 12, f"{k}", size=13)
+
+    def label(steps):
+        """(words, left, baseline) below the middle of some steps, where the lines from point to point do not pass."""
+        x = np.mean([xs[k] for k in steps])
+        (ax, ay), (bx, by) = plot.at(x - 1e-3, f(x - 1e-3)), plot.at(x + 1e-3, f(x + 1e-3))
+        slope = (ay - by) / (bx - ax)
+        away = 15 / np.hypot(1, slope)
+        words = f"{steps[0]}–{steps[-1]}" if len(steps) > 2 and np.ptp(steps) == len(steps) - 1 else ", ".join(map(str, steps))
+        return words, (ax + bx) / 2 + slope * away - 4 * len(words) * (1 - np.tanh(2 * slope)), (ay + by) / 2 + away + 5
+
+    def touch(some, others):
+        (words, left, base), (more, start, line) = label(some), label(others)
+        return abs(base - line) < 13 and left < start + 8 * len(more) + 3 and start < left + 8 * len(words) + 3
+
+    groups = [[k] for k, x in enumerate(xs) if span[0] <= x <= span[1]]
+    while pair := next(((one, two) for i, one in enumerate(groups) for two in groups[:i] if touch(one, two)), None):
+        groups = [group for group in groups if group not in pair] + [sorted(sum(pair, []))]
+    for words, left, base in map(label, groups):
+        plot.words(left, base, words, anchor="start", size=13, halo=True)
     text = "\n".join(f"after {k} step{'s' * (k != 1)}: x = {x:.5f}, value {f(x):.5f}" for k, x in enumerate(xs))
     return Picture(svg("0 0 630 350", "".join(plot.parts), text), text)
 
 
 def digits_learning(images, labels, answers, accuracies, passes):
     """What the model answers for each image after so many passes, and the curve of its accuracy up to there.
+
+    A wrong answer stands beside the true digit.
 
     images: (n, 8, 8) of float64; labels, answers: (n,); accuracies: before the first pass and after each, from 0 to 1.
     """
@@ -355,15 +389,16 @@ def digits_learning(images, labels, answers, accuracies, passes):
         png = _png(image.tobytes(), image.shape)
         parts.append(f'<image x="{px}" y="{py}" width="{side}" height="{side}" href="data:image/png;base64,{png}" '
                      f'style="image-rendering:pixelated"/>')
-        plot.words(px + side / 2, py + side + 16, f"{answer} {'✓' if right else '✗'}",
-                   style.VALUE if right else style.GRADIENT, size=15)
+        plot.words(px + side / 2, py + side + 16, f"{answer} ✓" if right else f"{answer}, is {label}",
+                   style.VALUE if right else style.GRADIENT, size=13)
     plot.frame(_ticks(0, last, 5), [(k / 4, f"{25 * k} %") for k in range(5)], "passes over the training digits",
                f"{accuracies[passes]:.1%} right on digits it never saw")
     plot.line(range(passes + 1), accuracies[:passes + 1], style.VALUE, 2.5)
     plot.dot(passes, accuracies[passes], style.VALUE, style.VALUE)
     plot.words(14, 28, "its answers", anchor="start")
     right = int(np.sum(answers == labels))
-    text = f"after {passes} passes: {right} of these {len(labels)} right, {accuracies[passes]:.1%} of all held-out digits"
+    text = (f"after {passes} pass{'es' * (passes != 1)}: {right} of these {len(labels)} right, "
+            f"{accuracies[passes]:.1%} of all held-out digits")
     return Picture(svg(f"0 0 840 {rows * (side + 26) + 54}", "".join(parts + plot.parts), text), text)
 
 
