@@ -89,7 +89,7 @@ class Lesson:
             window.raised = [];
             jupyterapp.shell.currentWidget.sessionContext.session.kernel.iopubMessage.connect((_, {header, content}) => {
                 if (header.msg_type === 'error') raised.push(`${content.ename}: ${content.evalue}`);
-                if (content.name === 'stderr') raised.push(content.text);
+                if (content.name === 'stderr' && !content.text.startsWith('No such comm')) raised.push(content.text);
             });
         }""")
 
@@ -102,7 +102,10 @@ class Lesson:
         self.wait("window.ran && jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'", seconds)
 
     def errors(self):
-        """Every exception and warning of the kernel so far, also those of a slider's callback, and widgets that do not show."""
+        """Every exception and warning of the kernel so far, also those of a slider's callback, and widgets that do not show.
+
+        Less "No such comm …": JupyterLab may ask for the state of widgets before ipywidgets is imported.
+        """
         broken = self.page.eval_on_selector_all(".jupyter-widgets-error, .jp-WidgetManager-error",
                                                 "found => found.map(one => one.innerText)")
         return self.page.evaluate("window.raised") + broken
