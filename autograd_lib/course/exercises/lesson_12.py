@@ -37,6 +37,10 @@ def batches(answer):
     if again == called:
         raise Wrong("a second epoch with the same rng", f"labels {again}, as before", "a new order",
                     "Every epoch comes in the same order: use the rng that is passed in, and make no new one inside.")
+    twice = [np.concatenate([y for _, y in _one_epoch(answer, images, labels, np.random.default_rng(7))]).tolist() for _ in range(2)]
+    if twice[0] != twice[1]:
+        raise Wrong("two runs, each with a new rng of seed 7", "two different orders", "the same order",
+                    "The order does not come from the rng that is passed in: nobody could repeat this training.")
 
 
 def _one_epoch(answer, images, labels, rng):
@@ -84,12 +88,24 @@ def scale(answer):
         train, one = rng.normal(5, 2, (30, 4)), rng.normal(9, 1, (1, 4))
         expect_call(answer, train, one, gives=_scaled(train, one, train), shown="other numbers",
                     tried="standardise(30 scans, a single new scan) of 4 pixels")
+        before = train.copy()
+        answer(train, one)
+        if not np.array_equal(train, before):
+            raise Wrong("the caller's training scans, after the call", "changed", "as they were",
+                        "train -= … writes into the caller's array: make a new one, train - ….")
 
 
 def _scaled(train, new, fit):
     """Both arrays, scaled by mean and spread of `fit`."""
     spread = np.where(fit.std(axis=0) > 0, fit.std(axis=0), 1)
     return (train - fit.mean(axis=0)) / spread, (new - fit.mean(axis=0)) / spread
+
+
+def _scaled_in_place(train, new):
+    """A planted wrong answer: the numbers are right, and the caller's array is gone."""
+    result = _scaled(train, new, train)
+    train -= train.mean(axis=0)
+    return result
 
 
 def _blown_up(got):
@@ -197,12 +213,14 @@ PLANTED = {
         (_batches(lambda n, size, rng: _pieces(rng.permutation(n), n // size + 1)), "how many rows"),
         (_batches(lambda n, size, rng: _pieces(rng.integers(n, size=n), size)), "come twice"),
         (_batches(lambda n, size, rng: _pieces(np.arange(n), size)), "Nothing is shuffled"),
+        (_batches(lambda n, size, rng: _pieces(np.random.permutation(n), size)), "passed in"),
         (_batches(lambda n, size, rng: _pieces(np.random.default_rng(1).permutation(n), size)), "the same order"),
         (_in_place, "are stirred"),
         (_only_images, "Yield two arrays"),
         (lambda images, labels, size, rng: print(end=""), "is there a yield"),
         (lambda images, labels, size, rng: [], "does the loop run")],
     "12.scale": [
+        (_scaled_in_place, "writes into the caller's array"),
         (lambda train, new: (_scaled(train, new, train)[0], _scaled(train, new, new)[1]), "one scan arrives alone"),
         (lambda train, new: _scaled(train, new, np.concatenate([train, new])), "leaks into training"),
         (lambda train, new: _scaled(train, new, new), "Fitted on the test set"),
