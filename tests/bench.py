@@ -17,8 +17,7 @@ import tracemalloc
 ENGINES = ("ours", "NumPy", "PyTorch", "HIPS autograd", "MyGrad", "micrograd")
 MODULES = {"PyTorch": "torch", "HIPS autograd": "autograd", "MyGrad": "mygrad", "micrograd": "micrograd"}
 ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")}
-KEEP_BLOCKS = {name: str(2**32 - 1) for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_")} | {
-    "MALLOC_MMAP_THRESHOLD_": str(2**32 - 1), "MALLOC_TOP_PAD_": str(2**28)}
+KEEP_BLOCKS = {"MALLOC_TRIM_THRESHOLD_": str(2**32 - 1), "MALLOC_MMAP_THRESHOLD_": str(2**32 - 1), "MALLOC_TOP_PAD_": str(2**28)}
 ROWS = {}
 
 
