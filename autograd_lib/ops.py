@@ -324,16 +324,9 @@ log_softmax = primitive(_log_softmax,
     [lambda t, z, x, axis=-1: t - np.sum(np.exp(z) * t, axis=axis, keepdims=True)],     # J = 1 − 1·softmaxᵀ
     name="log_softmax", doc="log softmax along `axis`, in the shape of x; exact where softmax itself is 0.")
 
-
-
-def _surplus(x, target):
-    return softmax(x) - (np.arange(x.shape[-1]) == target[:, None])       # ∂z/∂x = softmax(x) − onehot
-
-
-cross_entropy = primitive(lambda x, target: -_log_softmax(x)[np.arange(len(target)), target],
-    [lambda g, z, x, target: g[:, None] * _surplus(x, target)],
-    [lambda t, z, x, target: np.sum(t * _surplus(x, target), axis=-1)],
-    name="cross_entropy", doc="−log softmax(x) at the target: (N, C) logits and (N,) class numbers give (N,).")
+nll_loss = linear(lambda x, target: -x[np.arange(len(target)), target].sum() / len(target),
+    lambda g, z, x, target: g * (np.arange(x.shape[-1]) == target[:, None]) / -len(target),     # ∂z/∂xₙₖ = −1/N at the target
+    name="nll_loss", doc="−mean of x at the target: (N, C) log-probabilities and (N,) class numbers give one number.")
 
 # --- Made of the rows above ------------------------------------------------------------------------------
 

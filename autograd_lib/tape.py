@@ -25,6 +25,7 @@ _blocks = ContextVar("blocks", default=frozenset())  # the open no_grad blocks, 
 _last_stamp = 0
 _new = object.__new__
 _float64 = np.float64
+_floats = frozenset({np.float64, np.float32})
 _scalars = frozenset({np.float64, np.float32, int, float, bool})
 
 
@@ -344,9 +345,9 @@ def _quick(row):
     def general(*args, **params):
         return record(args, params)
 
-    def unary(x):
-        if type(x) is not Tensor or not x._requires_grad or x.level <= _blocked.get():
-            return record((x,), {})
+    def unary(x, *more, **params):
+        if more or params or type(x) is not Tensor or not x._requires_grad or x.level <= _blocked.get():
+            return record((x, *more), params)
         a = x._data
         if isinstance(a, Tensor):
             return record((x,), {})
@@ -355,7 +356,7 @@ def _quick(row):
             node._data = z = function(a)
         except (TypeError, ValueError):
             return record((x,), {})
-        if z is a or type(z) is not _float64 and not isinstance(z, np.ndarray):
+        if z is a or type(z) not in _floats and not (type(z) is np.ndarray and z.base is None):  # of a view `record` takes note
             return record((x,), {})
         node.op, node.inputs, node.level = row, (x,), x.level
         node._values, node._needed, node._order = (a,), plans[1], next(_clock)
@@ -381,7 +382,7 @@ def _quick(row):
             node._data = z = function(a, b)
         except (TypeError, ValueError):
             return record((x, y), {})
-        if z is a or z is b or type(z) is not _float64 and not isinstance(z, np.ndarray):
+        if z is a or z is b or type(z) not in _floats and not (type(z) is np.ndarray and z.base is None):
             return record((x, y), {})
         node.op, node.inputs, node.level = row, (x, y), level
         node._values, node._needed, node._order = (a, b), plans[needed], next(_clock)
@@ -389,8 +390,8 @@ def _quick(row):
 
     rules = tuple(enumerate(row.rules))
     plans = (), rules[:1], rules[1:], rules  # by which arguments want a gradient: neither, the first, the second, both
-    if row.kind == "linear" or row._keywords or not row.rules or not all(row.rules):
-        return general  # a linear row may return a view, of which `record` takes note
+    if not row.rules or not all(row.rules):
+        return general
     return {1: unary, 2: binary}.get(len(row.rules), general)
 
 

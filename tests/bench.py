@@ -192,6 +192,76 @@ def small_mlp():
     return mlp([64, 64, 10], 32, "float64")
 
 
+@row("where the step of MLP 64-64-10 goes", ("×",), rounds=41)
+def small_mlp_in_parts():
+    """The step of the first row, more of it each time; the first part is the floor: the same rows without an engine."""
+    import numpy as np
+
+    import autograd_lib as ag
+    from autograd_lib import ops, tape
+
+    rng = np.random.default_rng(0)
+    X, y, rows = rng.normal(size=(32, 64)), rng.integers(0, 10, 32), np.arange(32)
+    W, b, V, c = start = rng.normal(size=(64, 64)) / 8, np.zeros(64), rng.normal(size=(64, 10)) / 8, np.zeros(10)
+    params = [ag.Tensor(p, requires_grad=True) for p in start]
+    sgd = ag.optim.SGD(params, lr=0)       # so that every part computes the same number every time
+
+    def by_hand():
+        h = np.maximum(X @ W + b, 0)
+        z = h @ V + c
+        e = np.exp(z - z.max(1, keepdims=True))
+        p = e / e.sum(1, keepdims=True)
+        loss = -np.log(p[rows, y]).mean()
+        p[rows, y] -= 1
+        g = p / 32
+        gh = (g @ V.T) * (h > 0)
+        for p, gp in zip(start, (X.T @ gh, gh.sum(0), h.T @ g, g.sum(0))):
+            p -= 0 * gp
+        return loss
+
+    def table_alone():
+        x1 = ops.matmul.function(X, W)
+        x2 = ops.add.function(x1, b)
+        x3 = ops.relu.function(x2)
+        x4 = ops.matmul.function(x3, V)
+        x5 = ops.add.function(x4, c)
+        x6 = ops.log_softmax.function(x5)
+        loss = ops.nll_loss.function(x6, target=y)
+        g = ops.nll_loss.rules[0](1.0, loss, x6, y)
+        g5 = ops.log_softmax.rules[0](g, x6, x5)
+        g2 = ops.relu.rules[0](ops.matmul.rules[0](g5, x4, x3, V), x3, x2)
+        gradients = ops.matmul.rules[1](g2, x1, X, W), g2.sum(0), ops.matmul.rules[1](g5, x4, x3, V), g5.sum(0)
+        for p, gp in zip(start, gradients):
+            p -= 0 * gp
+        return loss
+
+    def forward():
+        W, b, V, c = params
+        return ag.nn.functional.cross_entropy(ag.relu(X @ W + b) @ V + c, y)
+
+    def recorded():
+        return forward().data
+
+    def visited():
+        loss = forward()
+        for _ in tape.backward_pass(loss, np.float64(1)):
+            pass
+        return loss.data
+
+    def delivered():
+        sgd.zero_grad()
+        loss = forward()
+        loss.backward()
+        return loss.data
+
+    def whole():
+        loss = delivered()
+        sgd.step()
+        return loss
+    return {"NumPy": by_hand, "functions and rules alone, without an engine": table_alone, "forward": recorded,
+            "forward, visiting": visited, "forward, backward() into .grad": delivered, "the whole step": whole}
+
+
 @row("MLP 784-256-10, batch 64, float32", ("×",), rounds=31)
 def middle_mlp():
     return mlp([784, 256, 10], 64, "float32")
@@ -532,6 +602,11 @@ def main(arguments):
     print(f"{'':56}" + "".join(f"{e:>15}" for e in [*ENGINES, "ours, no malloc"]))
     loose = dict(run_child(ratios, {})) if ratios else {}
     for title, figures in run_child(chosen, KEEP_BLOCKS):
+        if "ours" not in figures:
+            print(f"{title}, × NumPy by hand")
+            for part, figure in figures.items():
+                print(f"    {part:52}{figure:>15.3g}", flush=True)
+            continue
         last = f"{loose[title]['ours']:.3g}" if title in loose else "–"
         line(title, figures, "× NumPy" if ROWS[title][1][0] == "×" else ROWS[title][1][0], last)
     if not arguments:

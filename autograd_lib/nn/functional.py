@@ -39,4 +39,4 @@ def cross_entropy(input, target):
     if target.size and not 0 <= target.min() <= target.max() < shape[1]:
         raise ValueError(f"cross_entropy: target holds classes {target.min()} to {target.max()}, and input has the "
                          f"classes 0 to {shape[1] - 1}")
-    return ops.mean(ops.cross_entropy(input, target=target))
+    return ops.nll_loss(ops.log_softmax(input), target=target)
