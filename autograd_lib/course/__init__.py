@@ -5,10 +5,14 @@ Names are fetched on first use, so that `installation()` can still report when m
 from importlib import import_module
 
 _HOME = {
-    "Picture": "picture", "explore": "sliders", "draw_graph": "graph", "installation": "doctor",
+    "Picture": "picture", "explore": "sliders", "track": "bar",
+    "draw_graph": "graph", "live_graph": "live", "backward_stepper": "stepper", "slope_explorer": "slopes",
     "check": "exercises", "Verdict": "exercises",
+    "predict": "questions", "recall": "questions", "card": "questions", "place": "questions", "progress": "record",
+    "same_line": "rules", "table_of_rules": "rules",
     "digits": "data", "moons": "data", "mnist": "data",
     "confusion": "plots", "misread": "plots",
+    "installation": "doctor",
     "style": None, "plots": None,
 }
 __all__ = list(_HOME)

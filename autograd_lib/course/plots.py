@@ -1,11 +1,13 @@
 """The lessons' still pictures. Each function draws one message and returns a Picture with the same in words."""
-import io
-from base64 import b64encode
-from functools import lru_cache
-
 import numpy as np
 
 from . import style
+from .axes import Axes, number, ticks
+from .blocks import broadcast_blocks as broadcast_blocks
+from .blocks import sum_blocks as sum_blocks
+from .differences import v_curve as v_curve
+from .landscapes import boundary, plane
+from .landscapes import landscape as landscape
 from .picture import Picture, figure, svg
 
 
@@ -51,44 +53,46 @@ def misread(images, true, probabilities, most=10):
     return Picture.of(fig, f"{np.count_nonzero(read != true)} misread; surest first: " + "; ".join(said) + ".")
 
 
+def gradient_sizes(named, limits=None):
+    """How large the gradient of each layer is: a bar on a logarithmic scale for a typical entry, the root of the mean of g².
+
+    named: name -> gradient, or a module after `backward()`. limits: (lowest, highest) of the scale, to hold it still under a slider.
+    """
+    if hasattr(named, "named_parameters"):
+        named = {name: p.grad for name, p in named.named_parameters()}
+    sizes, said = {}, []
+    for name, g in named.items():
+        sizes[name] = 0.0 if g is None else float(np.sqrt(np.mean(np.square(g, dtype=float))))
+        words = "no gradient arrived" if g is None else "0: every entry is zero" if sizes[name] == 0 else style.number(sizes[name])
+        said.append((name, "" if g is None else f" {np.shape(g)}", words))
+    seen = [size for size in sizes.values() if 0 < size < np.inf]
+    low, high = (np.log10(limits) if limits else
+                 (np.floor(np.log10(min(seen)) - 0.3), np.ceil(np.log10(max(seen)))) if seen else (-3, 0))
+    left = 24 + 7.5 * max(len(name + shape) for name, shape, _ in said)
+    plot = Axes((left, 34, 400, 30 * len(said)), (low, high), (0, len(said)))
+    step = max(1, int((high - low) / 6))
+    plot.frame([(k, f"1e{k}" if k else "1") for k in range(int(np.ceil(low)), int(high) + 1, step)], [], "√ mean(g²)",
+               "size of the gradient, each line ten times the last" if step == 1 else "size of the gradient, logarithmic")
+    for k in range(int(np.ceil(low)), int(high) + 1):
+        plot.line([k, k], plot.y, style.LINE, 0.5)
+    for nth, (name, shape, words) in enumerate(said):
+        py = 34 + 30 * nth + 20
+        plot.words(left - 10, py, f"{name}<tspan fill='{style.FAINT}'>{shape}</tspan>", anchor="end", size=13)
+        right = left
+        if 0 < sizes[name] < np.inf:
+            right = plot.at(np.clip(np.log10(sizes[name]), low, high), 0)[0]
+            plot.parts.append(f'<rect x="{left}" y="{py - 16}" width="{right - left:.1f}" height="22" fill="{style.GRADIENT}" '
+                              f'fill-opacity="0.25" stroke="{style.GRADIENT}" stroke-width="2" stroke-dasharray="6 4"/>')
+        plot.words(right + 8, py, words, style.GRADIENT, "start", halo=True)
+    text = "\n".join(["gradient sizes, √ mean(g²)", *(f"{name}{shape}: {words}" for name, shape, words in said)])
+    return Picture(svg(f"0 0 {left + 400 + 90:.0f} {30 * len(said) + 84}", "".join(plot.parts), text), text)
+
+
 # --- Lesson 12: classify ------------------------------------------------------------------------------------------------
 
-CLASSES = [("o", "#6A51A3", "#ECE7F4"), ("^", "#B8860B", "#FAF1DA")]   # marker, ink and tint of class 0 and class 1
-
-
 def moons_map(points, labels, model, title, pull=None):
-    """Two classes of points on the plane, each half of it tinted with the class `model` gives there.
-
-    model: a function from points (N, 2) to the probability of class 1 (N,).
-    pull: sizes from 0 to 1, one a point; then every point is drawn as large as its pull.
-    """
-    fig, ax = figure(figsize=(6.6, 4.4))
-    low, high = points.min(0) - 0.4, points.max(0) + 0.4
-    x, y = np.meshgrid(np.linspace(low[0], high[0], 90), np.linspace(low[1], high[1], 60))
-    p = model(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
-    ax.contourf(x, y, p, levels=[0, 0.5, 1], colors=[tint for _, _, tint in CLASSES])
-    ax.contour(x, y, p, levels=[0.5], colors=style.INK, linewidths=1.6)
-    for k, (marker, ink, _) in enumerate(CLASSES):
-        own = labels == k
-        if pull is None:
-            ax.scatter(*points[own].T, s=26, marker=marker, color=ink, linewidths=0)
-        else:
-            size = 3 + 330 * pull ** 2
-            ax.scatter(*points[own].T, s=size[own], marker=marker, color=ink, alpha=0.75, linewidths=0)
-            hard = own & (pull > 0.25)
-            ax.scatter(*points[hard].T, s=size[hard], marker=marker, facecolors="none", edgecolors=style.GRADIENT,
-                       linestyles="--", linewidths=1.4)
-    for k, (sign, at) in enumerate([("●", 0.84), ("▲", 1.0)]):
-        ax.text(at, 1.02, f"{sign} class {k}", color=CLASSES[k][1], transform=ax.transAxes, ha="right")
-    ax.set(xlabel="x₁", ylabel="x₂", xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-    ax.set_title(title, loc="left")
-    wrong = (model(points) > 0.5) != (labels == 1)
-    text = f"{title}. {len(points) - wrong.sum()} of {len(points)} points lie on their own side of the boundary."
-    if pull is not None:
-        rows = [f"  ({points[i][0]:5.2f}, {points[i][1]:5.2f})  class {labels[i]}  pull {pull[i]:.2f}  "
-                f"{'wrong side' if wrong[i] else 'right side'}" for i in np.argsort(-pull)[:5]]
-        text += "\nThe five that pull hardest:\n" + "\n".join(rows)
-    return Picture.of(fig, text)
+    """`boundary`, of a model at hand: a function from points (N, 2) to the probability of class 1 (N,)."""
+    return boundary(points, labels, model(plane(points)), title, pull)
 
 
 def digit_sheet(images, labels, title):
@@ -158,259 +162,6 @@ def training_sizes(sizes, held_out_accuracy):
     return Picture.of(fig, text)
 
 
-# --- Lessons 00 and 01: curves that follow a slider ---------------------------------------------------------------------
-
-DOTS = "1.5 5"      # a tangent's
-
-
-class _Axes:
-    """A coordinate system in an SVG of our own, which follows a slider in half the time that matplotlib takes.
-
-    box is (left, top, width, height) in px; x and y are the limits in data, the first at the left and at the bottom.
-    """
-
-    def __init__(self, box, x, y):
-        self.box, self.x, self.y = box, x, y
-        self.parts = []
-
-    def at(self, x, y):
-        """Data to px."""
-        left, top, width, height = self.box
-        return (left + (x - self.x[0]) / (self.x[1] - self.x[0]) * width,
-                top + (self.y[1] - y) / (self.y[1] - self.y[0]) * height)
-
-    def frame(self, xticks, yticks, xlabel="", title=""):
-        """Ticks are (position, words) pairs. The title stands above the box, flush left."""
-        left, top, width, height = self.box
-        for y, words in yticks:
-            py = self.at(0, y)[1]
-            self.parts.append(f'<path d="M{left} {py:.1f}h{width}" stroke="{style.LINE}" stroke-width="{0.4 if y else 1}"/>')
-            self.words(left - 7, py + 4, words, style.FAINT, "end", 12)
-        for x, words in xticks:
-            px = self.at(x, 0)[0]
-            self.parts.append(f'<path d="M{px:.1f} {top + height}v5" stroke="{style.LINE}"/>')
-            self.words(px, top + height + 18, words, style.FAINT, size=12)
-        self.words(left + width / 2, top + height + 37, xlabel, size=13)
-        self.words(left, top - 12, title, anchor="start")
-
-    def words(self, px, py, words, colour=style.INK, anchor="middle", size=14, halo=False):
-        """`halo` keeps lines that run behind the words away from them."""
-        halo = f'stroke="{style.PAPER}" stroke-width="5" stroke-linejoin="round" paint-order="stroke" ' if halo else ""
-        self.parts.append(f'<text x="{px:.1f}" y="{py:.1f}" fill="{colour}" text-anchor="{anchor}" font-size="{size}" '
-                          f'{halo}font-family="{style.FONT}">{words}</text>')
-
-    def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
-        """A line, cut off at the edges of the box."""
-        left, top, w, h = self.box
-        points = " ".join("{:.1f},{:.1f}".format(*self.at(x, y)) for x, y in zip(xs, ys, strict=True))
-        self.parts.append(f'<svg x="{left}" y="{top}" width="{w}" height="{h}" viewBox="{left} {top} {w} {h}">'
-                          f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width}" '
-                          f'stroke-dasharray="{dash}" stroke-linejoin="round"/></svg>')
-
-    def dot(self, x, y, colour=style.INK, fill=style.PAPER, square=False):
-        px, py = self.at(x, y)
-        shape = (f'<rect x="{px - 4:.1f}" y="{py - 4:.1f}" width="8" height="8"' if square else
-                 f'<circle cx="{px:.1f}" cy="{py:.1f}" r="5"')
-        self.parts.append(f'{shape} stroke="{colour}" stroke-width="1.8" fill="{fill}"/>')
-
-
-def _ticks(low, high, most=6):
-    """Round positions from low to high, with their words."""
-    step = next(step for power in range(-9, 9) for step in (10.0**power, 2 * 10.0**power, 5 * 10.0**power)
-                if (high - low) / step <= most)
-    return [(k * step, _number(k * step)) for k in range(int(np.ceil(low / step)), int(high // step) + 1)]
-
-
-def _number(x):
-    """As `style.number`, with a true minus, and 0 where nothing but rounding is left."""
-    return style.number(round(x, 10)).replace("-", "−")
-
-
-def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
-    """The value f(x) and the gradient as two bars, beside the curve whose height and steepness they are.
-
-    One vertical scale serves all three. `curve=False` leaves only the bars, each with a scale of its own.
-    """
-    xs = np.linspace(*span, 161)
-    heights, value, gradient = f(xs), float(f(x)), float(gradient)
-    steepness = np.gradient(heights, xs)
-
-    def scale(*many):
-        """Limits that hold 0 and all of the numbers, with room for a bar's own number at both ends."""
-        low, high = min(0, *map(np.min, many)), max(0, *map(np.max, many))
-        return low - 0.12 * (high - low), high + 0.12 * (high - low)
-
-    parts = []
-    if curve:
-        both = scale(heights, steepness)
-        plot = _Axes((48, 34, 380, 270), span, both)
-        plot.frame(_ticks(*span, most=10), _ticks(*both), "x", "the curve f")
-        plot.line(xs, heights, style.VALUE, 2.5)
-        reach = (span[1] - span[0]) / 6
-        plot.line([x - reach, x + reach], [value - reach * gradient, value + reach * gradient], style.TANGENT, 3.5, DOTS)
-        plot.line([x, span[1]], [value, value], style.VALUE, 1, "1 4")
-        plot.dot(x, value, style.VALUE, style.VALUE)
-        bars = _Axes((480, 34, 240, 270), (0, 2), both)
-        bars.frame([], _ticks(*both), title=f"at x = {_number(x)}")
-        axes, right = [(bars, 0.5), (bars, 1.5)], 740
-        parts = plot.parts + bars.parts
-    else:
-        one, other = (_Axes((left, 34, 150, 270), (0, 1), scale(many)) for left, many in [(48, heights), (270, steepness)])
-        one.frame([], _ticks(*one.y), title=f"at x = {_number(x)}")
-        other.frame([], _ticks(*other.y), title="on its own scale")
-        axes, right = [(one, 0.5), (other, 0.5)], 440
-        parts = one.parts + other.parts
-    for (bars, middle), name, height, colour, dash, fill in zip(
-            axes, ["value", "gradient"], [value, gradient], [style.VALUE, style.GRADIENT], ["none", "6 4"], [0.85, 0.25],
-            strict=True):
-        (px, top), (_, bottom) = bars.at(middle, max(0, height)), bars.at(middle, min(0, height))
-        parts.append(f'<rect x="{px - 26:.1f}" y="{top:.1f}" width="52" height="{bottom - top:.1f}" '
-                     f'fill="{colour}" fill-opacity="{fill}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
-        upwards = round(height, 10) >= 0          # −1e-17 is 0, and its number stands above the line
-        bars.parts = []
-        bars.words(px, top - 7 if upwards else bottom + 18, _number(height), colour, size=16, halo=True)
-        bars.words(px, 326, name, colour, size=15)
-        parts += bars.parts
-    way = "flat" if abs(gradient) < 1e-9 else "uphill is to the right" if gradient > 0 else "uphill is to the left"
-    text = f"at x = {_number(x)}: value {_number(value)}, gradient {_number(gradient)}"
-    if curve:
-        text += f" ({way})"
-    return Picture(svg(f"0 0 {right} 345", "".join(parts), text), text)
-
-
-def _secant(f, x, h, slope, width=340):
-    """The axes of `secant`: the curve, its tangent of the given slope, and the line through the points at x and x + h."""
-    span = (x - 1.2, x + 1.2)
-    xs = np.linspace(*span, 121)
-    heights, y = f(xs), float(f(x))
-    room = 0.08 * np.ptp(heights)
-    plot = _Axes((48, 34, width, 270), span, (heights.min() - room, heights.max() + room))
-    plot.frame(_ticks(*span), _ticks(*plot.y), "x", "the curve, its tangent, and a secant")
-    measured = (float(f(x + h)) - y) / h
-    far = np.array([-2.0, 2.0])
-    plot.line(xs, heights, style.VALUE, 2.5)
-    plot.line(x + far, y + far * slope, style.TANGENT, 3.5, DOTS)
-    plot.line(x + far, y + far * measured, style.DIFFERENCE, 1.5)
-    plot.dot(x, y, style.DIFFERENCE)
-    plot.dot(x + h, float(f(x + h)), style.DIFFERENCE)
-    plot.words(62, 62, f"secant: slope {measured:.8f}", style.DIFFERENCE, "start", halo=True)
-    plot.words(62, 84, f"tangent: slope {slope:.8f}", style.TANGENT, "start", halo=True)
-    return plot, f"h = {h:g}: secant slope {measured:.10f}, tangent slope {slope:.10f}"
-
-
-def secant(f, x, h, slope):
-    """The secant of f through x and x + h, beside the tangent at x, whose slope is given."""
-    plot, text = _secant(f, x, h, slope, 460)
-    text += f", error {abs((f(x + h) - f(x)) / h - slope):.1e}"
-    return Picture(svg("0 0 530 350", "".join(plot.parts), text), text)
-
-
-def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
-    """The secant for one h, and the error of every step from the largest down to h, both axes logarithmic.
-
-    hs: the steps, descending. errors: name -> one error per step; the first name is the secant's and gets circles, the
-    others squares. bet: a step from 0 to 1 to mark with a vertical line, or None or ... for none.
-    """
-    left, text = _secant(f, x, h, slope)
-    plot = _Axes((478, 34, 330, 270), (0.5, np.log10(hs[-1]) - 0.5), (-12.5, 1.5))
-    decades = [(k, f"1e{k}" if k else "1") for k in range(0, -17, -1)]
-    plot.frame(decades[::4], decades[:13:3], "step h, smaller to the right", "how wrong the slope is")
-    if isinstance(bet, (int, float)) and 0 < bet <= 1:
-        place = max(np.log10(bet), plot.x[1] + 0.1)
-        px, py = plot.at(place, 1.5)
-        plot.line([place] * 2, plot.y, style.FAINT, 1.5, "3 3")
-        side, anchor = (-5, "end") if bet < 1e-8 else (5, "start")
-        plot.words(px + side, py + 16, f"your bet: {bet:g}", style.FAINT, anchor, 13, halo=True)
-    elif bet is not None and bet is not ...:
-        text += "\nyour bet is not drawn: it is not a number between 0 and 1, such as 1e-3"
-    seen = [k for k, step in enumerate(hs) if step >= h * 0.999]
-    for number, (name, wrong) in enumerate(errors.items()):
-        points = [(np.log10(hs[k]), np.log10(max(wrong[k], 1e-12))) for k in seen]
-        plot.line(*zip(*points), style.LINE, 1)
-        for point in points:
-            plot.dot(*point, style.DIFFERENCE, square=number > 0)
-        plot.dot(*points[-1], style.DIFFERENCE, style.DIFFERENCE, square=number > 0)
-        text += f"\n{name} error {wrong[seen[-1]]:.1e}"
-        px, py = plot.at(*points[:3][-1])
-        across, down = (12, -6) if number == 0 else (12, 14) if len(points) < 3 else (-12, 12)
-        plot.words(px + across, py + down, name, anchor="start" if across > 0 else "end", size=13, halo=True)
-    return Picture(svg("0 0 820 350", "".join(left.parts + plot.parts), text), text)
-
-
-def descent(f, xs, span):
-    """The points xs, visited one after the other, on the curve of f. Points whose labels would touch share one."""
-    grid = np.linspace(*span, 161)
-    heights = f(grid)
-    room = 0.14 * np.ptp(heights)
-    plot = _Axes((48, 34, 560, 270), span, (heights.min() - room, heights.max() + room))
-    plot.frame(_ticks(*span, most=12), _ticks(*plot.y), "x", f"{len(xs) - 1} steps against the slope")
-    plot.line(grid, heights, style.VALUE, 2.5)
-    plot.line(xs, [f(x) for x in xs], style.DIFFERENCE, 1, "4 3")
-    for x in xs:
-        if span[0] <= x <= span[1]:
-            plot.dot(x, f(x), style.DIFFERENCE)
-
-    def label(steps):
-        """(words, left, baseline) below the middle of some steps, where the lines from point to point do not pass."""
-        x = np.mean([xs[k] for k in steps])
-        (ax, ay), (bx, by) = plot.at(x - 1e-3, f(x - 1e-3)), plot.at(x + 1e-3, f(x + 1e-3))
-        slope = (ay - by) / (bx - ax)
-        away = 15 / np.hypot(1, slope)
-        words = f"{steps[0]}–{steps[-1]}" if len(steps) > 2 and np.ptp(steps) == len(steps) - 1 else ", ".join(map(str, steps))
-        return words, (ax + bx) / 2 + slope * away - 4 * len(words) * (1 - np.tanh(2 * slope)), (ay + by) / 2 + away + 5
-
-    def touch(some, others):
-        (words, left, base), (more, start, line) = label(some), label(others)
-        return abs(base - line) < 13 and left < start + 8 * len(more) + 3 and start < left + 8 * len(words) + 3
-
-    groups = [[k] for k, x in enumerate(xs) if span[0] <= x <= span[1]]
-    while pair := next(((one, two) for i, one in enumerate(groups) for two in groups[:i] if touch(one, two)), None):
-        groups = [group for group in groups if group not in pair] + [sorted(sum(pair, []))]
-    for words, left, base in map(label, groups):
-        plot.words(left, base, words, anchor="start", size=13, halo=True)
-    text = "\n".join(f"after {k} step{'s' * (k != 1)}: x = {x:.5f}, value {f(x):.5f}" for k, x in enumerate(xs))
-    return Picture(svg("0 0 630 350", "".join(plot.parts), text), text)
-
-
-def digits_learning(images, labels, answers, accuracies, passes):
-    """What the model answers for each image after so many passes, and the curve of its accuracy up to there.
-
-    A wrong answer stands beside the true digit.
-
-    images: (n, 8, 8) of float64; labels, answers: (n,); accuracies: before the first pass and after each, from 0 to 1.
-    """
-    columns, side = 10, 44
-    rows, last = -(-len(images) // columns), len(accuracies) - 1
-    plot = _Axes((570, 40, 240, rows * (side + 26) - 34), (0, last), (0, 1))
-    parts = []
-    for k, (image, label, answer) in enumerate(zip(images, labels, answers, strict=True)):
-        px, py = 14 + k % columns * (side + 6), 40 + k // columns * (side + 26)
-        right = answer == label
-        png = _png(image.tobytes(), image.shape)
-        parts.append(f'<image x="{px}" y="{py}" width="{side}" height="{side}" href="data:image/png;base64,{png}" '
-                     f'style="image-rendering:pixelated"/>')
-        plot.words(px + side / 2, py + side + 16, f"{answer} ✓" if right else f"{answer}, is {label}",
-                   style.VALUE if right else style.GRADIENT, size=13)
-    plot.frame(_ticks(0, last, 5), [(k / 4, f"{25 * k} %") for k in range(5)], "passes over the training digits",
-               f"{accuracies[passes]:.1%} right on digits it never saw")
-    plot.line(range(passes + 1), accuracies[:passes + 1], style.VALUE, 2.5)
-    plot.dot(passes, accuracies[passes], style.VALUE, style.VALUE)
-    plot.words(14, 28, "its answers", anchor="start")
-    right = int(np.sum(answers == labels))
-    text = (f"after {passes} pass{'es' * (passes != 1)}: {right} of these {len(labels)} right, "
-            f"{accuracies[passes]:.1%} of all held-out digits")
-    return Picture(svg(f"0 0 840 {rows * (side + 26) + 54}", "".join(parts + plot.parts), text), text)
-
-
-@lru_cache
-def _png(values, shape):
-    """A grey image of float64 values, dark where large, as base64."""
-    import matplotlib.pyplot as plt
-    file = io.BytesIO()
-    plt.imsave(file, np.frombuffer(values).reshape(shape), cmap="gray_r", format="png")
-    return b64encode(file.getvalue()).decode()
-
-
 # --- Lesson 02: two nudges at once --------------------------------------------------------------------------------------
 
 def two_parts(from_x, from_y, change, reach):
@@ -418,9 +169,9 @@ def two_parts(from_x, from_y, change, reach):
 
     The axis runs from −reach to reach.
     """
-    plot = _Axes((150, 16, 480, 150), (-reach, reach), (0, 3))
+    plot = Axes((150, 16, 480, 150), (-reach, reach), (0, 3))
     total = from_x + from_y
-    plot.frame(_ticks(-reach, reach, 9), [(2.5, "x brings"), (1.5, "y brings"), (0.5, "z really moves by")], "change of z")
+    plot.frame(ticks(-reach, reach, 9), [(2.5, "x brings"), (1.5, "y brings"), (0.5, "z really moves by")], "change of z")
     plot.line([0, 0], [0, 3], style.LINE, 1)
     plot.line([from_x] * 2, [1.5, 2.5], style.LINE, 1)
     plot.line([total] * 2, [0, 1.5], style.GRADIENT, 1.5, "2 3")
@@ -442,3 +193,54 @@ def two_parts(from_x, from_y, change, reach):
 
 def _signed(x):
     return f"{x:+.3f}".replace("-", "−")
+
+
+# --- Lesson 03: a rectangle that grows ----------------------------------------------------------------------------------
+
+def grown_rectangle(x, y, dx, dy):
+    """The area x·y and what dx and dy, up to 1, add to it: two strips and a corner."""
+    scale = 400 / (x + 1)
+    plot = Axes((40, 40, 400, scale * (y + 1)), (0, x + 1), (0, y + 1))
+    share = dx * dy / ((x + dx) * (y + dy) - x * y or 1)
+    for (x0, x1), (y0, y1), colour, dash, fill in [((0, x), (0, y), style.VALUE, "none", 0.12),
+                                                   ((x, x + dx), (0, y), style.GRADIENT, "6 4", 0.2),
+                                                   ((0, x), (y, y + dy), style.GRADIENT, "6 4", 0.2),
+                                                   ((x, x + dx), (y, y + dy), style.INK, "none", 0.5)]:
+        px, py = plot.at(min(x0, x1), max(y0, y1))
+        plot.parts.append(f'<rect x="{px:.1f}" y="{py:.1f}" width="{abs(x1 - x0) * scale:.1f}" height="{abs(y1 - y0) * scale:.1f}" '
+                          f'fill="{colour}" fill-opacity="{fill}" stroke="{colour}" stroke-width="1.5" stroke-dasharray="{dash}"/>')
+    right, top = plot.at(max(x, x + dx), 0)[0] + 10, plot.at(0, max(y, y + dy))[1] - 8
+    plot.words(*plot.at(x / 2, y / 2), f"x · y = {number(x * y)}", style.VALUE, size=16)
+    plot.words(right, plot.at(0, y / 2)[1], f"dx · y = {number(dx * y)}", style.GRADIENT, "start")
+    plot.words(plot.at(x / 2, 0)[0], top, f"x · dy = {number(x * dy)}", style.GRADIENT)
+    plot.words(right, top, f"corner dx · dy = {number(dx * dy)}", anchor="start")
+    text = (f"area {number(x * y)}, grown by {number((x + dx) * (y + dy) - x * y)}\n"
+            f"strips: dx·y = {number(dx * y)}, x·dy = {number(x * dy)}\n"
+            f"corner: dx·dy = {number(dx * dy)}, {share:.2%} of the growth")
+    return Picture(svg(f"0 0 620 {plot.box[3] + 52:.0f}", "".join(plot.parts), text), text)
+
+
+# --- Lesson 10: what softmax gives, and the gradient it takes -----------------------------------------------------------
+
+def choice_bars(p, true):
+    """The probabilities p of some classes, (C,), and beside them p − onehot, the gradient at their logits; class `true` is right."""
+    p = np.asarray(p, float)
+    gradient = p - (np.arange(len(p)) == true)
+    parts, wide = [], max(52 * len(p), 150)
+    for left, title, heights, low, colour, dash, fill in [(48, "p", p, 0, style.VALUE, "none", 0.85),
+                                                          (118 + wide, "p − onehot", gradient, -1, style.GRADIENT, "6 4", 0.25)]:
+        plot = Axes((left, 40, wide, 240), (0, len(p)), (low - 0.1, 1.1))
+        plot.frame([(k + 0.5, f"{k}" + " ✓" * (k == true)) for k in range(len(p))], ticks(low, 1), "class, ✓ the right one",
+                   f"{title}, sum {number(float(heights.sum()))}")
+        for k, height in enumerate(heights):
+            if np.isnan(height):
+                plot.words(*plot.at(k + 0.5, 0.05), "nan", colour, size=13)
+                continue
+            (px, top), (_, bottom) = plot.at(k + 0.5, max(0, height)), plot.at(k + 0.5, min(0, height))
+            plot.parts.append(f'<rect x="{px - 17:.1f}" y="{top:.1f}" width="34" height="{bottom - top:.1f}" fill="{colour}" '
+                              f'fill-opacity="{fill}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
+            plot.words(px, top - 6 if height >= 0 else bottom + 16, number(round(height, 3)), colour, size=12, halo=True)
+        parts += plot.parts
+    text = "\n".join([f"p: {', '.join(number(round(x, 3)) for x in p)}; sum {number(float(p.sum()))}",
+                      f"p − onehot: {', '.join(number(round(x, 3)) for x in gradient)}; sum {number(float(gradient.sum()))}"])
+    return Picture(svg(f"0 0 {2 * wide + 140} 330", "".join(parts), text), text)

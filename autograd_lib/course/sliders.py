@@ -1,13 +1,19 @@
 """explore: sliders in front of a pure function that draws."""
 from html import escape
+from math import floor, log10
 
 import ipywidgets as widgets
 
 from . import style
 
+# Said by a screen reader, not shown: the same lines stand above it.
+UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:pre"
+LABEL = {"description_width": "4em"}
+BOX, WIDE = {"width": "11em"}, {"width": "min(420px, 60%)"}
+
 
 class Explorer(widgets.VBox):
-    """The box `explore` returns. `ui.sliders["x"].value = 1.5` moves a slider from Python."""
+    """The box `explore` returns. `ui.sliders["x"].value = 1.5` moves a slider from Python; `ui.players` holds what plays."""
 
     def _repr_mimebundle_(self, **options):
         bundle = super()._repr_mimebundle_(**options)
@@ -19,53 +25,123 @@ class Explorer(widgets.VBox):
 def explore(picture, **sliders):
     """Sliders over `picture`, a pure function of keyword values that returns a Picture.
 
-    Each keyword is `(min, max, step, start)`, all int or any float, or a list of choices of which the first is the start:
+    Each keyword is `(min, max, start)` or `(min, max, step, start)`, all int or any float; or a list of choices of which the
+    first is the start; or a range, whose numbers are frames that also play:
 
-        explore(slope_at, x=(-3.0, 3.0, 0.1, 0.5), h=[1, 0.1, 0.01])
+        explore(slope_at, x=(-3.0, 3.0, 0.5), h=[1, 0.1, 0.01])
+        explore(boundary_at, step=range(0, 301, 10))
 
     Beside a slider stands a number box that follows it and can be typed into; the box carries the accessible name, because
-    ipywidgets offers none for a slider's handle. The picture's text stands below it, announced politely when it changes.
+    ipywidgets offers none for a slider's handle. The picture's text stands below it; the lines of it that changed are announced
+    politely, while frames play only once they stop. Frames that take long to draw are skipped, not queued.
     An error in `picture` is shown in place of the picture and raised.
     """
-    rows, controls = [], {}
+    rows, controls, players = [], {}, {}
     for name, spec in sliders.items():
-        row, controls[name] = _control(name, spec)
+        row, controls[name], player = _control(name, spec)
         rows.append(row)
+        if player:
+            players[name] = player
     view, words = widgets.HTML(), widgets.HTML()
     ui = Explorer([*rows, view, words])
-    ui.sliders = controls
+    ui.sliders, ui.players = controls, players
+    drawn, said = None, []       # the values last drawn, the lines last announced
 
     def redraw(change=None):
+        nonlocal drawn
+        before, drawn = drawn, {name: _value(control) for name, control in controls.items()}
+        if drawn == before:
+            return
         try:
-            ui.picture = picture(**{name: control.value for name, control in controls.items()})
+            ui.picture = picture(**drawn)
         except Exception as error:
             view.value = f'<pre style="{style.LINES};{style.CARD}">✗ {escape(f"{type(error).__name__}: {error}")}</pre>'
             words.value = ""
             raise
         view.value = ui.picture.html
-        words.value = f'<pre aria-live="polite" style="{style.LINES}">{escape(ui.picture.text)}</pre>'
+        say()
+
+    def say(change=None):
+        nonlocal said
+        lines, news = ui.picture.text.splitlines(), []
+        if not any(player.playing for player in players.values()):
+            news, said = [line for line in lines if said and line not in said], lines
+        words.value = (f'<pre style="{style.LINES}">{escape(ui.picture.text)}</pre>'
+                       f'<div aria-live="polite" style="{UNSEEN}">{escape(chr(10).join(news))}</div>')
 
     redraw()
     for control in controls.values():
         control.observe(redraw, "value")
+    for player in players.values():
+        player.observe(say, "playing")
     return ui
 
 
+def _value(control):
+    """By arrow keys a slider arrives at 1.7999999999999998, and at 1e-16 for 0; the first showing can turn 0.7 into 0.7000000000000002."""
+    return round(control.value, 12) if isinstance(control, widgets.FloatSlider) else control.value
+
+
 def _control(name, spec):
-    """(row to show, widget that holds the value) of one keyword of `explore`."""
-    wide, label = widgets.Layout(width="min(420px, 60%)"), {"description_width": "4em"}
+    """(row to show, widget that holds the value, widget that plays or None) of one keyword of `explore`."""
     if isinstance(spec, list):
         numbers = all(isinstance(choice, (int, float)) for choice in spec)
-        kind = widgets.SelectionSlider if numbers else widgets.Dropdown
-        control = kind(options=[(f"{choice:g}" if numbers else str(choice), choice) for choice in spec], value=spec[0],
-                       description=name, style=label, layout=wide, tooltip=f"choose {name}")
-        return control, control
-    low, high, step, start = spec
-    slider, box = ((widgets.IntSlider, widgets.BoundedIntText) if all(isinstance(part, int) for part in spec)
-                   else (widgets.FloatSlider, widgets.BoundedFloatText))
+        options = [(f"{choice:g}" if numbers else str(choice), choice) for choice in spec]
+        box = widgets.Dropdown(options=options, value=spec[0], description=name, style=LABEL, layout=BOX if numbers else WIDE,
+                               tooltip=f"choose {name}")
+        if not numbers:
+            return box, box, None
+        slider = widgets.SelectionSlider(options=options, value=spec[0], readout=False, layout=WIDE, tooltip=f"slide {name}")
+        widgets.link((slider, "value"), (box, "value"))
+        return widgets.HBox([box, slider]), slider, None
+    if isinstance(spec, range) and spec and spec.step > 0:
+        box, slider = _slider(name, spec[0], spec[-1], spec.step, spec[0],
+                              nearest=lambda value: min(spec, key=lambda frame: abs(frame - value)))
+        box.observe(lambda change: box.set_trait("value", slider.value), "value")      # a number between two frames was typed
+        play, player = _player(name, slider, len(spec))
+        return widgets.HBox([box, slider, play, player]), slider, player
+    if not (isinstance(spec, tuple) and len(spec) in (3, 4)):
+        raise ValueError(f"{name}={spec!r}: give (min, max, start), (min, max, step, start), a list of choices, or a range of frames")
+    low, high, *step, start = spec
+    if not low <= start <= high:
+        raise ValueError(f"{name}={spec!r}: the start, {start}, must lie between {low} and {high}")
+    whole = all(isinstance(part, int) for part in spec)
+    box, slider = _slider(name, low, high, step[0] if step else 1 if whole else _hundredth(high - low), start, whole)
+    return widgets.HBox([box, slider]), slider, None
+
+
+def _slider(name, low, high, step, start, whole=True, nearest=lambda value: value):
+    """(number box, slider) that hold the same number; what is typed goes to the slider as the `nearest` it can show."""
+    slider, box = (widgets.IntSlider, widgets.BoundedIntText) if whole else (widgets.FloatSlider, widgets.BoundedFloatText)
     limits = {"min": low, "max": high, "step": step, "value": start}
-    box = box(**limits, description=name, style=label, layout=widgets.Layout(width="11em"), tooltip=f"type {name}")
-    slider = slider(**limits, readout=False, layout=wide, tooltip=f"slide {name}")
-    # by arrow keys the slider arrives at 1.7999999999999998; the box says 1.8
-    widgets.link((slider, "value"), (box, "value"), transform=(lambda value: round(value, 12), lambda value: value))
-    return widgets.HBox([box, slider]), slider
+    box = box(**limits, description=name, style=LABEL, layout=BOX, tooltip=f"type {name}")
+    slider = slider(**limits, readout=False, layout=WIDE, tooltip=f"slide {name}")
+    widgets.link((slider, "value"), (box, "value"), transform=(lambda value: round(value, 12), nearest))
+    return box, slider
+
+
+def _player(name, slider, frames):
+    """(button, what it sets going) that move `slider` from frame to frame.
+
+    ipywidgets' own buttons of a Play have no names, so it stays out of sight behind one that has. While the kernel draws, the
+    browser keeps only the newest value of what plays, and sends it when the kernel is free: frames are skipped, not queued.
+    """
+    pace = min(1000, max(100, 8000 // frames))      # eight seconds, where that is neither a rush nor a wait
+    player = widgets.Play(min=slider.min, max=slider.max, step=slider.step, value=slider.value, interval=pace,
+                          layout={"display": "none"})
+    button = widgets.ToggleButton(description="play", icon="play", tooltip=f"play {name}", layout={"width": "6.5em"})
+    widgets.link((player, "value"), (slider, "value"))           # not in the browser, which would tell the kernel of both
+    widgets.jslink((player, "playing"), (button, "value"))
+
+    def caption(change):
+        button.description = button.icon = "pause" if change["new"] else "play"
+        button.tooltip = f"{button.description} {name}"
+
+    player.observe(caption, "playing")
+    return button, player
+
+
+def _hundredth(span):
+    """About a hundredth of it: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** floor(log10(span / 100))
+    return max(step for step in (power, 2 * power, 5 * power) if step <= span / 99)

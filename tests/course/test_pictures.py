@@ -1,21 +1,21 @@
 """Pictures, sliders and plots: something to see, the same in words, and nothing lost on the way."""
 import re
 import xml.etree.ElementTree as ET
+from html import unescape
 
 import ipywidgets
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from autograd_lib.course import Picture, confusion, explore, misread, style
+from autograd_lib import nn
+from autograd_lib.course import Picture, confusion, explore, misread, moons, plots, style
 from autograd_lib.course.picture import figure
 
 
 def svg_of(picture):
     """The one SVG of a picture, parsed: an error in its text, such as a bare <, would be an error here."""
-    found = re.findall(r"<svg.*?</svg>", picture.html, re.DOTALL)
-    assert len(found) == 1
-    root = ET.fromstring(found[0])
+    root = ET.fromstring(re.search(r"<svg.*</svg>", picture.html, re.DOTALL).group())
     title = root.find("{http://www.w3.org/2000/svg}title")
     assert root.get("role") == "img" and title.text and root.get("aria-label").split() == picture.text.split()
     return root
@@ -67,6 +67,87 @@ def test_explore_draws_at_once_and_follows_every_control():
     assert all(str(value) in text for text in shown(ui) for value in (-0.25, 4, 0.1, "cos"))
 
 
+def announced(ui):
+    """The lines in the live region; it is the last thing beneath the picture, and the whole text stands before it."""
+    found = re.fullmatch(r"<pre [^>]*>(.*)</pre><div aria-live=\"polite\"[^>]*>(.*)</div>", unescape(shown(ui)[1]), re.DOTALL)
+    text, region = found.groups()
+    assert text == ui.picture.text
+    return region.splitlines()
+
+
+def test_only_changed_lines_are_announced():
+    ui = explore(lambda x: Picture("", f"always\nx is {x}\nagain\nits half {x // 2}"), x=(0, 9, 4))
+    assert announced(ui) == [], "nothing has changed yet"
+    ui.sliders["x"].value = 5
+    assert announced(ui) == ["x is 5"]
+    ui.sliders["x"].value = 6
+    assert announced(ui) == ["x is 6", "its half 3"]
+
+
+@pytest.mark.parametrize("spec, step, kind", [((-3.0, 3.0, 0.7), 0.05, "FloatSlider"), ((0, 1.0, 0), 0.01, "FloatSlider"),
+                                              ((0.0, 250, 3), 2, "FloatSlider"), ((-3, 3, 1), 1, "IntSlider")])
+def test_step_of_its_own(spec, step, kind):
+    slider = explore(echo, x=spec).sliders["x"]
+    assert (slider.min, slider.max, slider.value) == spec
+    assert slider.step == pytest.approx(step) and type(slider).__name__ == kind
+
+
+def test_the_picture_gets_round_numbers():
+    ui = explore(echo, x=(-1.0, 1.0, 0.5), h=[1, 1e-16])
+    ui.sliders["x"].value = 0.1 + 0.2
+    assert ui.picture.text == "{'x': 0.3, 'h': 1}"
+    ui.sliders["x"].value, ui.sliders["h"].value = 2.7e-17, 1e-16
+    assert ui.picture.text == "{'x': 0.0, 'h': 1e-16}", "a choice stays as it is"
+
+
+def test_no_picture_is_drawn_twice():
+    drawn = []
+    ui = explore(lambda x: drawn.append(x) or echo(x=x), x=(0.0, 1.0, 0.7))
+    ui.sliders["x"].value = 0.7000000000000002
+    assert drawn == [0.7]
+
+
+def test_frames_play(monkeypatch):
+    linked = []
+    monkeypatch.setattr(ipywidgets, "jslink", lambda *ends: linked.append(ends))
+    ui = explore(echo, step=range(0, 305, 10), x=(0.0, 1.0, 0.5))
+    box, slider, button, player = ui.children[0].children
+    assert list(ui.players) == ["step"] and ui.players["step"] is player and ui.sliders["step"] is slider
+    for part in (box, slider, player):
+        assert (part.min, part.max, part.step, part.value) == (0, 300, 10, 0)
+    assert linked == [((player, "playing"), (button, "value"))], "in the browser"
+    player.value = 30
+    assert (slider.value, box.value, ui.picture.text) == (30, 30, "{'step': 30, 'x': 0.5}")
+    slider.value = 40
+    assert player.value == 40, "it plays on from there"
+    assert (box.description, button.description, button.tooltip) == ("step", "play", "play step")
+    box.value = 17
+    assert (box.value, slider.value, ui.picture.text) == (20, 20, "{'step': 20, 'x': 0.5}"), "a number between two frames"
+
+
+def test_frames_are_announced_once_they_stop():
+    ui = explore(echo, step=range(5))
+    player = ui.players["step"]
+    player.playing = True
+    assert ui.children[0].children[2].description == "pause"
+    for step in (1, 2, 3):
+        ui.sliders["step"].value = step
+        assert announced(ui) == []
+    player.playing = False
+    assert announced(ui) == ["{'step': 3}"] and ui.children[0].children[2].description == "play"
+
+
+@pytest.mark.parametrize("frames, pace", [(4, 1000), (40, 200), (300, 100)])
+def test_pace_of_the_frames(frames, pace):
+    assert explore(echo, step=range(frames)).players["step"].interval == pace
+
+
+@pytest.mark.parametrize("spec", [(1, 2), (0, 1, 5), (0, 1, 0.1, -1), range(0), range(5, 0, -1), 3])
+def test_a_wrong_spec_is_named(spec):
+    with pytest.raises(ValueError, match=f"^x={re.escape(repr(spec))}: "):
+        explore(echo, x=spec)
+
+
 def test_number_box_and_slider_are_one():
     ui = explore(echo, x=(-1.0, 1.0, 0.1, 0.5), n=(1, 5, 1, 2))
     for row, value in zip(ui.children, [0.3, 5]):
@@ -83,9 +164,10 @@ def test_number_box_and_slider_are_one():
 
 def test_every_control_has_a_name():
     ui = explore(echo, x=(0.0, 1.0, 0.1, 0.5), h=[1, 0.1], name=["sin", "cos"])
-    row, h, name = ui.children[:3]
-    assert [row.children[0].description, h.description, name.description] == ["x", "h", "name"]
-    assert 'aria-live="polite"' in ui.children[-1].value
+    x, h, name = ui.children[:3]
+    assert [x.children[0].description, h.children[0].description, name.description] == ["x", "h", "name"]
+    h.children[0].value = 0.1
+    assert ui.sliders["h"].value == 0.1
 
 
 def test_explore_escapes_the_text():
@@ -132,3 +214,204 @@ def test_misread_shows_the_surest_first():
                             "a 1 read as 7 with 60%, its true digit had 1.0%.")
     assert "surest first: a 2 read as 8" in misread(images, true, probabilities, most=1).text
     assert misread(images[2:], true[2:], probabilities[2:]).text == "No image was misread."
+
+
+# --- blocks -------------------------------------------------------------------------------------------------------------
+
+SVG = "{http://www.w3.org/2000/svg}"
+X, B = np.array([[1, 2, 3], [4, 5, 6]]), np.array([10, 20, 30])
+GHOST, OWN, GRADIENT, FRAME = ({"stroke-dasharray": "2 3"}, {"stroke": style.VALUE}, {"stroke": style.GRADIENT}, {"stroke-width": "3"})
+
+
+def cells(picture, **look):
+    """How many rectangles look like that."""
+    return sum(all(rect.get(name) == value for name, value in look.items()) for rect in svg_of(picture).iter(f"{SVG}rect"))
+
+
+def written(picture):
+    return ["".join(text.itertext()) for text in svg_of(picture).iter(f"{SVG}text")]
+
+
+def test_broadcast_repeats_a_row():
+    picture = plots.broadcast_blocks("+", x=X, b=B, pick=1)
+    assert picture.text.splitlines() == [
+        "x (2, 3) + b (3,) gives shape (2, 3)", "x = [[1, 2, 3], [4, 5, 6]]", "b = [10, 20, 30], repeated 2 times along axis 0",
+        "x + b = [[11, 22, 33], [14, 25, 36]]", "b[1] reaches 2 cells of x + b: [0, 1], [1, 1]"]
+    assert cells(picture, **GHOST) == 3 and cells(picture, **OWN) == 6 + 3 + 6 and cells(picture, **FRAME) == 2 + 2
+    assert written(picture).count("20") == 2 and "(3,) → (2, 3)" in written(picture)
+
+
+@pytest.mark.parametrize("sign, shown, arrays, ghosts, line", [
+    ("*", "·", {"u": np.array([[1], [2]]), "v": B}, 4 + 3, "u · v = [[10, 20, 30], [20, 40, 60]]"),
+    ("-", "−", {"x": X, "c": 0.5}, 5, "x − c = [[0.5, 1.5, 2.5], [3.5, 4.5, 5.5]]"),
+    ("/", "/", {"x": np.ones((2, 2, 3)), "b": np.array([[2.0], [4.0]])}, 10,
+     "x / b = [[[0.5, 0.5, 0.5], [0.25, 0.25, 0.25]], [[0.5, 0.5, 0.5], [0.25, 0.25, 0.25]]]"),
+])
+def test_broadcasts(sign, shown, arrays, ghosts, line):
+    picture = plots.broadcast_blocks(sign, **arrays)
+    assert line in picture.text.splitlines() and shown in written(picture) and cells(picture, **GHOST) == ghosts
+
+
+def test_shapes_alone():
+    picture = plots.broadcast_blocks("+", x=(2, 1, 3), b=(4, 1))
+    assert picture.text.splitlines() == [
+        "x (2, 1, 3) + b (4, 1) gives shape (2, 4, 3)", "x has shape (2, 1, 3), repeated 4 times along axis 1",
+        "b has shape (4, 1), repeated 2 times along axis 0 and 3 times along axis 2"]
+    assert cells(picture) == 3 * 24 and cells(picture, **GHOST) == 18 + 20
+    with pytest.raises(ValueError, match="up to three axes"):
+        plots.broadcast_blocks("+", x=(2, 1, 3, 1), b=(4, 1))
+
+
+def test_shapes_that_do_not_fit_say_where():
+    picture = plots.broadcast_blocks("+", x=(2, 5, 3), b=(4, 2))
+    assert picture.text.splitlines() == [
+        "x (2, 5, 3) + b (4, 2): these shapes do not fit",
+        "✗ the last axis: x has 3, b has 2. They must be equal, or 1, which is repeated.",
+        "✗ the axis before the last: x has 5, b has 4. They must be equal, or 1, which is repeated."]
+    assert cells(picture) == 30 + 8 and picture.text.splitlines()[1] in written(picture)
+
+
+@pytest.mark.parametrize("g, shape", [(X, (3,)), (X, (2, 1)), (X, (1, 1)), (X, ()), (X, (2, 3)), (np.arange(12).reshape(2, 2, 3), (2, 3)),
+                                      (np.arange(12).reshape(2, 2, 3), (3,)), (np.arange(12).reshape(2, 2, 3), (2, 1, 3)),
+                                      (np.arange(12).reshape(2, 2, 3), (2, 1))])
+def test_the_reverse_sums(g, shape):
+    picture = plots.sum_blocks(g, shape)
+    right = np.zeros(shape)
+    np.add.at(right, tuple(index.ravel() for index in np.broadcast_arrays(*np.indices(shape), g)[:-1]) if shape else (),
+              g.ravel() if shape else g.sum())
+    assert [float(line.split("= ")[1]) for line in picture.text.splitlines()[1:]] == right.ravel().tolist()
+    assert cells(picture, **GRADIENT) == g.size + right.size
+    view_box = [float(part) for part in svg_of(picture).get("viewBox").split()]
+    for rect in svg_of(picture).iter(f"{SVG}rect"):
+        assert float(rect.get("x")) + 52 <= view_box[2] and float(rect.get("y")) + 28 <= view_box[3], "inside the picture"
+
+
+def test_a_column_falls_into_one_cell():
+    picture = plots.sum_blocks(X, (3,), pick=1)
+    assert picture.text.splitlines() == ["g (2, 3) falls into b (3,): summed along axis 0", "b[1]: 2 + 5 = 7"]
+    assert cells(picture, **FRAME) == 3 and cells(picture, **GHOST) == 2 and "7" in written(picture)
+    assert plots.sum_blocks(-X, (2, 1), pick=(1, 0), name="c").text.endswith("c[1, 0]: (−4) + (−5) + (−6) = −15")
+    with pytest.raises(ValueError, match=r"\(4,\) cannot be broadcast to \(2, 3\)"):
+        plots.sum_blocks(X, (4,))
+
+
+# --- landscapes ---------------------------------------------------------------------------------------------------------
+
+asked = []
+
+
+def bowl(x, y):
+    asked.append(np.shape(x))
+    return x ** 2 + 4 * y ** 2
+
+
+SPAN = ((-2.0, 2.0), (-1.0, 1.0))
+PATHS = {"SGD": np.array([[-1.5, 0.5], [1.0, 0.5], [0.5, 0.25]]), "Adam": np.array([[-1.5, 0.5], [0.5, -0.5], [3.0, 0.0]])}
+
+
+def test_landscape_says_where_every_path_is():
+    asked.clear()
+    first, second, last = (plots.landscape(bowl, PATHS, SPAN, step) for step in (0, 1, 2))
+    assert second.text.splitlines() == ["after 1 step; lowest in the picture: 0 at (0, 0)",
+                                        "SGD: at (1, 0.5), value 2", "Adam: at (0.5, −0.5), value 1.25"]
+    assert last.text.splitlines()[1:] == ["SGD: at (0.5, 0.25), value 0.5", "Adam: outside the picture, at (3, 0), value 9"]
+    assert plots.landscape(bowl, PATHS, SPAN).text == last.text, "without a step: all the way"
+    assert [shape for shape in asked if shape] == [(49, 73)], "the contours are drawn once"
+    assert {"SGD", "Adam", "after 1 step", "w₁"} <= set(written(second)) and "Adam" not in written(last)
+    lengths = [[len(line.get("points").split()) for line in svg_of(picture).iter(f"{SVG}polyline")] for picture in (first, second, last)]
+    assert lengths == [[1, 1], [2, 2], [3, 3]]
+    dashes = {line.get("stroke-dasharray") for line in svg_of(last).iter(f"{SVG}polyline")}
+    assert len(dashes) == 2, "not told apart by colour alone"
+
+
+def test_names_of_paths_at_one_place_do_not_overlap():
+    start = svg_of(plots.landscape(bowl, {name: np.zeros((2, 2)) for name in "abcde"}, SPAN, 0))
+    heights = sorted(float(text.get("y")) for text in start.iter(f"{SVG}text") if text.text in list("abcde"))
+    assert len(heights) == 5 and np.diff(heights).min() >= 15
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_path_that_runs_away_is_drawn_as_far_as_it_goes():
+    wild = np.array([[1.0, 1.0], [-10.0, 10.0], [1e200, -1e200], [np.inf, np.nan]])
+    assert plots.landscape(bowl, {"wild": wild}, SPAN, 2).text.endswith("at (1e+200, −1e+200), value inf")
+    picture = plots.landscape(bowl, {"wild": wild}, SPAN)
+    assert [len(line.get("points").split()) for line in svg_of(picture).iter(f"{SVG}polyline")] == [2]
+    assert picture.text.endswith("wild: outside the picture, at (inf, nan), value nan")
+
+
+POINTS, LABELS = moons(40)
+
+
+def left_or_right(points):
+    return 1 / (1 + np.exp(-5 * points[:, 0]))
+
+
+def test_boundary_from_recorded_probabilities():
+    where = plots.plane(POINTS)
+    assert np.array_equal(where[-40:], POINTS)
+    picture = plots.boundary(POINTS, LABELS, left_or_right(where), "After 3 steps")
+    right = np.sum((POINTS[:, 0] > 0) == (LABELS == 1))
+    assert picture.text == f"After 3 steps. {right} of 40 points lie on their own side of the boundary."
+    assert {"0.25", "0.5", "0.75", "class 0", "class 1"} <= set(written(picture))
+    assert plots.moons_map(POINTS, LABELS, left_or_right, "After 3 steps").html == picture.html
+    line = [path for path in svg_of(picture).iter(f"{SVG}path") if path.get("stroke-width") == "2"]
+    xs = [float(place.split()[0]) for place in line[0].get("d")[1:].replace("M", " ").split(" ") if "." in place][::2]
+    (low, high), width = (POINTS[:, 0].min() - 0.4, POINTS[:, 0].max() + 0.4), 570
+    assert np.allclose(xs, 62 + (0 - low) / (high - low) * width, atol=1), "undecided where x is 0"
+
+
+def test_boundary_of_a_model_that_knows_one_class():
+    picture = plots.boundary(POINTS, LABELS, np.full(len(plots.plane(POINTS)), 0.9), "At the start")
+    assert picture.text == "At the start. 20 of 40 points lie on their own side of the boundary."
+    assert not {"0.25", "0.75"} & set(written(picture))
+
+
+def test_boundary_with_pull():
+    p = left_or_right(plots.plane(POINTS))
+    pull = np.abs(p[-40:] - LABELS)
+    rows = plots.boundary(POINTS, LABELS, p, "After 3 steps", pull).text.splitlines()
+    hardest = np.argsort(-pull)[0]
+    assert len(rows) == 7 and rows[2].split() == (f"( {POINTS[hardest][0]:.2f}, {POINTS[hardest][1]:.2f}) class {LABELS[hardest]} "
+                                                  f"pull {pull[hardest]:.2f} wrong side").replace("( -", "(-").split()
+
+
+# --- one picture each ---------------------------------------------------------------------------------------------------
+
+def test_gradient_sizes():
+    picture = plots.gradient_sizes({"first": np.array([3e-5, -4e-5]), "dead": np.zeros((2, 2)), "last": np.array([[0.1]]), "none": None})
+    assert picture.text.splitlines()[1:] == ["first (2,): 3.536e-5", "dead (2, 2): 0: every entry is zero", "last (1, 1): 0.1",
+                                             "none: no gradient arrived"]
+    bars = [float(rect.get("width")) for rect in svg_of(picture).iter(f"{SVG}rect")]
+    assert len(bars) == 2 and bars[0] < bars[1]
+    assert {"3.536e-5", "0: every entry is zero", "no gradient arrived"} <= set(written(picture))
+    assert "a (1,): 0: every entry" in plots.gradient_sizes({"a": np.zeros(1)}).text
+
+
+def test_gradient_sizes_of_a_module():
+    layer = nn.Linear(2, 3, rng=0)
+    layer.weight.grad = np.full((3, 2), -2.0)
+    assert plots.gradient_sizes(layer).text.splitlines()[1:] == ["weight (3, 2): 2", "bias: no gradient arrived"]
+
+
+def test_gradient_sizes_on_a_scale_that_stays():
+    def widths(size):
+        picture = plots.gradient_sizes({"a": np.array([size]), "b": np.array([1.0])}, limits=(1e-4, 1))
+        return [float(rect.get("width")) for rect in svg_of(picture).iter(f"{SVG}rect")]
+    assert widths(1e-2) == [200, 400] and widths(1e-3) == [100, 400] and widths(1e-9) == [0, 400]
+
+
+def test_grown_rectangle():
+    picture = plots.grown_rectangle(3, 2, 0.1, 0.1)
+    assert picture.text.splitlines() == ["area 6, grown by 0.51", "strips: dx·y = 0.2, x·dy = 0.3",
+                                         "corner: dx·dy = 0.01, 1.96% of the growth"]
+    sizes = [(float(rect.get("width")), float(rect.get("height"))) for rect in svg_of(picture).iter(f"{SVG}rect")]
+    assert sizes == [(300, 200), (10, 200), (300, 10), (10, 10)]
+    assert plots.grown_rectangle(3, 2, 0.01, 0.01).text.endswith("0.20% of the growth")
+    assert plots.grown_rectangle(3, 2, 0, 0).text.endswith("0.00% of the growth")
+
+
+def test_choice_bars():
+    picture = plots.choice_bars(np.array([0.5, 0.375, 0.125]), 1)
+    assert picture.text.splitlines() == ["p: 0.5, 0.375, 0.125; sum 1", "p − onehot: 0.5, −0.625, 0.125; sum 0"]
+    assert "1 ✓" in written(picture) and len(list(svg_of(picture).iter(f"{SVG}rect"))) == 6
+    assert "p: nan, 0, 1; sum nan" in plots.choice_bars([np.nan, 0, 1], 1).text

@@ -1,0 +1,86 @@
+"""Axes: a coordinate system in an SVG of our own, which follows a slider in half the time that matplotlib takes."""
+import numpy as np
+
+from . import style
+
+DOTS = "1.5 5"      # a tangent's
+
+
+class Axes:
+    """Collects the `parts` of an SVG body.
+
+    box is (left, top, width, height) in px; x and y are the limits in data, the first at the left and at the bottom.
+    """
+
+    def __init__(self, box, x, y):
+        self.box, self.x, self.y = box, x, y
+        self.parts = []
+
+    def at(self, x, y):
+        """Data to px."""
+        left, top, width, height = self.box
+        return (left + (x - self.x[0]) / (self.x[1] - self.x[0]) * width,
+                top + (self.y[1] - y) / (self.y[1] - self.y[0]) * height)
+
+    def frame(self, xticks, yticks, xlabel="", title=""):
+        """Ticks are (position, words) pairs. The title stands above the box, flush left."""
+        left, top, width, height = self.box
+        for y, words in yticks:
+            py = self.at(0, y)[1]
+            self.parts.append(f'<path d="M{left} {py:.1f}h{width}" stroke="{style.LINE}" stroke-width="{0.4 if y else 1}"/>')
+            self.words(left - 7, py + 4, words, style.FAINT, "end", 12)
+        for x, words in xticks:
+            px = self.at(x, 0)[0]
+            self.parts.append(f'<path d="M{px:.1f} {top + height}v5" stroke="{style.LINE}"/>')
+            self.words(px, top + height + 18, words, style.FAINT, size=12)
+        self.words(left + width / 2, top + height + 37, xlabel, size=13)
+        self.words(left, top - 12, title, anchor="start")
+
+    def words(self, px, py, words, colour=style.INK, anchor="middle", size=14, halo=False):
+        """`halo` keeps lines that run behind the words away from them."""
+        halo = f'stroke="{style.PAPER}" stroke-width="5" stroke-linejoin="round" paint-order="stroke" ' if halo else ""
+        self.parts.append(f'<text x="{px:.1f}" y="{py:.1f}" fill="{colour}" text-anchor="{anchor}" font-size="{size}" '
+                          f'{halo}font-family="{style.FONT}">{words}</text>')
+
+    def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
+        """A line, cut off at the edges of the box."""
+        left, top, w, h = self.box
+        points = " ".join("{:.1f},{:.1f}".format(*self.at(x, y)) for x, y in zip(xs, ys, strict=True))
+        self.parts.append(f'<svg x="{left}" y="{top}" width="{w}" height="{h}" viewBox="{left} {top} {w} {h}">'
+                          f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width}" '
+                          f'stroke-dasharray="{dash}" stroke-linejoin="round"/></svg>')
+
+    def straight(self, x, y, slope, colour=style.INK, width=2.0, dash="none", ways=(-1, 1)):
+        """A straight line through (x, y), to the left (−1), to the right (1) or both, across the box."""
+        far = self.x[1] - self.x[0]
+        if slope:
+            far = min(far, 3 * (self.y[1] - self.y[0]) / abs(slope))      # one that is steep ends not a mile above the box
+        ends = [way * far if way in ways else 0.0 for way in (-1, 1)]
+        self.line([x + end for end in ends], [y + slope * end for end in ends], colour, width, dash)
+
+    def dot(self, x, y, colour=style.INK, fill=style.PAPER, square=False, size=5):
+        self.mark(*self.at(x, y), colour, fill, square, size)
+
+    def mark(self, px, py, colour=style.INK, fill=style.PAPER, square=False, size=5):
+        """A dot that stands in px, as in a legend."""
+        shape = (f'<rect x="{px - size + 1:.1f}" y="{py - size + 1:.1f}" width="{2 * size - 2}" height="{2 * size - 2}"' if square else
+                 f'<circle cx="{px:.1f}" cy="{py:.1f}" r="{size}"')
+        self.parts.append(f'{shape} stroke="{colour}" stroke-width="1.8" fill="{fill}"/>')
+
+
+def ticks(low, high, most=6):
+    """Round positions from low to high, with their words."""
+    power = 10.0 ** np.floor(np.log10((high - low) / most))
+    step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if (high - low) / step <= most)
+    return [(k * step, style.number(k * step).replace("-", "−"))
+            for k in range(int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9)) + 1)]
+
+
+def decades(low, high, every):
+    """Ticks of an axis of powers of ten, of which every so many are wanted."""
+    return [(k, f"1e{k}" if k else "1") for k in range(low, high + 1) if k % every == 0]
+
+
+def number(x):
+    """As `style.number`, with a true minus, and 0 where nothing but rounding is left."""
+    return style.number(round(x, 10)).replace("-", "−")

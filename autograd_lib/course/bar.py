@@ -1,0 +1,50 @@
+"""track: a progress bar around a loop, with a stop button that loses nothing."""
+import signal
+import threading
+
+from tqdm.auto import tqdm
+
+
+class _Stop:
+    """Takes Ctrl-C while a loop runs. A second one is for a step that hangs."""
+
+    asked = False
+
+    def __call__(self, number, frame):
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+def track(iterable, words=""):
+    """The items of `iterable`, with a progress bar in JupyterLab or a terminal, `words` in front of it.
+
+        for step in track(range(1000), "training"):
+            ...
+
+    An interrupt (the stop button, Ctrl-C) ends the loop after the step under way, with a sentence and without an error, so the
+    model is as the last whole step left it and the code below the loop runs. Of loops in one another all end. A second
+    interrupt within the same step raises KeyboardInterrupt at once.
+    """
+    stop, outer, done = _Stop(), None, 0
+    listens = threading.current_thread() is threading.main_thread()      # no other thread may set a handler, nor is one told
+    if listens:
+        outer = signal.signal(signal.SIGINT, stop)
+    bar = tqdm(iterable, desc=words)
+    try:
+        for item in iterable:
+            if not stop.asked:          # it may have come while the item was fetched
+                yield item
+                bar.update()
+                done += 1
+            if stop.asked:
+                break
+    finally:
+        bar.close()
+        if listens:
+            signal.signal(signal.SIGINT, outer)
+    if stop.asked:
+        if isinstance(outer, _Stop):
+            outer.asked = True
+        else:
+            print(f"Stopped after step {done}{f' of {bar.total}' if bar.total else ''}, as you asked. What was done is kept.")

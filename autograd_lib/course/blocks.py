@@ -1,0 +1,240 @@
+"""Arrays as blocks of cells: what a broadcast repeats, and what its reverse adds up."""
+from itertools import product
+
+import numpy as np
+
+from . import style
+from .axes import number
+from .picture import Picture, svg
+
+WIDE, HIGH, TOP = 54, 30, 54        # a cell, and the words above a block
+SIGNS = {"+": (np.add, "+"), "-": (np.subtract, "−"), "*": (np.multiply, "·"), "/": (np.divide, "/")}
+
+
+def broadcast_blocks(sign, pick=None, **arrays):
+    """`x + b` in blocks: each array stretched to the common shape, its own cells solid and their copies dashed; then the result.
+
+    sign: "+", "-", "*" or "/". arrays: by name; a shape in place of an array gives cells without numbers. The first of three
+    axes is drawn as sheets. pick: the index of one cell of the last array, framed with its copies and all they reach.
+    Shapes that do not fit stand as they are, with the axis and the reason.
+
+        broadcast_blocks("+", x=np.array([[1, 2, 3], [4, 5, 6]]), b=np.array([10, 20, 30]), pick=1)
+    """
+    shapes = {name: array if isinstance(array, tuple) else np.shape(array) for name, array in arrays.items()}
+    blocks = {name: None if isinstance(array, tuple) else np.asarray(array) for name, array in arrays.items()}
+    _drawable(*shapes.values())
+    operation, sign = SIGNS[sign]
+    formula = f" {sign} ".join(shapes)
+    try:
+        whole = np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        return _misfit(shapes, blocks, sign, formula)
+    result = None if any(block is None for block in blocks.values()) else _reduce(operation, blocks.values())
+    *_, last = shapes
+    picked = np.zeros(shapes[last], bool)
+    if pick is not None:
+        picked[pick] = True
+    said = [f"{f' {sign} '.join(f'{name} {shape}' for name, shape in shapes.items())} gives shape {whole}"]
+    parts, x = [], 10
+    for name, shape in shapes.items():
+        frames = np.broadcast_to(picked, whole) if name == last else np.zeros(whole, bool)
+        x = _block(parts, x, name, f"{shape}" if shape == whole else f"{shape} → {whole}", whole,
+                   blocks[name] if blocks[name] is None else np.broadcast_to(blocks[name], whole), _own(shape, whole), frames)
+        x = _sign(parts, x, whole, "=" if name == last else sign)
+        times = [f"{n} times along axis {k}" for k, n in enumerate(whole) if not _kept(shape, whole)[k]]
+        said.append(name + (f" = {_nested(blocks[name].tolist())}" if blocks[name] is not None else f" has shape {shape}")
+                    + (f", repeated {' and '.join(times)}" if times else ""))
+    right = _block(parts, x, formula, f"{whole}", whole, result, np.ones(whole, bool), np.broadcast_to(picked, whole))
+    if result is not None:
+        said.append(f"{formula} = {_nested(result.tolist())}")
+    if pick is not None:
+        cells = np.argwhere(np.broadcast_to(picked, whole)).tolist()
+        said.append(f"{last}{np.argwhere(picked)[0].tolist()} reaches {len(cells)} cell{'s' * (len(cells) > 1)} of {formula}: "
+                    + ", ".join(map(str, cells)))
+    return _picture(parts, right, _height(whole), said)
+
+
+def sum_blocks(g, shape, pick=None, name="b"):
+    """The reverse of a broadcast: the gradient g falls back into the shape it came from, and what meets in a cell is summed.
+
+    pick: the index of the one cell of `name` to follow; the others are pale.
+
+        sum_blocks(np.array([[1, 2, 3], [4, 5, 6]]), (3,), pick=1)      # 2 + 5 = 7
+    """
+    g = np.asarray(g)
+    _drawable(g.shape, shape)
+    try:
+        fits = np.broadcast_shapes(shape, g.shape) == g.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"shape {shape} cannot be broadcast to {g.shape}, so a gradient of that shape does not fall into it")
+    axes = tuple(k for k, kept in enumerate(_kept(shape, g.shape)) if not kept)
+    kept_shape = tuple(1 if k in axes else n for k, n in enumerate(g.shape))
+    total = g.sum(axes, keepdims=True)
+    cells = np.arange(total.size).reshape(kept_shape)
+    followed = np.ones(total.shape, bool) if pick is None else cells == cells.reshape(shape)[pick]
+
+    parts = []
+    sheets, rows, columns = _three(g.shape)
+    down, across = _three(kept_shape)[1] < rows, _three(kept_shape)[2] < columns
+    over = _three(kept_shape)[0] < sheets
+    row, column = HIGH + 18 * down, WIDE + 18 * across
+    tall = rows * row + (HIGH + 14) * (down and not over) + 20
+    left = 76 if sheets > 1 else 10
+    _words(parts, left, 20, f"<tspan font-weight='bold'>g</tspan> {g.shape}", anchor="start")
+    into, from_ = total.reshape(_three(kept_shape)), g.reshape(sheets, rows, columns)
+    follow = followed.reshape(into.shape)
+    reached = np.broadcast_to(follow, from_.shape)
+    frame = pick is not None
+    for s, r, c in product(range(sheets), range(rows), range(columns)):
+        x, y = left + c * column, 34 + s * tall + r * row
+        _cell(parts, x, y, from_[s, r, c], "gradient", frame and reached[s, r, c])
+        if down and (r or (over and s)):
+            _words(parts, x + WIDE / 2, y - (4 if r else 8), "+", style.GRADIENT)
+        if over and not down and s and not r:
+            _words(parts, x + WIDE / 2, y - 5, "+", style.GRADIENT)
+        if across and c:
+            _words(parts, x - 9, y + 20, "+", style.GRADIENT)
+    for s in range(sheets if sheets > 1 else 0):
+        _words(parts, 10, 34 + s * tall + 20, f"sheet {s}", style.FAINT, 12, "start")
+    end = left + columns * column
+    beside, beneath = across or not axes, down or over      # where the sums stand
+    for s, r, c in product(*map(range, into.shape)):
+        x = end + 22 + c * WIDE if beside else left + c * column
+        y = 34 + (sheets - 1 if over else s) * tall + (rows * row + (14 if down else 22) + r * HIGH if beneath else r * row)
+        _cell(parts, x, y, into[s, r, c], "gradient" if follow[s, r, c] else "ghost", frame and follow[s, r, c])
+        if beside and not c:
+            _words(parts, x - 14, y + 20, "=", style.GRADIENT)
+        elif beneath and not beside and not r:
+            _words(parts, x + WIDE / 2, y - 6, "=", style.GRADIENT)
+    if beneath:
+        _words(parts, x + WIDE + 12, y + 20, f"<tspan font-weight='bold'>{name}</tspan> {shape}", anchor="start")
+        end = x + WIDE + 12
+    else:
+        _words(parts, end + 22, 20, f"<tspan font-weight='bold'>{name}</tspan> {shape}", anchor="start")
+        end += 22
+    right, bottom = max(end + 9 * len(f"{name} {shape}"), x + WIDE), y + HIGH + 10
+    said = [f"g {g.shape} falls into {name} {shape}: "
+            + (f"summed along axis {' and '.join(map(str, axes))}" if axes else "nothing was repeated, so nothing is summed")]
+    for cell in cells[followed]:
+        terms = g[np.broadcast_to(cells == cell, g.shape)]
+        at = np.argwhere(cells.reshape(shape) == cell)[0].tolist()
+        said.append(f"{name}{at if at else ''}: {' + '.join(map(_term, terms))} = {number(total[cells == cell][0])}")
+    return _picture(parts, right, bottom, said)
+
+
+# --- shapes -------------------------------------------------------------------------------------------------------------
+
+def _drawable(*shapes):
+    for shape in shapes:
+        if len(shape) > 3:
+            raise ValueError(f"blocks are drawn for up to three axes; shape {shape} has {len(shape)}")
+
+
+def _three(shape):
+    """(sheets, rows, columns)"""
+    return (1,) * (3 - len(shape)) + tuple(shape)
+
+
+def _kept(shape, whole):
+    """For each axis of `whole`: is it the array's own, and not a repetition?"""
+    new = len(whole) - len(shape)
+    return [k >= new and shape[k - new] == n for k, n in enumerate(whole)]
+
+
+def _own(shape, whole):
+    """Which cells of the stretched block are the array's own: the first of every repetition."""
+    own = np.zeros(whole, bool)
+    own[tuple(slice(None) if kept else slice(1) for kept in _kept(shape, whole))] = True
+    return own
+
+
+def _reduce(operation, arrays):
+    first, *rest = arrays
+    for more in rest:
+        first = operation(first, more)
+    return first
+
+
+def _misfit(shapes, blocks, sign, formula):
+    """The blocks as they are, and each axis on which they do not fit."""
+    said = [f"{f' {sign} '.join(f'{name} {shape}' for name, shape in shapes.items())}: these shapes do not fit"]
+    for k, axis in enumerate(["the last axis", "the axis before the last", "the third axis from the end"], start=1):
+        sizes = {name: shape[-k] for name, shape in shapes.items() if len(shape) >= k}
+        if len(set(sizes.values()) - {1}) > 1:
+            said.append(f"✗ {axis}: {', '.join(f'{name} has {size}' for name, size in sizes.items())}. "
+                        "They must be equal, or 1, which is repeated.")
+    parts, x = [], 10
+    for name, shape in shapes.items():
+        x = _block(parts, x, name, f"{shape}", shape, blocks[name], np.ones(shape, bool), np.zeros(shape, bool))
+        if name != list(shapes)[-1]:
+            x = _sign(parts, x, shape, sign)
+    bottom = max(map(_height, shapes.values()))
+    for nth, line in enumerate(said[1:]):
+        _words(parts, 10, bottom + 16 + 22 * nth, line, style.GRADIENT, 14, "start")
+    return _picture(parts, max(x, 7.2 * max(map(len, said[1:]))), bottom + 22 * len(said[1:]), said)
+
+
+# --- ink ----------------------------------------------------------------------------------------------------------------
+
+LOOKS = {       # stroke, dash, fill, ink
+    "own": (style.VALUE, "none", "#E6F1F8", style.INK),
+    "ghost": (style.LINE, "2 3", "none", style.FAINT),
+    "gradient": (style.GRADIENT, "6 4", "#FCEFE6", style.INK),
+}
+
+
+def _words(parts, x, y, words, colour=style.INK, size=14, anchor="middle"):
+    parts.append(f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" font-size="{size:g}" text-anchor="{anchor}" '
+                 f'font-family="{style.FONT}">{words}</text>')
+
+
+def _cell(parts, x, y, value, look, framed):
+    stroke, dash, fill, ink = LOOKS[look]
+    parts.append(f'<rect x="{x + 1:.1f}" y="{y + 1:.1f}" width="{WIDE - 2}" height="{HIGH - 2}" rx="2" fill="{fill}" stroke="{stroke}" '
+                 f'stroke-width="1.4" stroke-dasharray="{dash}"/>')
+    if framed:
+        parts.append(f'<rect x="{x + 2:.1f}" y="{y + 2:.1f}" width="{WIDE - 4}" height="{HIGH - 4}" fill="none" stroke="{style.INK}" '
+                     'stroke-width="3"/>')
+    if value is not None:
+        words = number(value)
+        _words(parts, x + WIDE / 2, y + HIGH / 2 + 5, words, ink, min(13, 78 / len(words)))
+
+
+def _block(parts, x, name, note, shape, values, own, frames):
+    """Draw a block at x under its name, and return where it ends."""
+    sheets, rows, columns = _three(shape)
+    width = max(columns * WIDE, 8.5 * len(name), 7.5 * len(note))
+    _words(parts, x + width / 2, 20, f"<tspan font-weight='bold'>{name}</tspan>")
+    _words(parts, x + width / 2, 40, note, style.FAINT, 13)
+    left = x + (width - columns * WIDE) / 2
+    for s, r, c in product(range(sheets), range(rows), range(columns)):
+        cell = (s, r, c)[3 - len(shape):]
+        _cell(parts, left + c * WIDE, TOP + s * (rows * HIGH + 14) + r * HIGH, None if values is None else values[cell],
+              "own" if own[cell] else "ghost", frames[cell])
+    return x + width
+
+
+def _sign(parts, x, shape, sign):
+    sheets, rows, _ = _three(shape)
+    for s in range(sheets):
+        _words(parts, x + 20, TOP + s * (rows * HIGH + 14) + rows * HIGH / 2 + 6, sign, size=19)
+    return x + 40
+
+
+def _height(shape):
+    sheets, rows, _ = _three(shape)
+    return TOP + sheets * (rows * HIGH + 14)
+
+
+def _term(value):
+    return f"({number(value)})" if value < 0 else number(value)
+
+
+def _nested(numbers):
+    return f"[{', '.join(map(_nested, numbers))}]" if isinstance(numbers, list) else number(numbers)
+
+
+def _picture(parts, right, bottom, said):
+    return Picture(svg(f"0 0 {right + 10:.0f} {bottom:.0f}", "".join(parts), "\n".join(said)), "\n".join(said))
