@@ -2,6 +2,7 @@
 import os
 
 import hypothesis
+import pytest
 
 # One BLAS thread in every process: the suite fills all cores with processes, and threads that wait for each other
 # made a lesson of 8 s take 140 s. Here, because it must be said before NumPy is loaded; kernels inherit it.
@@ -11,3 +12,29 @@ for name in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECL
 # The same examples every time, and no time limit: a slow machine is not a failure.
 hypothesis.settings.register_profile("suite", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("suite")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def progress_is_not_kept_here(tmp_path_factory):
+    """A check that says right writes the learner's record into the current folder; a test's goes elsewhere."""
+    from autograd_lib.course import record
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record, "FILE", tmp_path_factory.mktemp("record") / record.FILE.name)
+        yield
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What tests measured: the lines they left with `record_property("summary", line)`, in whichever process they ran.
+
+    And how many planted wrong answers were caught: each is a test, with `record_property("planted", the hint it was given)`.
+    """
+    lines = [line for report in terminalreporter.getreports("passed") for name, line in report.user_properties if name == "summary"]
+    planted = [(outcome == "passed", hint) for outcome in ["passed", "failed"] for report in terminalreporter.getreports(outcome)
+               for name, hint in report.user_properties if name == "planted"]
+    if planted:
+        caught = sum(passed for passed, _ in planted)
+        hinted = sum(passed and hint != "" for passed, hint in planted)
+        lines.append(f"planted wrong answers: {caught} of {len(planted)} caught, {hinted} with their own hint")
+    if lines:
+        terminalreporter.section("measured")
+        terminalreporter.line("\n".join(lines))

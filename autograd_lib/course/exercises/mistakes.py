@@ -1,0 +1,100 @@
+"""Common mistakes: each takes what is right, and gives the wrong answer beside the hint that it deserves.
+
+    mistakes=[sign_lost(14), upside_down(-2.5), (9, "That is the square alone.")]     # 14 and −2.5 are right
+    mistakes=[printed(right), one_sided(), *of_rule(ag.multiply, 0)]                  # right is a function
+
+The pair (wrong answer, hint) is used twice: `expect` compares the learner's answer with it, and the tests give it to the check.
+`right` is a value, or a function for an exercise that wants one. Those of rules and engines are in probes.py.
+"""
+from math import prod
+
+import numpy as np
+
+from .compare import scaled
+
+
+def _changed(right, change):
+    """The right value changed, or a function whose result is."""
+    return (lambda *args: change(right(*args))) if callable(right) else change(right)
+
+
+def sign_lost(right, hint="The right size with the wrong sign."):
+    return _changed(right, lambda z: scaled(-1, z)), hint
+
+
+def doubled(right, hint="Exactly double."):
+    return _changed(right, lambda z: scaled(2, z)), hint
+
+
+def one_arrival(right, hint="Exactly half: two contributions arrive, and one survived. Is there an = where += belongs?"):
+    return _changed(right, lambda z: scaled(0.5, z)), hint
+
+
+def stale(right, hint="Half as much again: after the second backward something still holds the gradients of the first. "
+                      "Which node was not fresh?"):
+    """The fingerprint of two backward calls that keep the gradients of inner nodes: three times one call, where two are right."""
+    return _changed(right, lambda z: scaled(1.5, z)), hint
+
+
+def off_by(c, right, hint="Off by a constant: where does your sum or product begin?"):
+    return _changed(right, lambda z: z + c), hint
+
+
+def upside_down(right, hint="Upside down: which of the two is divided by the other?"):
+    return _changed(right, lambda z: 1 / z), hint
+
+
+def truncated(right, hint="Whole numbers came back, the rest is cut off: is there a //, an int( ), or an array of integers?"):
+    return _changed(right, np.floor), hint
+
+
+def swapped(right, hint="The right numbers in the wrong order: are the two swapped?"):
+    return _changed(right, lambda parts: parts[::-1]), hint
+
+
+def keepdims_lost(right, hint="an axis of length 1 is lost. keepdims=True keeps it."):
+    return _changed(right, np.squeeze), hint
+
+
+def not_divided(n, right, hint="n times too large: a mean has a 1/n."):
+    """A mean whose 1/n is forgotten, over n entries."""
+    return _changed(right, lambda z: scaled(n, z)), hint
+
+
+def multiplied(*routes, hint="You multiplied the routes. Each route is a change that arrives: do changes multiply or add?"):
+    return prod(routes), hint
+
+
+def local_alone(local, hint="That is the local gradient. Carry it on: what arrives from the side of L multiplies it."):
+    return local, hint
+
+
+def one_sided(hint="This is the one-sided difference. The left point is at x − h."):
+    return lambda f, x, h: (f(x + h) - f(x)) / h, hint
+
+
+def degrees(right, hint="Off by the factor π/180: degrees, where radians are meant?"):
+    """A slope per degree."""
+    return _changed(right, lambda z: scaled(np.pi / 180, z)), hint
+
+
+def wrong_base(right, hint="Off by the factor log 10: which base has your logarithm?"):
+    """log10 where the natural logarithm is meant."""
+    return _changed(right, lambda z: scaled(1 / np.log(10), z)), hint
+
+
+def in_a_tuple(right, hint="holds 1: give the number itself"):
+    return _changed(right, lambda z: (z,)), hint
+
+
+def printed(right, hint="It prints the result and gives None back: write return, and no print."):
+    return lambda *args: print(right(*args)), hint
+
+
+def in_place(right, hint="It writes into the caller's array."):
+    """Right, and the first array that it was given is gone."""
+    def wrong(*args):
+        result = right(*args)
+        next(a for a in args if isinstance(a, np.ndarray) and a.ndim)[...] = 0
+        return result
+    return wrong, hint

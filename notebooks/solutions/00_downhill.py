@@ -1,2 +1,0 @@
-def downhill(x, gradient):
-    return x - 0.1 * gradient

@@ -1,1 +1,0 @@
-value_after = 12 + (-3) * 0.02      # the value, plus gradient × nudge

@@ -1,2 +1,0 @@
-def my_central(f, x, h):
-    return (f(x + h) - f(x - h)) / (2 * h)

@@ -1,1 +1,0 @@
-local = 10 / -4       # arrived × local = left, so local = left / arrived
