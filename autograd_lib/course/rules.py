@@ -1,0 +1,494 @@
+"""same_line: the learner's rules beside the library's rows. table_of_rules: the rows so far, lesson by lesson."""
+import ast
+import dis
+import inspect
+import linecache
+import re
+import textwrap
+import warnings
+from collections import namedtuple
+from functools import lru_cache
+from html import escape
+from types import CodeType
+
+import numpy as np
+
+from .. import ops
+from ..tape import Primitive, Tensor
+from . import style
+from .exercises import brief
+from .picture import Picture
+
+# --- The source of one function ---------------------------------------------------------------------------------------
+
+def source(function):
+    """The text of a lambda or a def, cut out of its file or cell; "" where that is not at hand."""
+    found = _find(function)
+    return _cut(*found) if found else ""
+
+
+def _find(function):
+    """(the lines it stands in, its syntax tree) or None."""
+    code = getattr(function, "__code__", None)
+    lines = linecache.getlines(code.co_filename) if code else []
+    kind = ast.Lambda if code and code.co_name == "<lambda>" else ast.FunctionDef
+    candidates = [node for node in _functions("".join(lines)) if isinstance(node, kind)
+                  and code.co_firstlineno == min([node.lineno, *(mark.lineno for mark in getattr(node, "decorator_list", []))])]
+    if not candidates:
+        return None
+    # A line may hold several lambdas: it is the one around its own instructions, and the innermost of those.
+    places = [(line, start) for line, _, start, end in code.co_positions() if line and end]
+    return lines, max(candidates, key=lambda node: (
+        sum((node.lineno, node.col_offset) <= place < (node.end_lineno, node.end_col_offset) for place in places),
+        node.lineno, node.col_offset))
+
+
+@lru_cache(maxsize=64)
+def _functions(text):
+    try:
+        return [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Lambda, ast.FunctionDef))]
+    except SyntaxError:         # a file that has changed since
+        return []
+
+
+def _cut(lines, node):
+    return textwrap.dedent(ast.get_source_segment("".join(lines), node, padded=True)).strip()
+
+
+def _body(function):
+    """What a rule returns as (text, the comment beside it): one expression, or its lines if it takes several."""
+    lines, node = _find(function)
+    single = node.body if isinstance(node, ast.Lambda) else node.body[0].value if isinstance(node.body[0], ast.Return) else None
+    if single:
+        text = _cut(lines, single)
+    else:
+        text = textwrap.dedent("".join(lines[node.body[0].lineno - 1:node.end_lineno])).strip()
+    for name, value in zip(function.__code__.co_freevars, [cell.cell_contents for cell in function.__closure__ or ()]):
+        if callable(value):
+            text += f"\n{name} = {source(value) if value.__name__ == '<lambda>' else value.__name__}"
+    rest = lines[node.end_lineno - 1].encode()[node.end_col_offset:].decode()       # columns count bytes
+    comment = re.match(r"[\s,)\]]*#\s*(.*)", rest)
+    return text, comment[1] if comment and single else ""
+
+
+# --- A rule in place of the library's -----------------------------------------------------------------------------------
+
+# One rule compared: where it belongs, the verdict, both texts, and (label, text) pairs on what was tried, as in a Verdict.
+Line = namedtuple("Line", "where verdict mine library note")
+ICONS = {"same line": "✓", "same line, other letters": "✓", "different, and right": "✓", "not the same": "✗", "not yet": "…"}
+
+
+class Comparison(Picture):
+    """What `same_line` returns. `status` is "not yet", "wrong" or "right"; `lines` holds a Line for each rule."""
+
+    COLOURS = {"not yet": style.LINE, "wrong": style.GRADIENT, "right": style.TANGENT}
+
+    def __init__(self, lines):
+        verdicts = {line.verdict for line in lines}
+        self.lines = lines
+        self.status = "wrong" if "not the same" in verdicts else "not yet" if "not yet" in verdicts or not lines else "right"
+        super().__init__(self._table(), "\n".join([self.status, *map(self._words, lines)]))
+
+    @staticmethod
+    def _words(line):
+        parts = [("yours", line.mine or "..."), ("library", line.library)] if line.library else []
+        return "".join([f"{line.where}: {line.verdict}", *(
+            "\n    " + f"{label:<13} {text}".strip().replace("\n", "\n" + " " * 18) for label, text in [*parts, *line.note])])
+
+    def _table(self):
+        rows = []
+        for line in self.lines:
+            both = [("yours", line.mine or "...", ""), ("the library’s", line.library, "")] if line.library else []
+            note = "".join(f'<div style="display:flex"><span style="flex:none;width:7.5em;{FAINT}">{label}</span>'
+                           f'<span style="{CODE}">{escape(text)}</span></div>' if label else f"<div>{escape(text)}</div>"
+                           for label, text in line.note)
+            verdict = f'<span aria-hidden="true">{ICONS[line.verdict]}</span> {line.verdict}'
+            rows.append((f'<span style="white-space:nowrap">{escape(line.where)}</span><div style="font-weight:normal">{verdict}</div>',
+                         _beside(both) + f'<div style="margin-top:4px">{note}</div>' * bool(note)))
+        icon = {"not yet": "…", "wrong": "✗", "right": "✓"}[self.status]
+        return (f'<div style="border-left:5px solid {self.COLOURS[self.status]};padding:2px 12px;line-height:1.5">'
+                f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>{_html_table((), rows)}</div>')
+
+
+# No colour is set, so that both of JupyterLab's themes show through.
+FAINT = "opacity:.75"
+CODE = "font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere"
+
+
+def _html_table(head, rows):
+    """Rows of HTML cells, the first of each its heading; JupyterLab's stripes, alignment and equal columns are undone."""
+    plain, cell = "background:none;border:none", ("padding:3px 18px 3px 0;text-align:left;vertical-align:top;max-width:none;border:none;"
+                                                  "border-top:1px solid rgba(128,128,128,.35)")
+    head = "".join(f'<th scope="col" style="{cell};border-top:none;font-weight:normal;{FAINT}">{words}</th>' for words in head)
+    body = []
+    for first, middle, *last in rows:
+        last = "".join(f'<td style="{cell};white-space:nowrap">{part}</td>' for part in last)
+        body.append(f'<tr style="{plain}"><th scope="row" style="{cell};min-width:8.5em">{first}</th>'
+                    f'<td style="{cell};width:100%">{middle}</td>{last}</tr>')
+    return (f'<table style="border:none;border-collapse:collapse;table-layout:auto;width:100%;margin:4px 0;font-size:inherit">'
+            f'{f"""<thead><tr style="{plain}">{head}</tr></thead>""" if head else ""}<tbody>{"".join(body)}</tbody></table>')
+
+
+def _beside(parts):
+    """(label, code, words) side by side where there is room, and else one below the other."""
+    blocks = [f'<div style="flex:1 1 15em;min-width:0"><div style="{FAINT}">{label}</div><div style="{CODE}">{escape(code)}</div>'
+              f'{f"""<div style="{FAINT}">{escape(words)}</div>""" if words else ""}</div>' for label, code, words in parts]
+    return f'<div style="display:flex;flex-wrap:wrap;gap:2px 18px">{"".join(blocks)}</div>'
+
+
+def same_line(mine, row=None, argument=0):
+    """The learner's rules beside the library's, compared as compiled code and by trying them: a Comparison.
+
+        same_line(my_rule, ag.multiply, 0)                      # one rule: of argument 0, x
+        same_line({ag.multiply: [f, g], ag.add: [f, g]})        # a lesson's rules, one an argument
+
+    A rule takes what the engine passes, `g, z, x, y` and the row's keywords, in this order; or some of it, by these names.
+    The verdict on each: "same line", also with other letters; "different, and right"; "not the same", with what was tried; or
+    "not yet". Where the library has no rule, as for the condition of `where`, a list holds None. A mistake is shown, never raised.
+    """
+    if row is not None:
+        return Comparison([_one(mine, row, argument)])
+    if not isinstance(mine, dict):
+        waits = mine is None or mine is ...
+        return Comparison([Line("rule", "not yet" if waits else "not the same", brief(mine), "", [] if waits else [(
+            "", "Say which row it is a rule of: same_line(rule, ag.multiply, 0), or same_line({ag.multiply: [rule, rule]}).")])])
+    return Comparison([line for key, rules in mine.items() for line in _lesson(key, rules)])
+
+
+def _lesson(key, rules):
+    """The Lines of one entry of the dict."""
+    row = _row(key)
+    if callable(rules):
+        rules = [rules]
+    count = len(row.rules) if isinstance(row, Primitive) else 0
+    if count and (rules is None or rules is ...):
+        rules = [...] * count
+    if not isinstance(rules, (list, tuple)):
+        return [Line(_called(key), "not the same", brief(rules), "", [("", "Give a list of rules, one for each argument.")])]
+    if count and len(rules) > count:
+        none = ", and None where nothing goes" if None in row.rules else ""
+        return [Line(_called(key), "not the same", f"{len(rules)} rules", f"{count} rule{'s' * (count > 1)}",
+                     [("", f"{row.name} takes {_arguments(row)}: give one rule for each{none}.")])]
+    rules = [*rules, *[...] * (count - len(rules))]
+    return [_one(rule, key, i) for i, rule in enumerate(rules) if not (rule is None and count and row.rules[i] is None)]
+
+
+def _one(mine, key, argument):
+    """The Line of one rule."""
+    row, text = _row(key), source(mine)
+    if not text and mine is not None and mine is not ...:
+        text = f"{brief(mine)} (its source is not at hand)" if callable(mine) else brief(mine)
+    if not isinstance(row, Primitive):
+        composed = callable(key) and any(key is value for value in vars(ops).values())
+        return Line(_called(key), "not the same", text, "", [(
+            "", f"{_called(key)} has no rule of its own, it is made of other rows: name one of those." if composed else
+            "That is no row of the table: pass the row itself, such as ag.multiply.")])
+    count = len(row.rules) or 2         # a row with `each` takes any number: two are tried
+    if not isinstance(argument, int) or not 0 <= argument < count:
+        return Line(row.name, "not the same", text, "", [("", f"{row.name} takes {_arguments(row)}: there is no argument "
+                                                          f"{brief(argument)}, they are counted from 0 to {count - 1}.")])
+    letters, keywords = _letters(row, count)
+    where = f"{row.name}, to {letters[2 + argument]}"
+    library = row._rule(argument)
+    if library is None:
+        return Line(where, "not the same", text, "None", [
+            ("", f"Nothing goes to {letters[2 + argument]}, it has no slope: give None in its place.")])
+    line = Line(where, "not yet", text, source(library) or "(its source is not at hand)", [])
+    if mine is None or mine is ...:
+        return line
+    if not callable(mine):
+        return line._replace(verdict="not the same", note=[("", "A rule is a function, such as lambda g, z, x, y: g * y. This is "
+                                                           "what one returned, or none at all.")])
+    how = _convention(mine, letters, keywords, _varied(row))
+    if how is None:
+        return line._replace(verdict="not the same", note=[("", f"{', '.join(letters + keywords)} are passed. Take all of these in this "
+                                                           "order, or some of them by these names.")])
+    return _judged(line, mine, library, row, argument, how, letters, keywords)
+
+
+def _judged(line, mine, library, row, argument, how, letters, keywords):
+    """`line` with its verdict: by what the two did on the same numbers, then by their code."""
+    trials = [_trial(mine, how, case, letters) for case in _cases(row, argument)]
+    if any(trial.fault == "not yet" for trial in trials):
+        return line
+    wrong = next((trial for trial in trials if trial.fault), None)
+    if wrong:
+        cause = _cause(trials, row, argument, letters)
+        return line._replace(verdict="not the same", note=wrong.lines + [("", cause)] * bool(cause))
+    if hasattr(mine, "__code__"):
+        roles = _roles(mine, how, letters, keywords)
+        if _steps(mine.__code__, roles) == _steps(library.__code__, _roles(library, "name", letters, keywords)):
+            renamed = {name: role for name, role in roles.items() if role in [*letters, *keywords] and name != role}
+            if not renamed:
+                return line._replace(verdict="same line")
+            return line._replace(verdict="same line, other letters", note=[
+                ("", f"Yours has {', '.join(renamed)} for {', '.join(renamed.values())}.")])
+    beyond = (_trial(mine, how, case, letters) for case in _edges(row, argument))
+    odd = next((trial for trial in beyond if trial.fault), None)
+    return line._replace(verdict="different, and right", note=[("", "But not everywhere:"), *odd.lines] if odd else [])
+
+
+# --- Trying ---------------------------------------------------------------------------------------------------------------
+
+Case = namedtuple("Case", "g z xs keywords wanted")
+Trial = namedtuple("Trial", "fault lines wanted got g")
+
+# The inputs' shapes and the keywords of a row that is not elementwise, where (2, 3) and an axis will not do.
+SHAPES = {
+    "broadcast_to": [([(2, 1)], {"shape": (2, 3)})],
+    "reshape": [([(2, 3)], {"shape": (3, 2)})],
+    "transpose": [([(2, 3)], {}), ([(2, 3, 4)], {"axes": (2, 0, 1)})],
+    "squeeze": [([(2, 1, 3)], {})],
+    "expand_dims": [([(2, 3)], {"axis": 1})],
+    "astype": [([(2, 3)], {"dtype": np.float64})],
+    "getitem": [([(3, 2)], {"index": [0, 2, 0]})],
+    "scatter": [([(3, 2)], {"index": [0, 2, 0], "shape": (4, 2)})],
+    "concatenate": [([(2, 2), (1, 2)], {"axis": 0, "starts": [0, 2, 3]})],
+    "matmul": [([(2, 3), (3, 4)], {}), ([(2, 2, 3), (2, 3, 2)], {}), ([(3,), (3, 2)], {}), ([(2, 3), (3,)], {})],
+    "nll_loss": [([(2, 3)], {"target": np.array([2, 0])})],
+}
+
+
+def _cases(row, argument):
+    """What a rule is tried on: numbers for an elementwise row, where it is defined; else arrays, the plainest."""
+    if row.kind != "elementwise":
+        return _on_arrays(row, argument)[:1]
+    rng, found = np.random.default_rng(0), []
+    for low in (-2, 0.2):
+        for k in range(12):
+            xs = [np.float64(round(rng.uniform(low, 2), 2)) if rule else k % 2 == 0 for rule in row.rules]
+            found.append(_case(row, argument, xs, {}, rng))
+    return [case for case in found if case]
+
+
+def _edges(row, argument):
+    """Where rules may differ that are right: an array in place of a number, a kink, huge numbers; other keywords and axes."""
+    if row.kind != "elementwise":
+        return _on_arrays(row, argument)[1:]
+    rng, cases = np.random.default_rng(1), _cases(row, argument)[:3]
+    several = [np.array(column) for column in zip(*[case.xs for case in cases])]
+    edges = [several] + [[np.float64(x) if rule else True for rule in row.rules] for x in (0, 1000, -1000)]
+    return [case for xs in edges if (case := _case(row, argument, xs, {}, rng))]
+
+
+def _on_arrays(row, argument):
+    _, keywords = _letters(row, len(row.rules))
+    shapes = SHAPES.get(row.name) or [([(2, 3)] * len(row.rules), {name: value for name, value in choice.items() if name in keywords})
+                                      for choice in ({}, {"axis": 1}, {"axis": 0, "keepdims": True})]
+    rng = np.random.default_rng(0)
+    return [_case(row, argument, [rng.uniform(-2, 2, shape).round(2) for shape in shape_of], given, rng) for shape_of, given in shapes]
+
+
+def _case(row, argument, xs, keywords, rng):
+    """The Case at these inputs, or None outside the row's domain."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        z = np.asarray(row.function(*xs, **keywords))[()]
+        g = np.round(rng.uniform(0.5, 2, np.shape(z)) * rng.choice([-1, 1]), 2)[()]
+        wanted = row._rule(argument)(g, z, *xs, **keywords)
+    inside = np.all(np.isfinite(z)) and np.all(np.isfinite(wanted))
+    return Case(g, z, xs, keywords, _fitted(np.asarray(wanted), np.shape(xs[argument]))) if inside else None
+
+
+def _fitted(g, shape):
+    """Summed over what broadcasting copied, as the engine does with whatever a rule returns."""
+    extra = g.ndim - len(shape)
+    if extra < 0 or any(n not in (m, 1) for n, m in zip(shape, g.shape[extra:])):
+        return g
+    return g.sum((*range(extra), *(extra + k for k, n in enumerate(shape) if n != g.shape[extra + k]))).reshape(shape)[()]
+
+
+def _trial(mine, how, case, letters):
+    """What `mine` did with a Case: `fault` is "" if that is what the library does; `lines` say it in words."""
+    passed = [np.copy(value)[()] if isinstance(value, np.ndarray) else value for value in (case.g, case.z, *case.xs)]
+    tried = ", ".join([f"{name} = {_shown(value)}" for name, value in zip(letters, (case.g, case.z, *case.xs))]
+                      + [f"{name}={brief(value)}" for name, value in case.keywords.items()])
+    named = {name: value for name, value in [*zip(letters, passed), *case.keywords.items()]
+             if how == "name" and name in inspect.signature(mine).parameters}
+
+    def ended(fault, said, got=None):
+        return Trial(fault, [("tried", tried), ("yours gives", said), ("library gives", _shown(case.wanted))], case.wanted, got, case.g)
+
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            came = mine(**named) if how == "name" else mine(*passed, **case.keywords)
+        if came is ... or came is None and _empty(mine):
+            return ended("not yet", "")
+        if came is None:
+            return ended("wrong", "nothing came back: is there a return?")
+        got = np.asarray(came.data if isinstance(came, Tensor) else came)
+        if got.dtype.kind not in "biuf":
+            return ended("wrong", brief(came))
+    except Exception as error:
+        return ended("not yet" if "ellipsis" in str(error) else "wrong", f"{type(error).__name__}: {error}")
+    if not all(np.array_equal(*pair, equal_nan=True) for pair in zip(passed, (case.g, case.z, *case.xs))):
+        return ended("wrong", "It writes into an array that others still read: build a new one.")
+    got = _fitted(got, case.wanted.shape)
+    if got.shape != case.wanted.shape:
+        return ended("wrong", f"shape {got.shape} for an input of shape {case.wanted.shape}")
+    return ended("" if np.allclose(got, case.wanted, rtol=1e-7, atol=1e-9) else "wrong", _shown(got[()]), got)
+
+
+def _shown(value):
+    return brief(value) if np.size(value) <= 6 else f"array of shape {np.shape(value)}"
+
+
+def _cause(trials, row, argument, letters):
+    """The likely cause of a wrong rule, one that explains all that was tried, or ""."""
+    if any(trial.got is None for trial in trials):
+        return ""
+
+    def explained(fits):
+        return all(np.shape(right := fits(i, trial)) == trial.got.shape and np.allclose(trial.got, right, rtol=1e-7, atol=1e-9)
+                   for i, trial in enumerate(trials))
+
+    for other, rule in enumerate(row.rules):
+        if other != argument and rule:
+            swapped = [rule(case.g, case.z, *case.xs, **case.keywords) for case in _cases(row, argument)]
+            if explained(lambda i, trial, swapped=swapped: swapped[i]):
+                return f"That is what goes to {letters[2 + other]}: are the two swapped?"
+    if explained(lambda i, trial: -trial.wanted):
+        return "The right size with the wrong sign."
+    if all(np.shape(trial.g) == () for trial in trials) and explained(lambda i, trial: trial.wanted / trial.g):
+        return "The factor g is missing: multiply by the gradient that arrives."
+    return ""
+
+
+# --- Reading a rule -------------------------------------------------------------------------------------------------------
+
+def _row(key):
+    """The row behind a public name: ag.clip prepares its arguments for one that is named after it."""
+    rows = [row for row in vars(ops).values() if isinstance(row, Primitive)]
+    if callable(key) and not isinstance(key, Primitive):
+        return next((row for row in rows if row.name == getattr(key, "__name__", None)), key)
+    return key
+
+
+def _called(key):
+    return getattr(key, "name", None) or getattr(key, "__name__", None) or brief(key)
+
+
+def _varied(row):
+    """Whether the row takes any number of arguments."""
+    return not row.rules
+
+
+def _letters(row, count):
+    """What is passed to the row's rules, in the library's letters: ([g, z, x, …], [keyword, …])."""
+    rule = next(filter(None, map(row._rule, range(count or 1))))
+    parameters = inspect.signature(rule).parameters.values()
+    names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
+    if _varied(row):
+        variadic = next(p.name for p in parameters if p.kind is p.VAR_POSITIONAL)
+        return [*names[:2], *(f"{variadic}[{i}]" for i in range(count))], names[2:]
+    return names[:2 + count], names[2 + count:]
+
+
+def _arguments(row):
+    return "any number of arguments" if _varied(row) else "the arguments " + ", ".join(_letters(row, len(row.rules))[0][2:])
+
+
+def _convention(mine, letters, keywords, varied):
+    """How `mine` can be called in the library's place: "position", "name" or None."""
+    try:
+        parameters = inspect.signature(mine).parameters.values()
+    except ValueError:          # of NumPy's own functions it is not known
+        return None
+    try:
+        inspect.signature(mine).bind(*letters, **dict.fromkeys(keywords))
+        return "position"
+    except TypeError:
+        by_name = all(p.name in [*letters, *keywords] and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) for p in parameters)
+        return "name" if by_name else None
+
+
+def _roles(function, how, letters, keywords):
+    """{name in the function: the library's letter for it}; names of its own are numbered."""
+    code, passed, roles = function.__code__, iter([*letters, *keywords]), {}
+    for p in inspect.signature(function).parameters.values():
+        by_order = how == "position" and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        roles[p.name] = "*" if p.kind is p.VAR_POSITIONAL else next(passed, p.name) if by_order else p.name
+    own = [name for name in dict.fromkeys((*code.co_varnames, *code.co_cellvars)) if name not in roles]
+    return roles | {name: f"own {k}" for k, name in enumerate(own)}
+
+
+def _steps(code, roles):
+    """The instructions of a function with `roles` for its letters: lines, docstring and omitted parameters leave no trace."""
+    steps = []
+    for step in dis.get_instructions(code):
+        what = step.argval
+        if isinstance(what, CodeType):
+            what = _steps(what, roles)
+        elif step.opcode in dis.hasconst:
+            what = repr(what)       # 2 is not 2.0
+        elif step.opcode in dis.hasfree or "FAST" in step.opname:
+            what = [roles.get(name, name) for name in ((what,) if isinstance(what, str) else what)]
+        steps.append((step.opname, what))
+    return steps
+
+
+def _empty(function):
+    """Whether a function reads none of its letters: a stub."""
+    return not any("FAST" in name for name, _ in _steps(function.__code__, {})) if hasattr(function, "__code__") else False
+
+
+# --- The table of rows ----------------------------------------------------------------------------------------------------
+
+# Rows that a lesson uses before the one whose heading they stand under in ops.py derives them all.
+MET = {"add": "02", "multiply": "02"}
+
+FORMULAS = {        # z, where the name of the row is not how it is written
+    "add": "x + y", "subtract": "x − y", "multiply": "x · y", "divide": "x / y", "negative": "−x", "power": "xʸ",
+    "exp": "eˣ", "log": "log x", "sqrt": "√x", "sin": "sin x", "cos": "cos x", "tanh": "tanh x",
+    "sigmoid": "σ(x) = 1 / (1 + e⁻ˣ)", "softplus": "log(1 + eˣ)", "gelu": "½x · (1 + tanh(√(2/π) · (x + 0.044715x³)))",
+    "relu": "x where x > 0, else 0", "abs": "|x|", "maximum": "the larger of x and y", "minimum": "the smaller of x and y",
+    "clip": "x, kept between low and high", "where": "x where c holds, else y",
+    "concatenate": "x₀, x₁, … joined", "sum": "Σ x", "mean": "Σ x / n", "transpose": "Xᵀ", "getitem": "x[index]", "matmul": "X · Y",
+    "max": "the largest of x", "min": "the smallest of x", "logsumexp": "log Σ eˣ", "softmax": "eˣ / Σ eˣ",
+    "log_softmax": "log softmax x", "nll_loss": "−mean of x at the target",
+}
+
+
+def derived():
+    """{name of a row: the lesson that derives it}, in the order of ops.py: the number in the heading it stands under, or None."""
+    lesson, found = None, {}
+    for line in inspect.getsource(ops).splitlines():
+        if heading := re.match(r"# --- (?:Lesson (\d\d))?", line):
+            lesson = heading[1]
+        elif (start := re.match(r"(\w+) = ", line)) and isinstance(row := getattr(ops, start[1]), Primitive):
+            found[row.name] = lesson
+    return found
+
+
+def table_of_rules(lesson):
+    """The rows of the library up to and with a lesson, "03": each with its formula and its rules as they stand in ops.py. A Picture."""
+    if not (isinstance(lesson, str) and re.fullmatch(r"\d\d", lesson)):
+        raise ValueError(f'table_of_rules: the lesson is two digits in quotes, such as "03", not {lesson!r}')
+    rows = {row.name: row for row in vars(ops).values() if isinstance(row, Primitive)}
+    shown = [(rows[name], home) for name, home in derived().items() if home and MET.get(name, home) <= lesson]
+    today = [row.name for row, home in shown if lesson in (home, MET.get(row.name))]
+    title = (f"The rules so far: {len(shown)} rows" + f", {len(today)} of them from lesson {lesson}" * bool(today) + "." if shown else
+             f"No rules so far: the first come in lesson {min(MET.values())}.")
+    body, words = [], [title]
+    for row, home in shown:
+        new, met = row.name in today, MET.get(row.name)
+        formula = FORMULAS.get(row.name) or f"{row.name}({', '.join(_letters(row, len(row.rules))[0][2:])})"
+        columns = _columns(row)
+        words.append(f"{'●' if new else ' '} {row.name}: z = {formula}; lesson {home}" + f", met in {met}" * bool(met) + ", today" * new)
+        for letter, text, comment in columns:
+            words.append(f"    to {letter}: {text}".replace("\n", "\n" + " " * 10) + f"    {comment}" * bool(comment))
+        name = f'<span aria-hidden="true">● </span>{row.name}' if new else f'<span style="font-weight:normal">{row.name}</span>'
+        body.append((f'{name}<div style="font-weight:normal">z = {escape(formula)}</div>',
+                     _beside([(f"to {letter}", text, comment) for letter, text, comment in columns]),
+                     "<br>".join([home, *[f"met in {met}"] * bool(met), *["today"] * new])))
+    table = _html_table(("row", "what goes", "lesson"), body) if shown else ""
+    return Picture(f'<div style="line-height:1.5"><strong>{title}</strong>{table}</div>', "\n".join(words))
+
+
+def _columns(row):
+    """(letter of the input, the rule's text, the comment beside it) for every input that has a rule."""
+    if _varied(row):
+        return [("each", *_body(row._rule(0)))]
+    letters, _ = _letters(row, len(row.rules))
+    return [(letters[2 + i], *_body(rule)) for i, rule in enumerate(row.rules) if rule]
