@@ -1,11 +1,70 @@
 """Lesson 02: two knobs, and the walk over a graph."""
-from math import prod
-
 import numpy as np
 
 from ... import Tensor, elementwise
 from .. import Picture, draw_graph
-from . import exercise, expect, expect_call, times
+from . import exercise, expect, expect_call, formula, times
+from .mistakes import local_alone, multiplied, printed, sign_lost, upside_down
+from .texts import Question, card, prediction, recall
+
+recall("02", [
+    Question("The value is 7 and the gradient is 4. You move x by −0.05. About what is the value now? (Lesson 00)", 6.8,
+             "The change is about 4 · (−0.05) = −0.2, so about **6.8**."),
+    Question("Which points does the central difference use, and which step h suits it? Why not a smaller one? (01)", None,
+             "The points at x − h and x + h, with h about **1e-5**. With a much smaller h, rounding takes over."),
+    Question("From school: what is the slope of $5x^2$ at $x = 3$?", 30,
+             "The slope of $x^2$ is $2x = 6$, and the constant factor 5 multiplies it: **30**.")])
+
+prediction(
+    "02.both", question="x is nudged by $dx = 0.1$ and y by $dy = 0.2$. About how far does z move? And which knob brings more?",
+    answer={"z moves by": 3.0, "more from": "y"}, choices={"more from": ["x", "y"]}, tolerance=0.2,
+    reveal="""About 12 · 0.1 + 9 · 0.2 = 1.2 + 1.8 = **3.0**. The **y** knob brings more, although its slope is smaller: it was turned
+        further.""")
+
+prediction(
+    "02.path", question="What is $\\partial z / \\partial x$? And what is $\\partial L / \\partial x$?",
+    answer={"∂z/∂x": 1, "∂L/∂x": -3},
+    reveal="∂z/∂x = **1**: z grows just as fast as x. But ∂L/∂x = **−3**: whatever z gains is then multiplied by w.")
+
+prediction(
+    "02.live", question="""You slide x. Which of the three gradients change? Then you slide w. Does the number on the arrow from x to z
+        change? Does the gradient on the card of x?""",
+    answer={"sliding x changes": "that of w alone", "sliding w, x's arrow": "stays", "sliding w, x's gradient": "changes"},
+    choices={"sliding x changes": ["that of x alone", "that of w alone", "those of x and y", "all three"],
+             "sliding w, x's arrow": ["stays", "changes"], "sliding w, x's gradient": ["stays", "changes"]},
+    reveal="""Slide x: only **w's** gradient changes. Most people say x's. But w multiplies z, so its local gradient *is* z; while x is
+        only added, and an addition does not care how large x is.
+
+        Slide w: the arrow from x to z stays **1**, whatever you do. The gradient on the card of x **moves**: it is always w. The local
+        gradient is not the gradient.""")
+
+prediction(
+    "02.square", question="Which has the larger gradient, the 10 or the 5? And what gradient arrives at c?",
+    answer={"larger": "that of 5", "arrives at c": 100}, choices={"larger": ["that of 10", "that of 5", "they are equal"]},
+    reveal="""At c arrives 2c = **100**, the slope of a square. Then the **5** has the larger gradient: 100 · 10 = 1000, and the 10 has
+        100 · 5 = 500.""")
+
+prediction(
+    "02.paths", question="""What stands on each of the two arrows? And what must be done with the two numbers, so that the gradient of c
+        is 100?""",
+    answer={"on each arrow": 50, "the two are": "added"}, choices={"the two are": ["multiplied", "added", "averaged"]},
+    reveal="""**50** on each: in a product, the local gradient of one slot is what stands in the other. They must be **added**:
+        50 + 50 = 100. If they multiplied, it would be 2500.""")
+
+prediction(
+    "02.back", question="No number on a path is 0, and still the gradient of x can be 0. At which y?",
+    answer=-1,
+    reveal="""At **y = −1**. One path brings −10, the other +10. They cancel: two knobs turned against each other. A nudge of x does not
+        move L at all, though it moves p. And it stays 0 as you slide x: the gradient of x is 10 · (y + 1), and x itself is not in it.
+        Try it.""")
+
+card("02", [
+    "∂z/∂x is the slope of z when x alone moves and the other inputs stand still.",
+    "Two knobs: dz ≈ (∂z/∂x) dx + (∂z/∂y) dy. The parts add.",
+    "A calculation records itself as a graph: each result knows its operation and its inputs.",
+    "The local gradient belongs to one arrow; the gradient goes all the way to L.",
+    "What leaves is what arrives, times local: g · local.",
+    "Multiply along a path, add over the paths."])
 
 
 def hidden_edge():
@@ -21,142 +80,147 @@ def hidden_edge():
     return Picture(*covered)
 
 
+@formula("f(x, y) = x² · y")
 def _steep(x, y):
     return x * x * y
 
 
+@formula("f(x, y) = sin(x) · y + y²")
 def _mixed(x, y):
     return np.sin(x) * y + y * y
 
 
-@exercise("02.two_knobs", why="Each knob brings slope × nudge, and the parts add. Every gradient in this course rests on that.")
+def _central(f, x, h=1e-5):
+    return (f(x + h) - f(x - h)) / (2 * h)
+
+
+def _knobs(combine):
+    """A `two_knobs` that measures both slopes, and combines them with the two nudges in its own way."""
+    return lambda f, x, y, dx, dy: combine(_central(lambda at: f(at, y), x), _central(lambda at: f(x, at), y), dx, dy)
+
+
+@exercise(
+    "02.two_knobs", minutes=6, difficulty="medium",
+    question="""
+        Write `two_knobs(f, x, y, dx, dy)`: the *predicted* change, for any f of two inputs. Measure the two slopes at (x, y) with
+        `central`, each with the other knob held still.""",
+    stub="""
+        def two_knobs(f, x, y, dx, dy):
+            ...""",
+    hints=["The cell with 12 and 9 has both slopes, at a fixed point. Put the names x and y where it has the numbers 3.0 and 2.0.",
+           ("Help: 'float' object is not callable", """
+            `central` wants a function of the one knob that moves. `f(x, y)` is a number already; `lambda moving: f(moving, y)` is a
+            function."""),
+           ("Help: which x is which?", """
+            Inside `lambda x: …` the name x means the moving number, no longer your x. Call it something else:
+            `central(lambda moving: f(moving, y), x)`.""")],
+    solution="""
+        def two_knobs(f, x, y, dx, dy):
+            slope_x = central(lambda moving: f(moving, y), x)
+            slope_y = central(lambda moving: f(x, moving), y)
+            return slope_x * dx + slope_y * dy""",
+    explained="The last line is the box.",
+    why="Each knob brings slope × nudge, and the parts add. Every gradient in this course rests on that.",
+    mistakes=[
+        (lambda f, x, y, dx, dy: f(x + dx, y + dy) - f(x, y), "That is the change itself. Predict it, from the two slopes at (x, y)."),
+        (lambda f, x, y, dx, dy: f(x + dx, y + dy), "That is the new value. The change is asked for, predicted from the two slopes."),
+        (lambda f, x, y, dx, dy: f(x, y) + _knobs(lambda a, b, dx, dy: a * dx + b * dy)(f, x, y, dx, dy),
+         "That is the new value. Return the change alone."),
+        (lambda f, x, y, dx, dy: _central(f(x, y), x) * dx + _central(f(x, y), y) * dy,
+         "central wants a function of the one knob that moves, and f(x, y) is a number: lambda moving: f(moving, y)."),
+        (lambda f, x, y, dx, dy: _central(f, x) * dx + _central(f, y) * dy,
+         "central moves one number, and f takes two: hold the other knob still, lambda moving: f(moving, y)."),
+        (lambda f, x, y, dx, dy: 12 * dx + 9 * dy,
+         "12 and 9 are the slopes of the cell above, at its own point. Measure inside your function, from its f, x and y."),
+        (lambda f, x, y, dx, dy: _central(lambda at: f(at, 2.0), 3.0) * dx + _central(lambda at: f(3.0, at), 2.0) * dy,
+         "Your slopes are always those at (3, 2). Measure at the x and y that come in."),
+        (_knobs(lambda a, b, dx, dy: a * dy + b * dx), "Each slope took the other knob's nudge: x's slope belongs to dx."),
+        (_knobs(lambda a, b, dx, dy: a * dx + b * dx), "dx is there twice: y's slope belongs to dy."),
+        (_knobs(lambda a, b, dx, dy: a * dy + b * dy), "dy is there twice: x's slope belongs to dx."),
+        (_knobs(lambda a, b, dx, dy: a * dx + a * dy), "x's slope is there twice: dy is multiplied by y's."),
+        (_knobs(lambda a, b, dx, dy: b * dx + b * dy), "y's slope is there twice: dx is multiplied by x's."),
+        (_knobs(lambda a, b, dx, dy: (a + b) * (dx + dy)), "Both knobs were turned to measure each slope. Hold one still."),
+        (_knobs(lambda a, b, dx, dy: a * dx * b * dy), "The parts are changes that both arrive. Do changes multiply or add?"),
+        (_knobs(lambda a, b, dx, dy: a * dx - b * dy), "Subtracted: the parts add, whatever their signs."),
+        (_knobs(lambda a, b, dx, dy: a + b), "A slope is a rate. Multiply each by its own nudge."),
+        (_knobs(lambda a, b, dx, dy: a * dx), "Only x has brought its part. What does y bring?"),
+        (_knobs(lambda a, b, dx, dy: b * dy), "Only y has brought its part. What does x bring?"),
+        (_knobs(lambda a, b, dx, dy: (a * dx, b * dy)), "A single number was expected, and this holds 2"),
+        printed(_knobs(lambda a, b, dx, dy: a * dx + b * dy)),
+        times(2, "Exactly double: how far apart are the two points of each central difference?"),
+        times(1e-5, "The slopes are not divided by 2 * h."),
+        times(2e-5, "The slopes are not divided by 2 * h.")],
+    planted=[(_knobs(lambda a, b, dx, dy: 2 * (a * dx + b * dy)), "Exactly double"),
+             (_knobs(lambda a, b, dx, dy: 2e-5 * (a * dx + b * dy)), "not divided"),
+             (_knobs(lambda a, b, dx, dy: abs(a * dx + b * dy)), "f(x, y) = sin(x) · y + y²")])
 def two_knobs(answer):
     for f, x, y, dx, dy, slope_x, slope_y in [
             (_steep, 3.0, 2.0, 0.1, 0.3, 12.0, 9.0),
             (_mixed, 0.5, -2.0, 0.3, -0.4, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0),
             (_mixed, 0.5, -2.0, 0.0, 0.7, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0)]:
-        part_x, part_y = slope_x * dx, slope_y * dy
-        expect_call(
-            answer, f, x, y, dx, dy, gives=part_x + part_y, rtol=1e-4,
-            hints=[(f(x + dx, y + dy) - f(x, y), "That is the change itself. Predict it, from the two slopes at (x, y)."),
-                   (f(x + dx, y + dy), "That is the new value. The change is asked for, predicted from the two slopes."),
-                   (f(x, y) + part_x + part_y, "That is the new value. Return the change alone."),
-                   (slope_x * dy + slope_y * dx, "Each slope took the other knob's nudge: x's slope belongs to dx."),
-                   ((slope_x + slope_y) * (dx + dy), "Both knobs were turned to measure each slope. Hold one still."),
-                   (part_x * part_y, "The parts are changes that both arrive. Do changes multiply or add?"),
-                   (part_x - part_y, "Subtracted: the parts add, whatever their signs."),
-                   (slope_x + slope_y, "A slope is a rate. Multiply each by its own nudge."),
-                   (part_x, "Only x has brought its part. What does y bring?"),
-                   (part_y, "Only y has brought its part. What does x bring?"),
-                   times(2, "Exactly double: how far apart are the two points of each central difference?"),
-                   times(1e-5, "The slopes are not divided by 2 * h."),
-                   times(2e-5, "The slopes are not divided by 2 * h.")])
+        expect_call(answer, f, x, y, dx, dy, gives=slope_x * dx + slope_y * dy, rtol=1e-4, hints=two_knobs.mistakes)
 
 
-@exercise("02.hidden_edge", why="What leaves is what arrived times local, so any one of the three is known from the other two.")
+@exercise(
+    "02.hidden_edge", minutes=3, difficulty="medium",
+    question="""
+        In the next graph z is made from x by an operation that you cannot see, and its local gradient is covered. All gradients are there.
+        What is under the question mark?""",
+    stub="""
+        local = ...""",
+    hints=["Which gradient arrives at the hidden operation, from the side of L? Which one leaves it, toward x?",
+           "Arrived × local = left. So divide what left by what arrived."],
+    solution="""
+        local = 10 / -4""",
+    explained="−4 arrived, 10 left, and arrived × local = left: −2.5.",
+    why="What leaves is what arrived times local, so any one of the three is known from the other two.",
+    mistakes=[
+        sign_lost(-2.5, "The right size. What arrived is negative, what left is positive: which sign was on the edge?"),
+        upside_down(-2.5, "Upside down. Arrived × local = left: divide what left by what arrived."),
+        (0.4, "Upside down, and the sign is lost. Arrived × local = left."),
+        (-40, "You multiplied. −4 times which number is 10?"),
+        (14, "You subtracted. Along a path gradients multiply, so undo a multiplication."),
+        (6, "You added. Along a path gradients multiply, so undo a multiplication."),
+        (10, "That is what left the op and reached x. It was multiplied by something on the way."),
+        (-4, "That is what arrived at z. What multiplied it on the way to x?"),
+        (5, "That is a value, or the other edge. Look at the gradients of z and of x."),
+        (2, "That is the value of x. Look at the gradients of z and of x.")],
+    planted=[(-2.4, "expected  another number"), ((10, -4), "A single number was expected")])
 def hidden(answer):
-    expect(answer, -2.5, tried="the local gradient on the covered edge", shown="another number",
-           hints=[(2.5, "The right size. What arrived is negative, what left is positive: which sign was on the edge?"),
-                  (-0.4, "Upside down. Arrived × local = left: divide what left by what arrived."),
-                  (0.4, "Upside down, and the sign is lost. Arrived × local = left."),
-                  (-40, "You multiplied. −4 times which number is 10?"),
-                  (14, "You subtracted. Along a path gradients multiply, so undo a multiplication."),
-                  (6, "You added. Along a path gradients multiply, so undo a multiplication."),
-                  (10, "That is what left the op and reached x. It was multiplied by something on the way."),
-                  (-4, "That is what arrived at z. What multiplied it on the way to x?"),
-                  (5, "That is a value, or the other edge. Look at the gradients of z and of x."),
-                  (2, "That is the value of x. Look at the gradients of z and of x.")])
+    expect(answer, -2.5, tried="the local gradient on the covered edge", shown="another number", hints=hidden.mistakes)
 
 
-@exercise("02.routes", why="12 through b and 24 through c. Each route is a change that arrives, and changes add.")
+@exercise(
+    "02.routes", minutes=4, difficulty="medium",
+    question="""
+        $b = 3a$, $c = a^2$, $L = b \\cdot c$. What is the gradient of a at $a = 2$? Draw the graph on paper, and write the local gradients
+        on its arrows. Then walk.""",
+    stub="""
+        gradient_of_a = ...""",
+    hints=["Two routes: a → b → L and a → c → L. The local gradients on the first are 3 and c.",
+           ("Help: I get 288", """
+            At a = 2: b = 6 and c = 4. Through b: 4 · 3. Through c: 6 · 4. Each is a change that arrives at L. Do changes multiply or
+            add?""")],
+    solution="""
+        a = 2
+        b, c = 3 * a, a**2
+        through_b = c * 3           # ∂L/∂b · ∂b/∂a
+        through_c = b * 2 * a       # ∂L/∂c · ∂c/∂a
+        gradient_of_a = through_b + through_c""",
+    explained="12 + 24 = 36. Another way to see it: $L = 3a^3$, whose slope is $9a^2 = 36$. Draw it: `draw_graph` is yours now.",
+    why="12 through b and 24 through c. Each route is a change that arrives, and changes add.",
+    mistakes=[
+        multiplied(12, 24),
+        (12, "That is one route, the one through b. What arrives through c?"),
+        (24, "That is the value of L, or the one route through c. What arrives through b?"),
+        local_alone(3 + 4, "That is the sum of a's own two edges, both local. Carry each on to L first."),
+        (17, "Along one route the edges multiply; only then do you add the routes."),
+        (70, "Keep the routes apart: 3 belongs to b's edge alone, 4 to c's."),
+        (34, "Two edges are swapped: in L = b·c the edge of b carries c, and the edge of c carries b."),
+        (28, "Keep the routes apart: each edge of a goes on through its own edge of L."),
+        (18, "b alone can change by 3; but L = b·c multiplies that by c, which is 4. And there is another route."),
+        (20, "Is ∂c/∂a = 2a taken at a = 2? That is 4. And what arrives at c is b = 6."),
+        (10, "That is the sum of the last two edges. Each has to be multiplied by the edge before it.")],
+    planted=[(35.9, "expected  another number"), ((12, 24), "A single number was expected, and this holds 2")])
 def routes(answer):
-    expect(answer, 36, tried="∂L/∂a at a = 2", shown="another number",
-           hints=[(288, "You multiplied the routes. Each route is a change that arrives: do changes multiply or add?"),
-                  (12, "That is one route, the one through b. What arrives through c?"),
-                  (24, "That is the value of L, or the one route through c. What arrives through b?"),
-                  (7, "That is the sum of a's own two edges, both local. Carry each on to L first."),
-                  (17, "Along one route the edges multiply; only then do you add the routes."),
-                  (70, "Keep the routes apart: 3 belongs to b's edge alone, 4 to c's."),
-                  (34, "Two edges are swapped: in L = b·c the edge of b carries c, and the edge of c carries b."),
-                  (28, "Keep the routes apart: each edge of a goes on through its own edge of L."),
-                  (18, "b alone can change by 3; but L = b·c multiplies that by c, which is 4. And there is another route."),
-                  (20, "Is ∂c/∂a = 2a taken at a = 2? That is 4. And what arrives at c is b = 6."),
-                  (10, "That is the sum of the last two edges. Each has to be multiplied by the edge before it.")])
-
-
-@exercise("02.sum_over_paths", why="Multiply along a path, add over the paths: that is the chain rule, whole. No path gives 0.")
-def sum_over_paths(answer):
-    for paths in ([[3.0, 4.0], [4.0, 6.0]], [[2.0, -1.5, 3.0], [0.5], [4.0, 0.25]], [[7.0, 0.0, 2.0], [1.5, 2.0]], [[5.0]], []):
-        along = [prod(path) for path in paths]
-        right = sum(along)
-        hints = [] if len(paths) < 2 else [
-            (prod(along), "The routes are multiplied too. Each is a change that arrives: do changes multiply or add?"),
-            (sum(map(sum, paths)), "Everything is added. Along one path the local gradients multiply."),
-            (prod(map(sum, paths)), "The other way round: multiply along a path, add over the paths."),
-            (along[0], "Only the first path has arrived. Is the return inside the loop?"),
-            (along[-1], "Only the last path is left. Add to the total, do not replace it."),
-            (along, "Those are what the paths bring, one by one. Add them up."),
-            (1 + right, "One too many: a sum begins at 0."),
-            (0, "Always 0: a product begins at 1.")]
-        if not paths:
-            hints = [(1, "With no path at all nothing arrives: that is 0. (A published engine says 1.)")]
-        expect_call(answer, paths, gives=right, hints=hints)
-
-
-def _slopes(f, x, y, h=1e-5):
-    return (f(x + h, y) - f(x - h, y)) / (2 * h), (f(x, y + h) - f(x, y - h)) / (2 * h)
-
-
-def _knobs(combine):
-    """A `two_knobs` that combines the two slopes and the two nudges in its own way."""
-    return lambda f, x, y, dx, dy: combine(*_slopes(f, x, y), dx, dy)
-
-
-def _no_path_is_one(paths):
-    return sum(map(prod, paths)) if paths else 1
-
-
-def _last(paths):
-    total = 0
-    for path in paths:
-        total = prod(path)
-    return total
-
-
-def _zero(paths):
-    total = 0
-    for path in paths:
-        part = 0
-        for local in path:
-            part *= local
-        total += part
-    return total
-
-
-PLANTED = {
-    "02.two_knobs": [(lambda f, x, y, dx, dy: f(x + dx, y + dy) - f(x, y), "change itself"),
-                     (lambda f, x, y, dx, dy: f(x + dx, y + dy), "new value"),
-                     (_knobs(lambda a, b, dx, dy: a * dx * b * dy), "multiply or add"),
-                     (_knobs(lambda a, b, dx, dy: a * dy + b * dx), "other knob's nudge"),
-                     (_knobs(lambda a, b, dx, dy: (a + b) * (dx + dy)), "Hold one still"),
-                     (_knobs(lambda a, b, dx, dy: a * dx - b * dy), "Subtracted"),
-                     (_knobs(lambda a, b, dx, dy: a + b), "a rate"),
-                     (_knobs(lambda a, b, dx, dy: a * dx), "What does y bring"),
-                     (_knobs(lambda a, b, dx, dy: b * dy), "What does x bring"),
-                     (_knobs(lambda a, b, dx, dy: 2 * (a * dx + b * dy)), "double"),
-                     (_knobs(lambda a, b, dx, dy: 2e-5 * (a * dx + b * dy)), "not divided"),
-                     (lambda f, x, y, dx, dy: 12 * dx + 9 * dy, "")],
-    "02.hidden_edge": [(2.5, "which sign"), (-0.4, "Upside down"), (-40, "multiplied"), (14, "subtracted"), (10, "reached x"),
-                       (-4, "arrived at z"), (5, "a value"), (-2.4, "")],
-    "02.routes": [(288, "multiply or add"), (12, "through c"), (24, "through b"), (7, "both local"), (17, "multiply"),
-                  (70, "apart"), (34, "swapped"), (35.9, "")],
-    "02.sum_over_paths": [(lambda paths: prod(map(prod, paths)), "multiply or add"),
-                          (lambda paths: sum(map(sum, paths)), "Everything is added"),
-                          (lambda paths: prod(map(sum, paths)), "other way round"),
-                          (lambda paths: prod(paths[0]), "first path"),
-                          (_last, "last path"), (_zero, "begins at 1"),
-                          (lambda paths: [prod(path) for path in paths], "Add them up"),
-                          (lambda paths: 1 + sum(map(prod, paths)), "begins at 0"),
-                          (_no_path_is_one, "nothing arrives"),
-                          (lambda paths: abs(sum(map(prod, paths))), "")],
-}
+    expect(answer, 36, tried="∂L/∂a at a = 2", shown="another number", hints=routes.mistakes)

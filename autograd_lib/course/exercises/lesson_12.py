@@ -1,14 +1,140 @@
 """Lesson 12: batches that keep image and label together, a scaler that never sees the future, a learning curve."""
+import inspect
 from functools import cache
 
 import numpy as np
 
 from ... import nn, optim
 from ..data import digits
-from . import NotYet, Wrong, exercise, expect_call, is_stub
+from . import NotYet, Wrong, brief, exercise, expect, expect_call, expect_untouched, is_stub, returned
+from .mistakes import in_place, printed, swapped
+from .texts import Question, card, prediction, recall
+
+recall("12", [
+    Question("A value has two users. Two gradients come back to it. What happens to them? (Lesson 02)", "they are added",
+             "They are **added**: each user is a route by which a change arrives.",
+             ["they are added", "they are multiplied", "the larger one counts"]),
+    Question("A function has 1000 inputs. How many evaluations do central differences need for the whole gradient? (01)", 2000,
+             "**2000**, two an input. A backward pass gets all 1000 gradients in one walk over the graph."),
+    Question("The gradient is −3 and x moves by 0.02. How far does the value move? (00)", -0.06,
+             "By about **−0.06**: a rate, times the nudge.")])
+
+prediction(
+    "12.pull", question="""After 300 steps, which points pull hardest?
+
+        - **A** points where the network is undecided, with a probability near ½ for both classes
+        - **B** points deep inside their own colour, where it is sure and right
+        - **C** points deep inside the other colour, where it is sure and wrong""",
+    answer="C", choices=["A", "B", "C"],
+    reveal="""**C.** The text below derives it in three lines. If you chose A, you are in good company: those pull too, but only half as
+        hard.""")
+
+prediction(
+    "12.first_loss", question="What is its loss now, the mean of −log p(true class)? Give a number.", answer=2.303, tolerance=0.15,
+    reveal="""Knowing nothing, it gives each of ten classes about 1/10. So about −log(1/10) = log 10 ≈ **2.303**. It is worth knowing by
+        heart: a first loss far above it means that the start is wrong, and a loss that stays there means that nothing is learned.""")
+
+prediction(
+    "12.shapes", question="For a batch of 64: which shape have the logits, and which the gradient of the first layer's weight?",
+    answer={"logits": (64, 10), "gradient": (256, 64)},
+    reveal="""Logits **(64, 10)**: one row an image, one column a digit. The gradient has the shape of its weight, whatever the batch:
+        **(256, 64)**, a row a hidden neuron, a column a pixel.""")
+
+prediction(
+    "12.zero", question="""All weights and biases are 0. Which of the four parameters (weight and bias of the first layer, weight and bias
+        of the last) get a gradient that is not 0?""",
+    answer="the last bias alone",
+    choices=["all four", "both weights", "both biases", "the last weight and bias", "the last bias alone", "none"],
+    reveal="""Only **the last bias**. The hidden values are relu(0) = 0, so the last weight's gradient, made of them, is 0. And what
+        goes back to the hidden layer is multiplied by the last weight, which is 0. Nothing gets through to the first layer, not now and
+        not after twenty epochs.
+
+        So not zero. Then everything at 0.1? Now gradients flow. But every hidden neuron computes the same value, gets the same gradient,
+        takes the same step, and stays the same for ever: as many neurons as you like, one opinion. The cell below trains both starts and a
+        random one, with 32 hidden neurons.""")
+
+prediction(
+    "12.parrot", question="What accuracy, in percent: on those 200 scans, with the labels it was given? And on held-out digits?",
+    answer={"on the 200": 100, "held out": 10}, tolerance=6,
+    reveal="""**100 %** on the 200: it learns all the wrong answers by heart. Held out about **10 %**, like guessing: it knows nothing.""")
+
+prediction(
+    "12.hand", question="This time hold out the *last 450* scans in the file. What happens to the score of 98 or so?",
+    answer="lower", choices=["higher", "about the same", "lower"],
+    reveal="""**Lower**, by several percent: these are mostly hands that it has never seen. The same network and nearly as many scans to
+        learn from, but another question.""")
+
+card("12", [
+    "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
+    "Gradient at the logits: `p − onehot`. Sure and wrong pulls hardest; sure and right is silent.",
+    "First loss with C classes: about log C. If it stays there, nothing is learned.",
+    "Start at random, of size 1/√n: equal neurons stay equal.",
+    "One order for images and labels.",
+    "Only the held-out score counts, and only for what was really held out: scaler, seeds and hands too."])
+
+# --- 12.batches -----------------------------------------------------------------------------------------------------------
 
 
-@exercise("12.batches", why="One order for both: an image and its label are never apart, so no shuffle can part them.")
+def _batches(choose):
+    """A wrong `batches`: choose(n, size, rng) yields the rows of the images and of the labels, batch by batch."""
+    def batches(images, labels, size, rng):
+        for rows, label_rows in choose(len(images), size, rng):
+            yield images[rows], labels[label_rows]
+    return batches
+
+
+def _pieces(order, size, also=None):
+    for start in range(0, len(order), size):
+        yield order[start:start + size], (order if also is None else also)[start:start + size]
+
+
+def _in_place(images, labels, size, rng):
+    order = rng.permutation(len(images))
+    images[:], labels[:] = images[order], labels[order]
+    yield from _batches(lambda n, size, rng: _pieces(np.arange(n), size))(images, labels, size, rng)
+
+
+def _only_images(images, labels, size, rng):
+    for rows, _ in _pieces(rng.permutation(len(images)), size):
+        yield images[rows]
+
+
+@exercise(
+    "12.batches", minutes=8, difficulty="medium",
+    question="""
+        About what guessing gives, and a loss that sits near 2.3: nothing is learned. Find the bug and write the function right.
+
+        - every scan once an epoch, in a new random order from `rng`
+        - an image and its label together
+        - `size` rows a batch; the last one may be smaller
+        - the caller's arrays stay as they are""",
+    stub="""
+        def batches(images, labels, size, rng):
+            ...""",
+    hints=["After the second line of the colleague's function, is `labels[0]` still the label of `images[0]`?",
+           "Draw one `order = rng.permutation(len(images))` and use pieces of it as row numbers, for both arrays."],
+    solution="""
+        def batches(images, labels, size, rng):
+            order = rng.permutation(len(images))  # one order, for both
+            for start in range(0, len(images), size):
+                rows = order[start:start + size]
+                yield images[rows], labels[rows]""",
+    explained="`train` above does the same.",
+    why="One order for both: an image and its label are never apart, so no shuffle can part them.",
+    planted=[
+        (_batches(lambda n, size, rng: _pieces(rng.permutation(n), size, np.arange(n))), "How many orders"),
+        (_batches(lambda n, size, rng: _pieces(rng.permutation(n), size, rng.permutation(n))), "How many orders"),
+        (_batches(lambda n, size, rng: list(_pieces(rng.permutation(n), size))[:n // size]), "may be smaller"),
+        (_batches(lambda n, size, rng: _pieces(rng.permutation(n), n // size + 1)), "how many rows"),
+        (_batches(lambda n, size, rng: _pieces(rng.integers(n, size=n), size)), "come twice"),
+        (_batches(lambda n, size, rng: _pieces(np.arange(n), size)), "Nothing is shuffled"),
+        (_batches(lambda n, size, rng: _pieces(np.random.permutation(n), size)), "passed in"),
+        (_batches(lambda n, size, rng: _pieces(np.random.default_rng(1).permutation(n), size)), "the same order"),
+        (_in_place, "are stirred"),
+        (_only_images, "Yield two arrays"),
+        (lambda images, labels, size, rng: print(end=""), "is there a yield"),
+        (lambda images, labels, size, rng: [], "does the loop run"),
+        (np.arange(10), "give the function itself")])
 def batches(answer):
     labels = np.arange(10)
     images = np.repeat(labels[:, None] / 10, 3, axis=1)      # every image tells its own label
@@ -66,80 +192,95 @@ def _one_epoch(answer, images, labels, rng):
     return came
 
 
-@exercise("12.scale", why="Mean and spread are learned from the training scans, like weights. What only the test could tell, "
-                          "the scaler must not hear.")
-def scale(answer):
-    train, new = np.array([[1.0, 3.0], [5.0, 3.0]]), np.array([[7.0, 3.0], [9.0, 4.0]])   # the second pixel is constant
-    hints = [
-        ((_scaled(train, new, train)[0], _scaled(train, new, new)[1]),
-         "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it after that?"),
-        (_scaled(train, new, np.concatenate([train, new])),
-         "Mean and spread are taken over both: the test set leaks into training. Who may be asked?"),
-        (_scaled(train, new, new), "Fitted on the test set. Which of the two may the scaler learn from?"),
-        (lambda got, _: "Not a number, or a huge one: a pixel that never changes has spread 0. Divide by 1 there."
-            if _blown_up(got) else None),
-        ((train - train.mean(axis=0), new - train.mean(axis=0)),
-         "The mean is gone. Now divide by the spread, pixel by pixel."),
-        (((train - train.mean()) / train.std(), (new - train.mean()) / train.std()),
-         "One mean for all pixels: take it down the rows, axis=0, so that each pixel has its own.")]
-    with np.errstate(all="ignore"):
-        expect_call(answer, train, new, gives=_scaled(train, new, train), shown="other numbers", hints=hints)
-        rng = np.random.default_rng(0)
-        train, one = rng.normal(5, 2, (30, 4)), rng.normal(9, 1, (1, 4))
-        expect_call(answer, train, one, gives=_scaled(train, one, train), shown="other numbers",
-                    tried="standardise(30 scans, a single new scan) of 4 pixels")
-        before = train.copy()
-        answer(train, one)
-        if not np.array_equal(train, before):
-            raise Wrong("the caller's training scans, after the call", "changed", "as they were",
-                        "train -= … writes into the caller's array: make a new one, train - ….")
+# --- 12.scale -------------------------------------------------------------------------------------------------------------
 
-
-def _scaled(train, new, fit):
+def _scaled(train, new, fit, axis=0, keepdims=False):
     """Both arrays, scaled by mean and spread of `fit`."""
-    spread = np.where(fit.std(axis=0) > 0, fit.std(axis=0), 1)
-    return (train - fit.mean(axis=0)) / spread, (new - fit.mean(axis=0)) / spread
+    mean, spread = fit.mean(axis, keepdims=keepdims), fit.std(axis, keepdims=keepdims)
+    spread = np.where(spread > 0, spread, 1)
+    return (train - mean) / spread, (new - mean) / spread
 
 
-def _scaled_in_place(train, new):
-    """A planted wrong answer: the numbers are right, and the caller's array is gone."""
-    result = _scaled(train, new, train)
-    train -= train.mean(axis=0)
-    return result
+def _spread(x):
+    return np.where(x.std(axis=0) > 0, x.std(axis=0), 1)
 
 
-def _blown_up(got):
-    return isinstance(got, (tuple, list)) and any(not np.all(np.abs(np.asarray(part, float)) < 1e6) for part in got)
+def _right_scale(train, new):
+    return _scaled(train, new, train)
 
 
-@exercise("12.curve", why="The gap to 100 % shrinks, but more and more slowly: the curve says what more data would buy, "
-                          "before you pay for it.")
-def curve(answer):
-    held_out = len(digits()[3])
-    for n in (61, 500):      # a share of 61 scans is no share of 360
-        tried, got = f"held_out_accuracy({n})", answer(n)
-        if got is ... or (got is None and is_stub(answer)):
-            raise NotYet
-        if got is None:
-            raise Wrong(tried, "None", "a share from 0 to 1", "Nothing came back: is there a return?")
-        if np.ndim(got):
-            raise Wrong(tried, f"an array of shape {np.shape(got)}", "one number",
-                        "Which share of the held-out digits is read right?")
-        right, rote, everything = _learned(n)
-        if abs(got - right) > 0.01:      # three or four of the 360
-            hint = ("A share from 0 to 1, please." if got > 1 else
-                    "That is the share that is read wrong." if abs(1 - got - right) <= 0.01 else
-                    "About the score on the digits it has learned from. Ask it about those it has never seen."
-                    if abs(got - rote) <= 0.01 else
-                    "About what all the training digits give: are the first n rows taken, of images and of labels?"
-                    if abs(got - everything) <= 0.02 else
-                    "Not far from guessing: are images and labels cut at the same rows, and are there 40_000 // n epochs?"
-                    if got < 0.3 else
-                    f"Not a share of the {held_out} held-out digits: ask about all of them."
-                    if abs(got * held_out - round(got * held_out)) > 1e-6 else
-                    "For each n a new network with rng=0, the first n scans, 40_000 // n epochs, and `train` as it stands above.")
-            raise Wrong(tried, f"{got:.3f}", "another share", hint)
+def _blown_up(got, expected):
+    big = isinstance(got, (tuple, list)) and any(not np.all(np.abs(np.asarray(part, float)) < 1e6) for part in got)
+    return "Not a number, or a huge one: a pixel that never changes has spread 0. Divide by 1 there." if big else None
 
+
+@exercise(
+    "12.scale", minutes=8, difficulty="medium",
+    question="""
+        Often each pixel is scaled to mean 0 and spread 1 before training. Mean and spread are *learned* numbers. Write
+        `standardise(train, new)`, which returns `(train scaled, new scaled)`.
+
+        - subtract the mean, divide by the spread (`.std`), pixel by pixel (a pixel is a column)
+        - a pixel that never changes has spread 0: divide by 1 there
+        - it has to work when `new` is a single scan
+
+        Which scans may the mean and the spread be taken from?""",
+    stub="""
+        def standardise(train, new):
+            ...""",
+    hints=["A single new scan, scaled by *its own* mean, is 64 zeros. So the numbers cannot come from `new`.",
+           ("Help: nan, or huge numbers", """
+            `train.mean(axis=0)` has shape (64,), one number a pixel. `np.where(spread > 0, spread, 1)` mends the constant ones."""),
+           ("Why is taking both together wrong? The numbers hardly change.", """
+            That is why nobody notices. But the score was to say how it does on scans that nobody has seen, and these have been looked at.
+            With few scans, or a cleverer preparation than a mean, the score rises by much for no reason.""")],
+    solution="""
+        def standardise(train, new):
+            mean, spread = train.mean(axis=0), train.std(axis=0)
+            spread = np.where(spread > 0, spread, 1)
+            return (train - mean) / spread, (new - mean) / spread""",
+    explained="Mean and spread come from the training scans, and from nothing else.",
+    why="Mean and spread are learned from the training scans, like weights. What only the test could tell, the scaler must not hear.",
+    mistakes=[
+        (lambda train, new: (_scaled(train, new, train)[0], _scaled(train, new, new)[1]),
+         "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it after that?"),
+        (lambda train, new: _scaled(train, new, np.concatenate([train, new])),
+         "Mean and spread are taken over both: the test set leaks into training. Who may be asked?"),
+        (lambda train, new: _scaled(train, new, new), "Fitted on the test set. Which of the two may the scaler learn from?"),
+        (lambda train, new: (train - train.mean(axis=0), new - train.mean(axis=0)),
+         "The mean is gone. Now divide by the spread, pixel by pixel."),
+        (lambda train, new: (train / _spread(train), new / _spread(train)), "Divided by the spread. Subtract the mean before that."),
+        (lambda train, new: tuple(x - train.mean(axis=0) / _spread(train) for x in (train, new)),
+         "Only the mean is divided: put parentheses around x - mean."),
+        (lambda train, new: tuple((x - train.mean(axis=0)) / _spread(train) ** 2 for x in (train, new)),
+         "That divides by the variance. The spread is its root, .std."),
+        (lambda train, new: tuple((x - train.mean()) / train.std() for x in (train, new)),
+         "One mean for all pixels: take it down the rows, axis=0, so that each pixel has its own."),
+        (lambda train, new: tuple(_scaled(x, x, x, axis=1, keepdims=True)[0] for x in (train, new)),
+         "axis=1 goes along a scan, from pixel to pixel: each scan loses its own mean. Go down the rows, axis=0."),
+        (lambda train, new: _scaled(train, new, train, axis=1),
+         "axis=1 gives one number a scan. One a pixel is wanted: go down the rows, axis=0."),
+        (lambda train, new: _scaled(train, train, train, axis=1, keepdims=True),
+         "axis=1 goes along a scan, from pixel to pixel. Go down the rows, axis=0."),
+        (lambda train, new: _scaled(train, train, train), "train came back twice: scale the new scans too."),
+        swapped(_right_scale), printed(_right_scale),
+        _blown_up],
+    planted=[
+        in_place(_right_scale),
+        (lambda train, new: tuple((x - train.mean(axis=0)) / train.std(axis=0) for x in (train, new)), "Divide by 1 there"),
+        (lambda train, new: tuple((x - train.mean(axis=0)) / (train.std(axis=0) + 1e-8) for x in (train, new)), "Divide by 1"),
+        (lambda train, new: _scaled(train, new, train)[0], "2 values were expected"),
+        (lambda train, new: (_scaled(train, new, train)[0], _scaled(train, new, train)[1][0]), "Shape (2,), where (2, 2) was expected")])
+def scale(answer):
+    train, new = np.array([[1.0, 3.0], [5.0, 3.0], [9.0, 3.0]]), np.array([[7.0, 3.0], [9.0, 4.0]])   # the second pixel is constant
+    one = np.array([[4.0, 1.0]])
+    with np.errstate(all="ignore"):
+        expect_call(answer, train, new, gives=_right_scale(train, new), hints=scale.mistakes)
+        expect_call(answer, train, one, gives=_right_scale(train, one), hints=scale.mistakes)
+        expect_untouched(answer, train, one)
+
+
+# --- 12.curve -------------------------------------------------------------------------------------------------------------
 
 @cache
 def _learned(n):
@@ -150,9 +291,9 @@ def _learned(n):
     return right, rote, right if n == len(labels) else _learned(len(labels))[0]
 
 
-def _fitted(images, labels):
-    """The lesson's `train` on a new network, step by step the same."""
-    model, rng, epochs = nn.MLP([64, 32, 10], rng=0), np.random.default_rng(0), 40_000 // len(labels)
+def _fitted(images, labels, model=None):
+    """The lesson's `train`, step by step the same; on a new network, unless one is given."""
+    model, rng, epochs = model or nn.MLP([64, 32, 10], rng=0), np.random.default_rng(0), 40_000 // len(labels)
     optimizer = optim.Adam(model.parameters(), lr=0.003)
     for epoch in range(epochs):
         optimizer.lr = 0.003 * (1 - epoch / epochs)
@@ -170,32 +311,6 @@ def _share(model, images, labels):
     return np.mean(model(images).data.argmax(axis=1) == labels)
 
 
-# --- Wrong answers, each with a piece of the hint it must get ---------------------------------------------------------
-
-def _batches(choose):
-    """A wrong `batches`: choose(n, size, rng) yields the rows of the images and of the labels, batch by batch."""
-    def batches(images, labels, size, rng):
-        for rows, label_rows in choose(len(images), size, rng):
-            yield images[rows], labels[label_rows]
-    return batches
-
-
-def _pieces(order, size, also=None):
-    for start in range(0, len(order), size):
-        yield order[start:start + size], (order if also is None else also)[start:start + size]
-
-
-def _in_place(images, labels, size, rng):
-    order = rng.permutation(len(images))
-    images[:], labels[:] = images[order], labels[order]
-    yield from _batches(lambda n, size, rng: _pieces(np.arange(n), size))(images, labels, size, rng)
-
-
-def _only_images(images, labels, size, rng):
-    for rows, _ in _pieces(rng.permutation(len(images)), size):
-        yield images[rows]
-
-
 def _held_out(learn, ask):
     """A wrong `held_out_accuracy`: learns from the rows learn(n), is asked about ask(n); the 360 held-out rows come last."""
     def held_out_accuracy(n):
@@ -205,39 +320,100 @@ def _held_out(learn, ask):
     return held_out_accuracy
 
 
-PLANTED = {
-    "12.batches": [
-        (_batches(lambda n, size, rng: _pieces(rng.permutation(n), size, np.arange(n))), "How many orders"),
-        (_batches(lambda n, size, rng: _pieces(rng.permutation(n), size, rng.permutation(n))), "How many orders"),
-        (_batches(lambda n, size, rng: list(_pieces(rng.permutation(n), size))[:n // size]), "may be smaller"),
-        (_batches(lambda n, size, rng: _pieces(rng.permutation(n), n // size + 1)), "how many rows"),
-        (_batches(lambda n, size, rng: _pieces(rng.integers(n, size=n), size)), "come twice"),
-        (_batches(lambda n, size, rng: _pieces(np.arange(n), size)), "Nothing is shuffled"),
-        (_batches(lambda n, size, rng: _pieces(np.random.permutation(n), size)), "passed in"),
-        (_batches(lambda n, size, rng: _pieces(np.random.default_rng(1).permutation(n), size)), "the same order"),
-        (_in_place, "are stirred"),
-        (_only_images, "Yield two arrays"),
-        (lambda images, labels, size, rng: print(end=""), "is there a yield"),
-        (lambda images, labels, size, rng: [], "does the loop run")],
-    "12.scale": [
-        (_scaled_in_place, "writes into the caller's array"),
-        (lambda train, new: (_scaled(train, new, train)[0], _scaled(train, new, new)[1]), "one scan arrives alone"),
-        (lambda train, new: _scaled(train, new, np.concatenate([train, new])), "leaks into training"),
-        (lambda train, new: _scaled(train, new, new), "Fitted on the test set"),
-        (lambda train, new: tuple((x - train.mean(axis=0)) / train.std(axis=0) for x in (train, new)), "Divide by 1 there"),
-        (lambda train, new: tuple((x - train.mean(axis=0)) / (train.std(axis=0) + 1e-8) for x in (train, new)), "Divide by 1"),
-        (lambda train, new: tuple((x - train.mean()) / train.std() for x in (train, new)), "axis=0"),
-        (lambda train, new: (train - train.mean(axis=0), new - train.mean(axis=0)), "divide by the spread"),
-        (lambda train, new: _scaled(train, new, train)[::-1], "swapped"),
-        (lambda train, new: _scaled(train, new, train)[0], "2 values were expected")],
-    "12.curve": [
-        (_held_out(lambda n: slice(n), lambda n: slice(n)), "it has learned from"),
-        (_held_out(lambda n: slice(-360), lambda n: slice(-360, None)), "are the first n rows taken"),
-        (_held_out(lambda n: slice(-360, None), lambda n: slice(-360, None)), "it has learned from"),
-        (_held_out(lambda n: slice(n), lambda n: slice(-360, n - 360)), "ask about all of them"),
-        (_held_out(lambda n: slice(-360 - n, -360), lambda n: slice(-360, None)), "the first n scans"),
+def _reuses(reader):
+    """A wrong `held_out_accuracy`: each n goes on with one network, which has learned from all scans before."""
+    start = reader.state_dict()
+
+    def held_out_accuracy(n):
+        images, labels, test_images, test_labels = digits()
+        if n < 100:
+            reader.load_state_dict(start)
+            _fitted(images, labels, reader)
+        return _share(_fitted(images[:n], labels[:n], reader), test_images, test_labels)
+    return held_out_accuracy
+
+
+@exercise(
+    "12.curve", minutes=8, difficulty="medium",
+    question="""
+        Would more data help? Ask the data you have. Write `held_out_accuracy(n)`: make `nn.MLP([64, 32, 10], rng=0)`, `train` it on the
+        **first n** training scans for `40_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (Fewer
+        scans, more epochs: so each network takes about as many steps, and only the data differ.)
+
+        Before you run it, guess two numbers: by how many percent does the score rise from 50 to 100 scans, and by how many from 800 to
+        all? Your curve is drawn after the hints, once the function returns something.""",
+    stub="""
+        def held_out_accuracy(n):
+            ...""",
+    hints=["""
+        `images[:n]` and `labels[:n]` are the first n scans. A new network every time, or the second size starts with what the first has
+        learned.""",
+           "`train(...)` returns the model. `accuracy(model, ..., ...)` wants the held-out arrays."],
+    solution="""
+        def held_out_accuracy(n):
+            model = train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], epochs=40_000 // n)
+            return accuracy(model, test_images, test_labels)""",
+    explained="""
+        A new network for every n, and always the same held-out digits. The first doublings buy much, the last ones little. (A wobble of
+        one percent is four digits: chance.)""",
+    why="The gap to 100 % shrinks, but more and more slowly: the curve says what more data would buy, before you pay for it.",
+    planted=[
+        (nn.MLP([64, 32, 10], rng=0), "That is a network"),
+        (lambda n: nn.MLP([64, 32, 10], rng=0), "A network came back"),
+        (lambda n: _learned(n), "which of them"),
         (lambda n: 100 * _learned(n)[0], "from 0 to 1"),
         (lambda n: 1 - _learned(n)[0], "read wrong"),
+        (_held_out(lambda n: slice(n), lambda n: slice(n)), "it has learned from"),
+        (_held_out(lambda n: slice(-360, None), lambda n: slice(-360, None)), "it has learned from"),
+        (_held_out(lambda n: slice(-360), lambda n: slice(-360, None)), "are the first n rows taken"),
+        (_reuses(nn.MLP([64, 32, 10], rng=0)), "`reader` was made outside"),
         (lambda n: 0.1, "far from guessing"),
-        (lambda n: print(end=""), "is there a return")],
-}
+        (_held_out(lambda n: slice(n), lambda n: slice(-360, n - 360)), "ask about all of them"),
+        (_held_out(lambda n: slice(-360 - n, -360), lambda n: slice(-360, None)), "the first n scans"),
+        (0.9, "give it the function"),
+        (lambda n: str(_learned(n)[0]), "of type str"),
+        (lambda n: print(_learned(n)[0]), "write return"),
+        (lambda n: print(end=""), "is there a return")])
+def curve(answer):
+    shown = "a share from 0 to 1"
+    if isinstance(answer, nn.Module):
+        raise Wrong("your answer", "a network", "a function of n",
+                    "That is a network. The check calls your function, which makes a new network for each n.")
+    for n in (61, 500):      # a share of 61 scans is no share of 360
+        tried = f"held_out_accuracy({n})"
+        got = returned(answer, n, tried=tried, shown=shown)
+        if isinstance(got, nn.Module):
+            raise Wrong(tried, "a network", shown, "A network came back. Ask it: accuracy(model, test_images, test_labels).")
+        if np.ndim(got):
+            raise Wrong(tried, brief(got), shown, "Several values came back: which of them is the share of the held-out digits?")
+        expect(got, _learned(n)[0], tried=tried, shown=shown, rtol=0, atol=0.01,      # three or four of the 360
+               hints=[lambda got, right: _misread(answer, n, float(got))])
+
+
+def _misread(answer, n, got):
+    """The likely cause of a wrong share."""
+    right, rote, everything = _learned(n)
+    if got > 1:
+        return "A share from 0 to 1, please."
+    if abs(1 - got - right) <= 0.01:
+        return "That is the share that is read wrong."
+    if outside := _networks_of(answer):
+        return (f"`{outside[0]}` was made outside your function, and goes on from what it has learned before. "
+                "Make a new nn.MLP inside, for each n.")
+    if abs(got - rote) <= 0.01:
+        return "About the score on the digits it has learned from. Ask it about those it has never seen."
+    if abs(got - everything) <= 0.02:
+        return "About what all the training digits give: are the first n rows taken, of images and of labels?"
+    if got < 0.3:
+        return "Not far from guessing: are images and labels cut at the same rows, and are there 40_000 // n epochs?"
+    if abs(got * 360 - round(got * 360)) > 1e-6:
+        return "Not a share of the 360 held-out digits: ask about all of them."
+    return "For each n a new network with rng=0, the first n scans, 40_000 // n epochs, and `train` as it stands above."
+
+
+def _networks_of(function):
+    """The names of the networks that a function uses and does not make."""
+    if not inspect.isfunction(function):
+        return []
+    used = inspect.getclosurevars(function)
+    return [name for name, value in {**used.globals, **used.nonlocals}.items() if isinstance(value, nn.Module)]

@@ -1,0 +1,193 @@
+"""Lesson 03: the rules of + − × ÷ and of constant powers."""
+import numpy as np
+
+import autograd_lib as ag
+
+from . import exercise, expect, expect_rule, of_rule
+from .compare import is_stub
+from .mistakes import sign_lost
+from .texts import Question, card, prediction, recall
+from .verdict import NotYet
+
+recall("03", [
+    Question("A value goes into two slots, and 50 comes back from each. What is its gradient? (Lesson 02)", 100,
+             "**100**. Each slot is a path of its own, and over paths you add."),
+    Question("The gradient that arrives at an operation is −4, and the local gradient of x is 2.5. What goes to x? (02)", -10,
+             "What arrives times local: −4 · 2.5 = **−10**."),
+    Question("You measure a slope with $h = 10^{-1}$ and with $h = 10^{-12}$. Which is nearer the truth, for a central difference? (01)",
+             "h = 0.1", "**h = 0.1**, for most smooth functions: at $10^{-12}$ rounding has eaten all but a few digits.",
+             ["h = 0.1", "h = 1e-12"])])
+
+prediction(
+    "03.corner", question="Both sides grow by 0.1. What share of the growth is the corner, in percent? And when both grow by 0.01?",
+    answer={"at 0.1": 2, "at 0.01": 0.2}, tolerance=0.08,
+    reveal="""At 0.1: the strips are 0.2 and 0.3, the corner 0.01, which is about **2 %** of 0.51. At 0.01 the strips are ten times
+        smaller and the corner a *hundred* times: about **0.2 %**. Nudge times nudge loses against nudge.""")
+
+prediction(
+    "03.own", question="""$z = x \\cdot y$ at $x = 3$, $y = 2$. You double x. What happens to $\\partial z / \\partial x$? And to
+        $\\partial z / \\partial y$?""",
+    answer={"∂z/∂x": "stays", "∂z/∂y": "doubles"},
+    choices={"∂z/∂x": ["stays", "doubles", "halves"], "∂z/∂y": ["stays", "doubles", "halves"]},
+    reveal="""∂z/∂x **stays** 2: a wider rectangle has the same height, so another bit of width adds as much as before. ∂z/∂y **doubles**,
+        from 3 to 6. The rule for x uses y, and the rule for y uses x.""")
+
+prediction(
+    "03.divide", question="""$z = x / y$ at $x = 6$, $y = 2$. You raise y a little. Does z rise or fall? And how fast: what is
+        $\\partial z / \\partial y$?""",
+    answer={"z": "falls", "∂z/∂y": -1.5}, choices={"z": ["rises", "falls"]},
+    reveal="""It **falls**, at the rate **−1.5**. Six shared among more people gives each less. The number comes from the next lines.""")
+
+prediction(
+    "03.pattern", question="The slopes of $x$, $x^2$, $x^3$, $x^4$ at $x = 2$ are 1, 4, 12, 32. What is the slope of $x^5$ there?",
+    answer=80,
+    reveal="**80**. They are 1 · 1, 2 · 2, 3 · 4 and 4 · 8: the exponent, times the power before. So 5 · 16.")
+
+card("03", [
+    "Product: two strips, and a corner that vanishes. ∂z/∂x = y and ∂z/∂y = x.",
+    "The rule for one slot never contains that slot's own value, where the op is linear in it.",
+    "x in both slots of a product: two arrivals, 2x.",
+    "Quotient: the product rule read backward, dx = y dz + z dy. So 1/y, and −z/y.",
+    "5 − x: x is in the second slot, where the sign is −.",
+    "Power: n·xⁿ⁻¹, also for negative n and for roots, where x > 0."])
+
+
+@exercise(
+    "03.square", minutes=3, difficulty="easy",
+    question="""
+        The same Tensor in both slots: $L = x \\cdot x$, written as `ag.multiply(x, x)`. What is the gradient of x at $x = 3$?""",
+    stub="""
+        gradient_of_x = ...""",
+    hints=["How many arrows run from x to the product? What is the local gradient on each?",
+           ("Help: I get 3", "That is what arrives through one slot. There are two slots, and one x: how many arrivals?")],
+    solution="""
+        gradient_of_x = 3 + 3      # through the first slot y = 3 arrives, through the second x = 3""",
+    explained="Each slot brings what stands in the other one, and over paths you add. It is the $2x$ from school.",
+    why="Two slots, one x: two arrivals, and they add.",
+    mistakes=[
+        (3, "That is one arrival. Two slots, one x: how many arrivals?"),
+        (9, "That is the value of L, or the two local gradients multiplied. Over paths you add."),
+        (2, "That is the slope of x · 2. What stands in the other slot is x itself."),
+        (1, "That is the gradient of L. What does it become on the two arrows?"),
+        sign_lost(6)],
+    planted=[(6.1, "another number"), ((3, 3), "A single number")])
+def square(answer):
+    expect(answer, 6, tried="the gradient of x in multiply(x, x), at x = 3", shown="another number", hints=square.mistakes)
+
+
+@exercise(
+    "03.divide", minutes=6, difficulty="medium",
+    question="""
+        Write both rules of $z = x / y$ the way the library does: each takes g, z, x and y, and returns what goes to its slot. The
+        boxes have the local gradients.""",
+    stub="""
+        divide_x = lambda g, z, x, y: ...
+        divide_y = lambda g, z, x, y: ...""",
+    hints=["What goes to a slot is what arrives, g, times the local gradient in the box.",
+           ("Help: the sign is wrong", "Raise y a little. Does z rise? The local gradient of y has to say so."),
+           ("Help: how do I get by without z?",
+            "You need not: z is passed in. If you like, $z / y$ is $x / y^2$, and the check takes either form.")],
+    solution="""
+        divide_x = lambda g, z, x, y: g / y
+        divide_y = lambda g, z, x, y: -g * z / y""",
+    explained="`-g * x / y**2` is the same number, with one multiplication more.",
+    why="Division needed no limit of its own: it is the product rule, read backward.",
+    planted=[
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: g * z / y), "wrong sign"),
+        ((lambda g, z, x, y: -g * z / y, lambda g, z, x, y: g / y), "are the two rules swapped"),
+        ((lambda g, z, x, y: 1 / y, lambda g, z, x, y: -z / y), "upstream gradient is missing"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g / y), "rule for y"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * x / y), "rule for y"),
+        ((lambda g, z, x, y: g * y, lambda g, z, x, y: -g * z / y), "rule for x"),
+        ((lambda g, z, x, y: g // y, lambda g, z, x, y: -g * z / y), "rule for x"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: print(-g * z / y)), "rule for y")])
+def divide(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    rule_x, rule_y = answer
+    expect_rule(rule_x, ag.divide, 0)
+    expect_rule(rule_y, ag.divide, 1)
+
+
+@exercise(
+    "03.drill", minutes=5, difficulty="easy",
+    question="""
+        Three more, from the definition in your head: how does z move when one input does? $z = x - y$, and $z = -x$. (For $z = x + y$ you
+        wrote both rules in lesson 02: `g` and `g`.)""",
+    stub="""
+        subtract_x = lambda g, z, x, y: ...
+        subtract_y = lambda g, z, x, y: ...
+        negative_x = lambda g, z, x: ...""",
+    hints=["Raise y in $x - y$ by 1: z falls by exactly 1, wherever you stand.",
+           ("Help: I wrote -1", "That is the local gradient. What goes to the slot is what arrives, times it.")],
+    solution="""
+        subtract_x = lambda g, z, x, y: g
+        subtract_y = lambda g, z, x, y: -g
+        negative_x = lambda g, z, x: -g""",
+    explained="No x and no y on the right: these graphs are straight, and a straight line has the same slope everywhere.",
+    why="Where an op is linear, its rule needs no value at all: nothing has to be kept for the way back.",
+    planted=[
+        ((lambda g, z, x, y: g, lambda g, z, x, y: g, lambda g, z, x: -g), "wrong sign"),
+        ((lambda g, z, x, y: -g, lambda g, z, x, y: g, lambda g, z, x: -g), "wrong sign"),
+        ((lambda g, z, x, y: 1, lambda g, z, x, y: -1, lambda g, z, x: -1), "upstream gradient is missing"),
+        ((lambda g, z, x, y: g, lambda g, z, x, y: -g, lambda g, z, x: g), "wrong sign"),
+        ((lambda g, z, x, y: g * x, lambda g, z, x, y: -g * y, lambda g, z, x: -g), "rule for x"),
+        ((lambda g, z, x, y: g, lambda g, z, x, y: -g, lambda g, z, x: -g * x), "rule for x")])
+def drill(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    for rule, row, arg in zip(answer, [ag.subtract, ag.subtract, ag.negative], [0, 1, 0]):
+        expect_rule(rule, row, arg)
+
+
+@exercise(
+    "03.reflected", minutes=4, difficulty="medium",
+    question="""
+        Python calls the same rows for `5 - x` and `6 / x`; the 5 and the 6 are constants and want no gradient. At $x = 2$, what is the
+        slope of $5 - x$? And of $6 / x$? Give both.""",
+    stub="""
+        slope_of_5_minus_x = ...
+        slope_of_6_over_x = ...""",
+    hints=["Which slot is x in, the first or the second?",
+           ("Help: I get 1 and 0.5", "Those are the rules of the first slot. There stand the 5 and the 6, which want nothing.")],
+    solution="""
+        slope_of_5_minus_x = -1            # the second slot of subtract
+        slope_of_6_over_x = -3 / 2         # the second slot of divide: −z/y, with z = 3""",
+    explained="`__rsub__` and `__rtruediv__` are the same two rows with their arguments exchanged.",
+    why="A reflected operator needs no rule of its own, only the right slot.",
+    mistakes=[
+        ((1, 0.5), "Those are the first slots. Which slot is x in?"),
+        ((-1, 0.5), "The second number is for the first slot. In 6 / x, which slot is x in?"),
+        ((1, -1.5), "The first number is for the first slot. In 5 − x, which slot is x in?"),
+        ((-1, 1.5), "Raise x: does 6 / x rise?"),
+        ((-1, -0.5), "Its local gradient is −z / y. Here z is 3."),
+        ((-1, -3), "−z, and then divided by y, which is 2 here."),
+        ((3, 3), "Those are the values. The slopes are asked for.")],
+    planted=[((-1, -1.4), "Number 2 of 2 differs"), (-1, "2 values were expected"), ((-1.5, -1), "in the wrong order")])
+def reflected(answer):
+    expect(answer, (-1, -1.5), tried="the slopes of 5 − x and of 6 / x at x = 2", shown="two other numbers", hints=reflected.mistakes)
+
+
+@exercise(
+    "03.power", minutes=5, difficulty="medium",
+    question="""
+        Write the rule of $z = x^n$ for a constant exponent: what goes to x. (In the library's row the exponent is the second input, y, so
+        here it is called y too.)""",
+    stub="""
+        power_x = lambda g, z, x, y: ...""",
+    hints=["The box says $n \\cdot x^{n-1}$, and n is called y. What arrives multiplies it.",
+           ("Help: I could use z", "$z / x$ is $x^{n-1}$, as long as x is not 0. What happens there?")],
+    solution="""
+        power_x = lambda g, z, x, y: g * y * x ** (y - 1)""",
+    explained="With `g * y * z / x` the slope of $x^2$ at 0 would be 0 / 0, which is nan, and it is 0.",
+    why="One line for every constant exponent: whole, negative, or a fraction.",
+    mistakes=of_rule(ag.power, 0, inputs=[(2.0, 3.0), (0.0, 2.0), (1.5, -1.0), (4.0, 0.5), (np.array([0.5, 2.0, 3.0]), 3.0)]),
+    planted=[
+        (lambda g, z, x, y: g * y * z / x, "0"),
+        (lambda g, z, x, y: g * x ** (y - 1), "x = 2"),
+        (lambda g, z, x, y: g * y * x ** y, "x = 2"),
+        (lambda g, z, x, y: g * (y - 1) * x ** (y - 1), "x = 2"),
+        (lambda g, z, x, y: g * z * np.log(x), "x = 2")])
+def power(answer):
+    with np.errstate(all="ignore"):
+        expect_rule(answer, ag.power, 0, inputs=[(2.0, 3.0), (0.0, 2.0), (1.5, -1.0), (4.0, 0.5), (np.array([0.5, 2.0, 3.0]), 3.0)])

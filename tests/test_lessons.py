@@ -1,0 +1,65 @@
+"""What can be counted of a lesson: its frame and its size, and that the rows of the table are derived where they say."""
+import ast
+import re
+from pathlib import Path
+from statistics import median
+
+import nbformat
+import pytest
+
+import autograd_lib as ag
+from autograd_lib.course.rules import derived
+
+ROOT = Path(__file__).parent.parent
+LESSONS = {path.stem[:2]: path for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb"))}
+EVERY_LESSON = pytest.mark.parametrize("lesson", LESSONS)
+MOST_CELLS, MOST_PREDICTIONS, MINUTES, LONGEST_CELL = 55, 6, range(20, 76), 25
+
+
+def cells(lesson, kind):
+    return [cell for cell in nbformat.read(LESSONS[lesson], as_version=4).cells if cell.cell_type == kind]
+
+
+def calls(lesson, function):
+    """The calls of `function` in the lesson's code, as syntax trees."""
+    return [node for cell in cells(lesson, "code") for node in ast.walk(ast.parse(cell.source))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function]
+
+
+@EVERY_LESSON
+def test_a_lesson_has_its_frame(lesson):
+    text = [cell.source for cell in cells(lesson, "markdown")]
+    assert re.match(r"# \w+", text[0]), "the first cell is the title"
+    assert "| you build | you need | it takes |" in text[0] and "(notation.ipynb)" in text[0]
+    for function in ["predict", "check", "card"] + ["recall"] * (lesson != "00"):
+        assert calls(lesson, function), f"no cell calls {function}(…)"
+        named = [ast.literal_eval(call.args[0])[:2] for call in calls(lesson, function)]
+        assert set(named) == {lesson}
+    assert "PyTorch" in text[-1] and "Next" in text[-1], "the last cell says what is next, and what it is called elsewhere"
+
+
+@EVERY_LESSON
+def test_a_lesson_is_no_longer_than_a_sitting(lesson):
+    code = [cell.source for cell in cells(lesson, "code")]
+    assert len(code) + len(cells(lesson, "markdown")) <= MOST_CELLS
+    assert len(calls(lesson, "predict")) <= MOST_PREDICTIONS
+    assert int(re.search(r"(\d+) minutes", cells(lesson, "markdown")[0].source)[1]) in MINUTES
+    lines = [len(source.splitlines()) for source in code]
+    assert median(lines) <= 4 and max(lines) <= LONGEST_CELL
+
+
+@pytest.mark.parametrize("row, lesson", [(row, lesson) for row, lesson in derived().items() if lesson in LESSONS])
+def test_every_row_is_derived_and_compared_where_the_table_says(row, lesson):
+    assert f"ag.{row}" in compared(lesson), f"lesson {lesson} derives {row}: its same_line({{…}}) has to show the learner's rule"
+
+
+@EVERY_LESSON
+def test_no_lesson_claims_a_row_that_does_not_exist(lesson):
+    for row in compared(lesson):
+        assert row.removeprefix("ag.") in derived() and hasattr(ag, row.removeprefix("ag.")), row
+
+
+def compared(lesson):
+    """The rows that the lesson's `same_line` compares, as they are written: "ag.multiply"."""
+    arguments = [call.args for call in calls(lesson, "same_line")]
+    return [ast.unparse(row) for first, *rest in arguments for row in (first.keys if isinstance(first, ast.Dict) else rest[:1])]
