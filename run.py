@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Set up the course and run it:  python run.py TARGET [arguments]
 
-lab    open JupyterLab on the first lesson      python run.py lab --no-browser --port 9999
-test   run every test and every notebook        python run.py test -k relu
-bench  time the engine beside NumPy and peers   python run.py bench MLP
-lock   write requirements.lock anew from pyproject.toml (--upgrade: to the newest releases)
-clean  remove .venv and whatever else was made here; notebooks and data stay
+lab           open JupyterLab on the first lesson      python run.py lab --no-browser --port 9999
+test          run every test and every notebook        python run.py test -k relu
+test-browser  of these, the lessons in a real browser  python run.py test-browser -k 02_draw
+bench         time the engine beside NumPy and peers   python run.py bench MLP
+lock          write requirements.lock anew from pyproject.toml (--upgrade: to the newest releases)
+clean         remove .venv and whatever else was made here; notebooks and data stay
 
-`lab`, `test` and `bench` first install what requirements.lock names into .venv, unless that is done already.
+`lab`, both tests and `bench` first install what requirements.lock names into .venv, unless that is done already.
 """
 # Standard library only. Must parse on Python 3.6, or it could not say that Python is too old.
 import hashlib
@@ -123,6 +124,11 @@ def test(*args):
                 "--dist", "loadfile", *args)  # loadfile: nbval needs the cells of a notebook in one process
 
 
+def test_browser(*args):
+    install()
+    return call(python_of(VENV), "-m", "pytest", "tests/test_browser.py", *args)
+
+
 def bench(*args):
     install()
     return call(python_of(VENV), "tests/bench.py", *args)
@@ -146,7 +152,7 @@ def clean():
 
 
 def main(target="", *args):
-    targets = {"lab": lab, "test": test, "bench": bench, "lock": lock, "clean": clean}
+    targets = {"lab": lab, "test": test, "test-browser": test_browser, "bench": bench, "lock": lock, "clean": clean}
     if target not in targets:
         sys.exit((f"There is no target {target!r}.\n\n" if target else "") + __doc__)
     use_new_enough_python()

@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 from contextlib import contextmanager
+from math import ceil
 
 TOKEN = "suite"
 NO_NOTICES = {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}  # they cover a corner
@@ -84,22 +85,21 @@ class Lesson:
         self.page.on("request", lambda request: self.outside.append(request.url)
                      if not request.url.startswith((address, "data:", "blob:")) else None)
         self.page.goto(f"{address}/lab/tree/{path}?reset&token={TOKEN}")
-        self.wait("window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
-        self.page.evaluate("""() => {
-            window.raised = [];
-            jupyterapp.shell.currentWidget.sessionContext.session.kernel.iopubMessage.connect((_, {header, content}) => {
-                if (header.msg_type === 'error') raised.push(`${content.ename}: ${content.evalue}`);
-                if (content.name === 'stderr' && !content.text.startsWith('No such comm')) raised.push(content.text);
-            });
-        }""")
+        self.wait("window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'",
+                  seconds=180)
+        self.page.evaluate(LISTEN)
 
-    def wait(self, condition, seconds=60):
-        self.page.wait_for_function(condition, timeout=1000 * seconds)
+    def close(self):
+        self.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.shutdown()")     # its kernel would stay
+        self.page.close()
+
+    def wait(self, condition, *, given=None, seconds=60):
+        self.page.wait_for_function(condition, arg=given, timeout=1000 * seconds)
 
     def run_all(self, seconds=180):
         """Run all cells, to the end or the first error."""
         self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells').then(() => window.ran = 1) }")
-        self.wait("window.ran && jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'", seconds)
+        self.wait("window.ran && lab.kernel.status === 'idle' && lab.widgets_show()", seconds=seconds)
 
     def errors(self):
         """Every exception and warning of the kernel so far, also those of a slider's callback, and widgets that do not show.
@@ -108,13 +108,97 @@ class Lesson:
         """
         broken = self.page.eval_on_selector_all(".jupyter-widgets-error, .jp-WidgetManager-error",
                                                 "found => found.map(one => one.innerText)")
-        return self.page.evaluate("window.raised") + broken
+        return self.page.evaluate("lab.raised") + broken
 
-    def picture(self, path):
-        """The whole notebook as one PNG."""
-        height = self.page.evaluate("document.querySelector('.jp-NotebookPanel .jp-WindowedPanel-viewport').scrollHeight")
-        self.page.set_viewport_size({"width": 1280, "height": min(height + 120, 16000)})
-        self.page.wait_for_timeout(500)  # it lays itself out anew, and stays where it had scrolled to
-        self.page.evaluate("document.querySelector('.jp-NotebookPanel .jp-WindowedPanel-outer').scrollTop = 0")
-        self.page.screenshot(path=path)
-        self.page.set_viewport_size({"width": 1280, "height": 900})
+    def cell(self, cell_id):
+        """The cell's element in the page."""
+        return self.page.evaluate_handle("id => lab.cell(id).node", cell_id).as_element()
+
+    def widgets(self):
+        """(id of its cell, element) of each widget on display, those inside another left out."""
+        inner = ".jupyter-widgets .jupyter-widgets"
+        found = self.page.query_selector_all(".jp-Notebook .jp-OutputArea-output .jupyter-widgets")
+        return [(self.page.evaluate("node => lab.cells().find(cell => cell.node.contains(node)).model.id", widget), widget)
+                for widget in found if not widget.evaluate(f"node => node.matches('{inner}')")]
+
+    def run(self, cell_id, text=None):
+        """Run one cell by the keyboard, with `text` typed in the place of its own if there is one."""
+        self.cell(cell_id).query_selector(".cm-content").click()
+        if text is not None:
+            self.page.keyboard.press("ControlOrMeta+A")
+            self.page.keyboard.insert_text(text)
+            assert self.page.evaluate("id => lab.cell(id).model.sharedModel.source", cell_id) == text
+        self.page.evaluate("lab.ran = 0")
+        self.page.keyboard.press("Shift+Enter")
+        self.wait("lab.ran && lab.kernel.status === 'idle'")
+
+    def shown(self, cell_id):
+        """What the cell has put out, as text, once it has."""
+        self.wait("id => lab.cell(id).node.querySelector('.jp-OutputArea').innerText.trim()", given=cell_id)
+        return self.cell(cell_id).query_selector(".jp-OutputArea").inner_text()
+
+    def watch(self, widget):
+        """From now on `press` measures this widget's changes."""
+        self.page.evaluate("widget => lab.watch(widget)", widget)
+
+    def press(self, control, keys):
+        """Press keys on a control of the watched widget, and wait until the kernel has answered and the widget is at rest.
+
+        The milliseconds from the last press to the last change, and to the frame that shows it; None where a slider stood at its end.
+        """
+        control.focus()
+        before = control.get_attribute("aria-valuetext")
+        self.page.evaluate("lab.answered = lab.changed = lab.shown = 0")
+        for key in keys.split():
+            self.page.keyboard.press(key)
+        if before and control.get_attribute("aria-valuetext") == before:
+            return None
+        self.wait("lab.answered && lab.shown >= lab.changed && performance.now() - Math.max(lab.answered, lab.shown) > 60")
+        return self.page.evaluate("[lab.changed - lab.pressed, lab.shown - lab.pressed]")
+
+    def look(self, width=1280, theme="Light"):
+        """The window's width, and JupyterLab's theme."""
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.evaluate("theme => { jupyterapp.commands.execute('apputils:change-theme', {theme}) }", f"JupyterLab {theme}")
+        self.wait("""theme => document.body.dataset.jpThemeName === theme && document.querySelector('.jp-Cell').offsetHeight
+                     && !document.querySelector('#jupyterlab-splash')""", given=f"JupyterLab {theme}")
+
+    def pictures(self, path):
+        """The whole notebook in as many PNGs as it takes: path_1.png, path_2.png, …"""
+        width, high = self.page.viewport_size["width"], 3000
+        self.page.set_viewport_size({"width": width, "height": high})
+        self.wait("high => lab.scroller().clientHeight > 0.9 * high", given=high)
+        seen, whole = self.page.evaluate("[lab.scroller().clientHeight, lab.scroller().scrollHeight]")
+        for part in range(ceil(whole / seen)):
+            self.page.evaluate("top => { lab.scroller().scrollTop = top }", part * seen)
+            self.page.screenshot(path=f"{path}_{part + 1}.png")
+        self.page.set_viewport_size({"width": width, "height": 900})
+
+
+# window.lab: what the tests ask of the page. Times are performance.now(), and so is an event's timeStamp.
+LISTEN = """() => {
+    const panel = jupyterapp.shell.currentWidget;
+    const kernel = panel.sessionContext.session.kernel;
+    const cells = () => panel.content.widgets;
+    const lab = window.lab = {
+        kernel, cells, scroller: () => panel.node.querySelector('.jp-WindowedPanel-outer'),
+        cell: id => cells().find(cell => cell.model.id === id), raised: [], ran: 0,
+        widgets_show: () => [...panel.node.querySelectorAll('[data-mime-type="application/vnd.jupyter.widget-view+json"]')]
+            .every(view => view.querySelector('.jupyter-widgets, .jupyter-widgets-error, .jp-WidgetManager-error')),
+        watch: widget => {
+            lab.observer?.disconnect();
+            lab.observer = new MutationObserver(() => {
+                lab.changed = performance.now();
+                requestAnimationFrame(() => { lab.shown = performance.now() });
+            });
+            lab.observer.observe(widget, {subtree: true, childList: true, characterData: true, attributes: true});
+        },
+    };
+    document.addEventListener('keydown', event => { lab.pressed = event.timeStamp }, true);
+    kernel.iopubMessage.connect((_, {header, parent_header, content}) => {
+        if (header.msg_type === 'error') lab.raised.push(`${content.ename}: ${content.evalue}`);
+        if (content.name === 'stderr' && !content.text.startsWith('No such comm')) lab.raised.push(content.text);
+        if (content.execution_state === 'idle' && parent_header.msg_type === 'comm_msg') lab.answered = performance.now();
+        if (content.execution_state === 'idle' && parent_header.msg_type === 'execute_request') lab.ran = 1;
+    });
+}"""

@@ -48,6 +48,16 @@ def test_a_lesson_is_no_longer_than_a_sitting(lesson):
     assert median(lines) <= 4 and max(lines) <= LONGEST_CELL
 
 
+@EVERY_LESSON
+def test_the_teachers_guide_has_its_page(lesson):
+    first = cells(lesson, "markdown")[0].source
+    title, minutes = re.match(r"# (.+)", first)[1], re.search(r"(\d+) minutes", first)[1]
+    pages = (ROOT / "notebooks/teachers_guide.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    page = next((page for page in pages if page.startswith(f"{lesson} {title}\n")), "")
+    for part in [f"**Minutes:** {minutes}", "**Misconception:**", "**Predictions to expect:**", "**On the board:**", "**Exit question:**"]:
+        assert part in page, f"teachers_guide.md, {lesson} {title}: {part}"
+
+
 @pytest.mark.parametrize("row, lesson", [(row, lesson) for row, lesson in derived().items() if lesson in LESSONS])
 def test_every_row_is_derived_and_compared_where_the_table_says(row, lesson):
     assert f"ag.{row}" in compared(lesson), f"lesson {lesson} derives {row}: its same_line({{…}}) has to show the learner's rule"
