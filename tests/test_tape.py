@@ -83,7 +83,7 @@ def doubled(x, times):
 
 
 def test_backward_twice_gives_twice_the_gradient():
-    """12, then 24; engines that keep gradients on inner nodes give 36. Broken once: the ledger kept between passes."""
+    """12, then 24; engines that keep gradients on inner nodes give 32. Broken once: the ledger kept between passes."""
     x = leaf(2.0)
     y = x * x
     z = y * x

@@ -1,7 +1,70 @@
 """Lesson 01: slopes from two points."""
 import numpy as np
 
-from . import Wrong, exercise, expect, expect_call, times
+from . import Wrong, exercise, expect, expect_call
+from .mistakes import in_a_tuple, one_sided, printed, sign_lost
+from .texts import Question, card, prediction, recall
+
+recall("01", [
+    Question("What does the gradient tell you that the value does not? (Lesson 00)", None,
+             "How fast the value grows as x grows: how **steep** the curve is, not how high."),
+    Question("The gradient is negative. On which side is uphill?", "left",
+             "On the **left**: the value falls as x grows.", choices=["left", "right"]),
+    Question("The gradient is −3, and you move x by 0.1. By about how much does the value change?", -0.3,
+             "By about gradient × nudge, so **−0.3**. Today you find out what “about” means.")])
+
+prediction(
+    "01.secant", question="Take $f(x) = x^2$, $x = 3$ and $h = 0.5$. What is the slope of the secant?", answer=6.5,
+    reveal="**6.5**: 3.5² = 12.25, and 3² = 9. It rises by 3.25 over a distance of 0.5.")
+
+prediction(
+    "01.both_sides", question="""The slope of $x^2$ at 3, measured to the right, is $6 + h$; measured to the left, it is $6 - h$. What is
+        the mean of the two? And which two points does it really use?""",
+    answer={"the mean": 6, "its points": "x − h and x + h"},
+    choices={"its points": ["x − h and x", "x and x + h", "x − h and x + h"]},
+    reveal="""Exactly **6**. In the mean, $f(x)$ itself cancels. What is left uses only the two outer points: the one at **x − h** and the
+        one at **x + h**.""")
+
+prediction(
+    "01.bet", question="Which of these steps h makes the forward difference of $e^x$ at $x = 1$ most exact?",
+    answer="1e-8", choices=["1e-2", "1e-5", "1e-8", "1e-11", "1e-14", "1e-16"],
+    reveal="""About **1e-8**, with an error near 7e-9. The best central step is about 1e-5, with an error near 6e-11: about a hundred times
+        better, and with a larger step.
+
+        You saw the secant come down onto the tangent and lie on it for a long way. At h = 1e-15 it *tilts*, and at 1e-16 it falls flat.
+        The error goes down and comes up again, in the shape of a V. (Did your squares make a W? Its second dip, near 1e-7, is luck. On
+        the right arm the errors are noise, and now and then one is small.)
+
+        *Smaller is better* is true of the mathematics and false of the machine.""")
+
+prediction(
+    "01.rounding", question="You ask Python `1 + 1e-16 == 1`. Does it say `True`?", answer=True,
+    reveal="""**Yes.** A float keeps about 16 significant digits. Next to 1, the sixteenth digit after the point is too small to be kept:
+        the sum is rounded back to 1. At h = 1e-16 the second point *is* the first, so the secant has no rise at all.""")
+
+prediction(
+    "01.first_step", question="""You walk down $(x - 3)^2 + 5$ from $x = 0$, where the slope is −6, at a rate of 0.3. Where are you after
+        the first step? And after five steps, will you have passed 3?""",
+    answer={"after one step": 1.8, "past 3": False},
+    reveal="""At 0 − 0.3 · (−6) = **1.8**. And **no**, you never pass 3: each step leaves 0.4 of the distance that was left. After five
+        steps you are at 2.97, where the value is 5.0009.""")
+
+prediction(
+    "01.rate", question="""You walk down $(x - 3)^2 + 5$ again from $x = 0$. At which rate do you arrive at 3 in a single step? What do you
+        see at a rate of 1, and what beyond 1?""",
+    answer={"arrives at once at": 0.5, "at 1": "jumps to and fro", "beyond 1": "goes ever further away"},
+    choices=dict.fromkeys(["at 1", "beyond 1"], ["arrives at once", "jumps to and fro", "goes ever further away"]),
+    reveal="""At **0.5** you arrive in a single step. Above it you overshoot and come back. At 1 you **jump to and fro** between 0 and 6,
+        forever. Beyond 1 each jump is longer than the one before: you **go ever further away**. A larger rate is not a faster one.
+        Lesson 11 finds the largest that is safe.""")
+
+card("01", [
+    "f′(x) is the limit of (f(x + h) − f(x)) / h as h goes to 0.",
+    "Central is better: (f(x + h) − f(x − h)) / (2h); its error shrinks like h².",
+    "Smaller is not better: rounding grows like eps / h. Forward 1e-8, central 1e-5, times max(1, |x|).",
+    "Where the two sides disagree there is no slope, and the central difference will not tell you.",
+    "Check a derivative at several points, none of them special.",
+    "Downhill: x − rate · slope, measured anew at every step."])
 
 
 def cube(x):
@@ -12,63 +75,118 @@ def square(x):
     return x ** 2
 
 
-@exercise("01.central", why="One step each way: the largest part of the error cancels, and no new idea is needed.")
+def _central(f, x, h=1e-5):
+    return (f(x + h) - f(x - h)) / (2 * h)
+
+
+@exercise(
+    "01.central", minutes=5, difficulty="easy",
+    question="""
+        The slope between the two outer points, at $x - h$ and $x + h$, is called the **central difference**. Write it as a function of
+        f, x and h.""",
+    stub="""
+        def my_central(f, x, h):
+            ...""",
+    hints=["Two points: one at x + h, one at x − h. How far the value moved, divided by how far x moved.",
+           ("Help: I get exactly double", "How far apart are the two points?"),
+           ("Help: I get a tiny number", "Python reads `a / 2 * h` as `(a / 2) * h`. It takes `a / (2 * h)`.")],
+    solution="""
+        def my_central(f, x, h):
+            return (f(x + h) - f(x - h)) / (2 * h)""",
+    explained="How far the value moved, divided by how far x moved.",
+    why="One step each way: the largest part of the error cancels, and no new idea is needed.",
+    mistakes=[
+        (lambda f, x, h: (f(x + h) - f(x - h)) / h, "Exactly double: how far apart are your two points?"),
+        one_sided("This is the one-sided difference again. The left point is at x − h."),
+        (lambda f, x, h: (f(x) - f(x - h)) / h, "One-sided, to the left. Use both neighbours, and not x itself."),
+        (lambda f, x, h: (f(x + h) - f(x - h)) / 2 * h, "Python reads a / 2 * h as (a / 2) · h: put parentheses around 2 * h."),
+        (lambda f, x, h: f(x + h) - f(x - h), "That is how far the value moved. Divide by how far x moved."),
+        (lambda f, x, h: (f(x + h) - f(x - h)) / 2, "Divide by the distance of the two points, which is 2 * h."),
+        (lambda f, x, h: f(x + h) - f(x - h) / (2 * h), "Only the second value is divided: mind the parentheses."),
+        (lambda f, x, h: f(x + h) - f(x - h) / 2 * h, "Parentheses around the difference, and around 2 * h."),
+        (lambda f, x, h: (f(x + h) + f(x - h)) / (2 * h), "A plus where a minus belongs: how far did the value move?"),
+        (lambda f, x, h: (f(x + h / 2) - f(x - h / 2)) / h, "Your points are half a step away. They belong at x + h and x − h."),
+        (lambda f, x, h: (f(x + h / 2) - f(x - h / 2)) / (2 * h), "Your points are half a step away: at x + h / 2 and x − h / 2."),
+        (lambda f, x, h: (f(x + h) - f(x - h)) / (2 * x), "You divide by 2 * x. How far apart are the points? That has no x in it."),
+        (lambda f, x, h: (f(x - h) - f(x - h)) / (2 * h), "Both points are the same one: one is at x + h, the other at x − h."),
+        (lambda f, x, h: ((x + h) - (x - h)) / (2 * h), "You divide a distance by itself: put f around both points."),
+        sign_lost(_central, "The sign is lost: which of the two points is subtracted?"),
+        in_a_tuple(_central, "A single number was expected, and this holds 1"),
+        printed(_central)],
+    planted=[(lambda f, x, h: _central(f, x), "got"), (lambda f, x, h: 3 * x ** 2, "got"), (2.0, "give it the function"),
+             (lambda f, x, h: (f * (x + h) - f * (x - h)) / (2 * h), "unsupported operand")])
 def central(answer):
     # at h = 0.2 no two of the usual mistakes give the same number
     for f, x, h in [(cube, 2.0, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4)]:
-        forward, undivided = (f(x + h) - f(x)) / h, f(x + h) - f(x - h)
-        expect_call(answer, f, x, h, gives=undivided / (2 * h), rtol=1e-10,
-                    hints=[times(2, "Exactly double: how far apart are your two points?"),
-                           (forward, "This is the one-sided difference again. The left point is at x − h."),
-                           ((f(x) - f(x - h)) / h, "One-sided, to the left. Use both neighbours, and not x itself."),
-                           (undivided / 2 * h, "Python reads a / 2 * h as (a / 2) · h: put parentheses around 2 * h."),
-                           (undivided, "That is how far the value moved. Divide by how far x moved."),
-                           (undivided / 2, "Divide by the distance of the two points, which is 2 * h."),
-                           (f(x + h) - f(x - h) / (2 * h), "Only the second value is divided: mind the parentheses."),
-                           (f(x + h) - f(x - h) / 2 * h, "Parentheses around the difference, and around 2 * h."),
-                           ((f(x + h) + f(x - h)) / (2 * h), "A plus where a minus belongs: how far did the value move?"),
-                           ((f(x + h / 2) - f(x - h / 2)) / h, "Your points are half a step away. They belong at x + h and x − h."),
-                           ((f(x + h / 2) - f(x - h / 2)) / (2 * h), "Your points are half a step away: at x + h / 2 and x − h / 2."),
-                           (undivided / (2 * x), "You divide by 2 * x. How far apart are the points? That has no x in it."),
-                           (0.0, "Both points are the same one: one is at x + h, the other at x − h."),
-                           times(-1, "The sign is lost: which of the two points is subtracted?")])
+        expect_call(answer, f, x, h, gives=_central(f, x, h), rtol=1e-10, hints=central.mistakes)
 
 
 def _alone(got, expected):
     return None if np.ndim(got) else "Left and right: two numbers."
 
 
-@exercise("01.kink", why="The two sides disagree, so there is no slope at 0, though the central difference says 0.")
+@exercise(
+    "01.kink", minutes=4, difficulty="medium",
+    question="""
+        Some points have no slope to measure. What is the slope of $|x|$ (in Python: `abs`) at 0? Measure it from the left alone and from
+        the right alone. `forward` can do both, for a step may be negative.""",
+    stub="""
+        from_left = ...
+        from_right = ...""",
+    hints=[("Help: I get 0", "You asked the central difference, which only sees the mean of the two sides. Try each side alone."),
+           ("Help: I get 1 twice", "`forward(abs, 0.0, 1e-5)` looks to the right. Which h looks to the left?")],
+    solution="""
+        from_left = forward(abs, 0.0, -1e-5)
+        from_right = forward(abs, 0.0, 1e-5)""",
+    explained="""
+        From the left −1, from the right 1. The two sides disagree, so the limit does not exist: $|x|$ has no slope at 0. The central
+        difference says 0, without a warning. So does `ag.grad(abs)(0.0)`, by convention; `ag.check_grads(abs, 0.0, order=1)` warns you
+        of the kink.""",
+    why="The two sides disagree, so there is no slope at 0, though the central difference says 0.",
+    mistakes=[
+        _alone,
+        ((0, 0), "That is the mean of the two. Try each side alone: forward with a negative h, then a positive."),
+        ((1, 1), "From the left, h is negative: the value rises by |h|, and you divide by h itself."),
+        ((-1, -1), "Try the right side again: which sign does h have there?"),
+        ((1, -1), "The right numbers in the wrong order: the left side first."),
+        ((-1, 0), "The left is right. Measure the right side alone too: forward with a positive h."),
+        ((0, 1), "The right side is right. Measure the left alone too: forward with a negative h.")],
+    planted=[((0.5, 0.5), "expected  the slope on each side"), (-1, "two numbers"), (0, "two numbers")])
 def kink(answer):
     expect(answer, (-1.0, 1.0), tried="the slope of |x| at 0, from the left and from the right",
-           shown="the slope on each side", atol=1e-6,
-           hints=[_alone,
-                  ((0, 0), "That is the mean of the two. Try each side alone: forward with a negative h, then a positive."),
-                  ((1, 1), "From the left, h is negative: the value rises by |h|, and you divide by h itself."),
-                  ((-1, -1), "Try the right side again: which sign does h have there?"),
-                  ((1, -1), "The right numbers in the wrong order: the left side first."),
-                  ((-1, 0), "The left is right. Measure the right side alone too: forward with a positive h."),
-                  ((0, 1), "The right side is right. Measure the left alone too: forward with a negative h.")])
+           shown="the slope on each side", atol=1e-6, hints=kink.mistakes)
 
 
-@exercise("01.fool", why="A check at one point can be passed by a wrong rule. Check at several, and at none that is special.")
+@exercise(
+    "01.fool", minutes=4, difficulty="medium",
+    question="""
+        A detector is only as good as the questions you ask it. Write a *wrong* slope for $x^3$ that passes the check at x = 1, and only by
+        luck: at other points it must fail.""",
+    stub="""
+        def wrong_slope(x):
+            ...""",
+    hints=["The true slope at 1 is 3. Which simpler formulas are 3 at x = 1?"],
+    solution="""
+        def wrong_slope(x):
+            return 3 * x""",
+    explained="""
+        It is 3 at x = 1, like the true slope $3x^2$, and there are many others. In lesson 07 you meet a published engine whose wrong rule
+        passes at one point in just this way.""",
+    why="A check at one point can be passed by a wrong rule. Check at several, and at none that is special.",
+    mistakes=[
+        (lambda x: x ** 3, "At 1 the check measures 3, and yours gives 1: it is caught at once."),
+        (lambda x: 2 * x, "At 1 the check measures 3, and yours gives 2: it is caught at once."),
+        (lambda x: 4 * x, "At 1 the check measures 3, and yours gives 4: it is caught at once."),
+        (lambda x: 0, "At 1 the check measures 3, and yours gives 0: it is caught at once."),
+        printed(lambda x: 3 * x)],
+    planted=[(lambda x: 3 * x ** 2, "nobody is fooled"), (lambda x: 3 * x * x + 1e-9, "nobody is fooled"),
+             (lambda x: _central(cube, x), "nobody is fooled"), (lambda x: x + 7, "got       8"), (3, "give it the function")])
 def fool(answer):
-    at_1 = 3.0
-    expect_call(answer, 1.0, gives=at_1, rtol=1e-4, hints=[
-        (1.0, "At 1 the check measures 3, and yours gives 1: it is caught at once."),
-        (2.0, "At 1 the check measures 3, and yours gives 2: it is caught at once.")])
+    expect_call(answer, 1.0, gives=3.0, rtol=1e-4, hints=fool.mistakes)
     elsewhere = [answer(x) for x in (0.5, 2.0, -1.5)]
     if np.allclose(elsewhere, [3 * x * x for x in (0.5, 2.0, -1.5)]):
         raise Wrong("wrong_slope at 0.5, 2 and −1.5", "the true slope of x³ each time", "a wrong slope somewhere",
                     "This one is right everywhere, so nobody is fooled. Change it so that only x = 1 still fits.")
-
-
-def _positions(steps, x, move):
-    """x, and where `move` leads from it in that many steps."""
-    xs = [x]
-    for _ in range(steps):
-        xs.append(move(xs[-1]))
-    return xs
 
 
 def _count(got, expected):
@@ -79,83 +197,65 @@ def _count(got, expected):
     return f"You gave {len(got)} positions: the start and {len(expected) - 1} steps make {len(expected)}."
 
 
-@exercise("01.descend", why="Measure, step, repeat: from here on only the measuring will get better.")
-def descend(answer):
-    for f, slope, x, rate, steps in [(cube, lambda x: 3 * x * x, 1.0, 0.1, 3),
-                                     (square, lambda x: 2 * x, -3.0, 0.25, 4)]:
-        def walk(slope=slope, x=x, rate=rate, steps=steps):
-            return _positions(steps, x, lambda at: at - rate * slope(at))
-
-        def bowl_slope(at):
-            return 2 * (at - 3)
-
-        right, start = walk(), x
-        stale = walk(lambda at: slope(start))
-        from_start = _positions(steps, x, lambda at: start - rate * slope(at))
-        expect_call(answer, f, x, rate, steps, gives=right, rtol=1e-4, shown=f"the start and {steps} further positions",
-                    hints=[(walk(rate=-rate), "You walk uphill: against the slope means minus."),
-                           (stale, "The slope at the start served every step. Measure inside the loop, at the newest x."),
-                           (from_start, "Each step must begin where the last one ended: xs[-1] − …, and not x − …"),
-                           ([x] + [right[1]] * steps, "Every step begins at the start again: "
-                            "measure at xs[-1], and move from xs[-1]."),
-                           (walk(rate=0.3), "You walk at a rate of 0.3: use the parameter rate."),
-                           (walk(rate=1.0), "The rate is missing: move by rate times the slope."),
-                           (walk(f), "You move by the value, f(x). Move by the slope: central(f, …)."),
-                           (walk(bowl_slope), "You measure the slope of bowl: use the parameter f."),
-                           (walk(bowl_slope, 0.0, 0.3), "This walk starts at 0, at the rate 0.3, on bowl: use the parameters."),
-                           (walk(bowl_slope, rate=0.3), "You walk on bowl at a rate of 0.3: use the parameters f and rate."),
-                           (walk(x=0.0), "You start at 0: start at the parameter x."),
-                           (right[1:], "The start belongs to the list."),
-                           (right[:-1], "One step is missing: the start, and then one x per step."),
-                           (right[-1], "Return all the x, not only the last: the list."),
-                           ([x] * (steps + 1), "x never changed: is the new x kept?"), _count])
-
-
 def _bowl(x):
     return (x - 3) ** 2 + 5
 
 
-def _walk(sign=-1, stale=False, start=True, last=False, still=False, fewer=0, value=False, again="", **fixed):
-    """A wrong or right `descend`, for the planted answers. `fixed` overrides f, x, rate or steps."""
+def _descent(sign=-1, measured=lambda f, x: _central(f, x), at="last", start="last", keep=slice(None), **fixed):
+    """A right `descend`, or a wrong one: measures `at` the first or the last x, moves from `start`, and `fixed` overrides f, x, …"""
     def descend(f, x, rate, steps):
         f, x, rate, steps = ({"f": f, "x": x, "rate": rate, "steps": steps} | fixed).values()
-
-        def slope(x):
-            return f(x) if value else (f(x + 1e-5) - f(x - 1e-5)) / 2e-5
-        first, xs = slope(x), [x]
-        for _ in range(steps - fewer):
-            here = x if again else xs[-1]
-            xs.append(here if still else here + sign * rate * (first if stale or again == "both" else slope(xs[-1])))
-        return xs[-1] if last else xs if start else xs[1:]
+        xs = [x]
+        for _ in range(steps):
+            xs.append({"last": xs[-1], "first": x}[start] + sign * rate * measured(f, {"last": xs[-1], "first": x}[at]))
+        return xs[keep]
     return descend
 
 
-PLANTED = {
-    "01.central": [(lambda f, x, h: (f(x + h) - f(x - h)) / h, "how far apart"),
-                   (lambda f, x, h: (f(x + h) - f(x)) / h, "one-sided difference again"),
-                   (lambda f, x, h: (f(x) - f(x - h)) / h, "to the left"),
-                   (lambda f, x, h: (f(x + h) - f(x - h)) / 2 * h, "parentheses around 2 * h"),
-                   (lambda f, x, h: f(x + h) - f(x - h), "how far x moved"),
-                   (lambda f, x, h: f(x + h) - f(x - h) / (2 * h), "Only the second value"),
-                   (lambda f, x, h: (f(x - h) - f(x + h)) / (2 * h), "sign is lost"),
-                   (lambda f, x, h: (f(x + h) + f(x - h)) / (2 * h), "A plus where"),
-                   (lambda f, x, h: (f(x + h / 2) - f(x - h / 2)) / h, "half a step away"),
-                   (lambda f, x, h: (f(x + h / 2) - f(x - h / 2)) / (2 * h), "half a step away"),
-                   (lambda f, x, h: (f(x + h) - f(x - h)) / (2 * x), "divide by 2 * x"),
-                   (lambda f, x, h: (f(x - h) - f(x - h)) / (2 * h), "the same one"),
-                   (lambda f, x, h: (f(x + 1e-5) - f(x - 1e-5)) / 2e-5, ""),
-                   (lambda f, x, h: 3 * x ** 2, "")],
-    "01.kink": [((0, 0), "each side alone"), ((1, 1), "h is negative"), ((1, -1), "wrong order"), ((-1, 0), "positive h"),
-                ((0, 1), "negative h"), ((-1, -1), "which sign"), ((0.5, 0.5), ""),
-                (-1, "two numbers"), (0, "two numbers")],
-    "01.fool": [(lambda x: 3 * x ** 2, "nobody is fooled"), (lambda x: 3 * x * x + 1e-9, "nobody is fooled"),
-                (lambda x: x ** 2, "yours gives 1"), (lambda x: 2 * x, "yours gives 2"), (lambda x: x + 7, "")],
-    "01.descend": [(_walk(sign=1), "uphill"), (_walk(stale=True), "inside the loop"), (_walk(start=False), "start belongs"),
-                   (_walk(last=True), "not only the last"), (_walk(still=True), "never changed"),
-                   (_walk(fewer=1), "One step is missing"), (_walk(fewer=2), "You gave 2 positions"),
-                   (_walk(steps=5), "always take 5"), (_walk(rate=0.3), "rate of 0.3"), (_walk(rate=1.0), "rate is missing"),
-                   (_walk(x=0.0), "start at 0"), (_walk(value=True), "by the value"), (_walk(again="from"), "not x − "),
-                   (_walk(again="both"), "start again"), (_walk(f=_bowl), "slope of bowl"),
-                   (_walk(f=_bowl, rate=0.3), "f and rate"), (_walk(f=_bowl, rate=0.3, x=0.0), "on bowl: use the parameters"),
-                   (_walk(f=_bowl, rate=0.3, x=0.0, steps=5), "always take 5")],
-}
+@exercise(
+    "01.descend", minutes=10, difficulty="medium",
+    question="""
+        Now all the steps, on any curve. `descend(f, x, rate, steps)` starts at x and takes that many steps. It returns the list of all
+        positions, the start included. Measure the slope with `central` and a small step; 1e-5 will do. From `descend(bowl, 0.0, 0.3, 1)`
+        expect 0 and then about 1.8.""",
+    stub="""
+        def descend(f, x, rate, steps):
+            ...""",
+    hints=["""
+        Begin with a list that holds the start, `xs = [x]`. A loop appends one position at each step. One step is the line above
+        the prediction, with the names of the parameters in place of `bowl` and `0.3`. And return the list.""",
+        ("Help: the positions are evenly spaced", """
+        The slope changes as you move. Measure it inside the loop, at the newest x, which is `xs[-1]`.""")],
+    solution="""
+        def descend(f, x, rate, steps):
+            xs = [x]
+            for _ in range(steps):
+                xs.append(xs[-1] - rate * central(f, xs[-1], 1e-5))
+            return xs""",
+    explained="Each step measures at the newest x, and begins there.",
+    why="Measure, step, repeat: from here on only the measuring will get better.",
+    mistakes=[
+        (_descent(sign=0), "x never changed: is the new x kept?"),
+        (_descent(sign=1), "You walk uphill: against the slope means minus."),
+        (_descent(at="first"), "The slope at the start served every step. Measure inside the loop, at the newest x."),
+        (_descent(start="first"), "Each step must begin where the last one ended: xs[-1] − …, and not x − …"),
+        (_descent(at="first", start="first"), "Every step begins at the start again: measure at xs[-1], and move from xs[-1]."),
+        (_descent(rate=0.3), "You walk at a rate of 0.3: use the parameter rate."),
+        (_descent(rate=1.0), "The rate is missing: move by rate times the slope."),
+        (_descent(measured=lambda f, x: f(x)), "You move by the value, f(x). Move by the slope: central(f, …)."),
+        (_descent(f=_bowl), "You measure the slope of bowl: use the parameter f."),
+        (_descent(f=_bowl, x=0.0, rate=0.3), "This walk starts at 0, at the rate 0.3, on bowl: use the parameters."),
+        (_descent(f=_bowl, rate=0.3), "You walk on bowl at a rate of 0.3: use the parameters f and rate."),
+        (_descent(x=0.0), "You start at 0: start at the parameter x."),
+        (_descent(keep=slice(1, None)), "The start belongs to the list."),
+        (_descent(keep=slice(None, -1)), "One step is missing: the start, and then one x per step."),
+        (_descent(keep=-1), "Return all the x, not only the last: the list."),
+        printed(_descent()),
+        _count],
+    planted=[(_descent(keep=slice(None, -2)), "You gave 2 positions"), (_descent(steps=5), "always take 5"),
+             (_descent(f=_bowl, rate=0.3, x=0.0, steps=5), "always take 5"), ([0, 1.8], "give it the function")])
+def descend(answer):
+    for f, slope, x, rate, steps in [(cube, lambda x: 3 * x * x, 1.0, 0.1, 3), (square, lambda x: 2 * x, -3.0, 0.25, 4)]:
+        right = _descent(measured=lambda f, x: slope(x))(f, x, rate, steps)
+        expect_call(answer, f, x, rate, steps, gives=right, rtol=1e-4, shown=f"the start and {steps} further positions",
+                    hints=descend.mistakes)

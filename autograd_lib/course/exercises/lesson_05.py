@@ -1,0 +1,559 @@
+"""Lesson 05: the learner's own engine, piece by piece: record, order, accumulate."""
+from itertools import count
+
+import numpy as np
+
+from . import EXERCISES, NotYet, Wrong, brief, check, exercise, expect, expect_engine, is_stub, returned
+from .probes import FAULTS, engine
+from .texts import Question, card, prediction, recall
+
+# --- What the notebook imports ----------------------------------------------------------------------------------------------
+
+
+def yours_or_ours(name, answer, **names):
+    """The learner's answer to an exercise if its check says right, else that of the solution, so that the lesson can go on.
+
+    `names` are what the solution's code uses of the notebook: `yours_or_ours("05.backward", backward, order=order)`.
+    """
+    called = name.partition(".")[2]
+    if check(name, answer).status == "right":
+        print(f"From here on your {called} is used.")
+        return answer
+    print(f"{called}: not right yet; ours is used from here on.")
+    exec(EXERCISES[name].solution, names)
+    return names[called]
+
+
+as_found = engine("early").backward      # visits what it finds when it finds it: inputs of inputs last, whatever still waits
+
+
+class Program:
+    """A random calculation on a, b and c. Call it on three of anything that has + and *; print it to see it."""
+
+    def __init__(self, steps, start):
+        self.steps, self.start = steps, start
+
+    def __call__(self, a, b, c):
+        values = {"a": a, "b": b, "c": c}
+        for name, x, sign, y in self.steps:
+            values[name] = values[x] + values[y] if sign == "+" else values[x] * values[y]
+        return values["L"]
+
+    def __str__(self):
+        return "\n".join(f"{name} = {x} {sign} {y}" for name, x, sign, y in self.steps)
+
+
+def random_program(seed, steps=8):
+    """The Program of a seed: each step adds or multiplies two of the values so far. `start` holds three numbers to begin with."""
+    rng, known, made = np.random.default_rng(seed), ["a", "b", "c"], []
+    for k in range(steps):
+        name = "L" if k == steps - 1 else f"p{k + 1}"
+        x = known[-1] if k > 1 else str(rng.choice(known))
+        made.append((name, x, str(rng.choice(["+", "*"])), str(rng.choice(known))))
+        known.append(name)
+    return Program(made, [round(float(x), 2) for x in rng.uniform(-1.5, 1.5, 3)])
+
+
+# --- The engine of the lesson, for the checks -------------------------------------------------------------------------------
+
+class _Value:
+    """As the lesson's Value; it counts how often its inputs are looked at, and stops what will not end."""
+    looks, clock = 0, count(1)
+
+    def __init__(self, data, inputs=(), locals=(), name="1"):
+        self.data, self.grad, self.locals, self.name = data, 0.0, locals, name
+        self._inputs, self.number = inputs, next(_Value.clock)
+
+    @property
+    def inputs(self):
+        _Value.looks += 1
+        if _Value.looks > 200_000:
+            raise _Endless
+        return self._inputs
+
+    def __repr__(self):
+        return self.name
+
+    def __add__(self, other):
+        return type(self)(self.data + other.data, (self, other), (1.0, 1.0))
+
+    def __mul__(self, other):
+        return type(self)(self.data * other.data, (self, other), (other.data, self.data))
+
+    def called(self, name):
+        self.name = name
+        return self
+
+
+class _Endless(Exception):
+    pass
+
+
+# --- Record -----------------------------------------------------------------------------------------------------------------
+
+def _product(local, data=lambda x, y: x.data * y.data, inputs=lambda x, y: (x, y)):
+    return lambda x, y: _Value(data(x, y), inputs(x, y), local(x, y))
+
+
+@exercise(
+    "05.multiply", minutes=3, difficulty="easy",
+    question="""
+        Write `multiply(x, y)` in the form of `add`: one new Value, made from its number, its two inputs, and a local gradient for each of
+        them, in the same order.""",
+    stub="""
+        def multiply(x, y):
+            ...""",
+    hints=["`add` has 1.0 and 1.0 because a sum moves as far as each of its inputs. How far does a product move when x moves?",
+           "In z = x · y the local gradient of x is y, and that of y is x. As numbers: `y.data` and `x.data`."],
+    solution="""
+        def multiply(x, y):
+            return Value(x.data * y.data, (x, y), (y.data, x.data))""",
+    explained="The first local gradient belongs to the first input: it is the *other* number.",
+    why="One line holds all that the way back will need: who went in, and how strongly each of them moves the result.",
+    planted=[
+        (_product(lambda x, y: (x.data, y.data)), "The two are swapped"),
+        (_product(lambda x, y: (1.0, 1.0)), "Those are add's"),
+        (_product(lambda x, y: (y, x)), "These are Values"),
+        (_product(lambda x, y: y.data), "2 values were expected, and this is one"),
+        (_product(lambda x, y: (y.data,)), "you gave 1"),
+        (_product(lambda x, y: (x.data * y.data,) * 2), "That is the result, twice"),
+        (_product(lambda x, y: (y.data, x.data), lambda x, y: x.data + y.data), "the number in the result"),
+        (_product(lambda x, y: (y.data, x.data), lambda x, y: x), "the number in the result"),
+        (_product(lambda x, y: (y.data, x.data), inputs=lambda x, y: (x.data, y.data)), "the Values themselves"),
+        (_product(lambda x, y: (y.data, x.data), inputs=lambda x, y: ()), "the way back would end here"),
+        (_product(lambda x, y: (y.data, x.data), inputs=lambda x, y: (y, x)), "in the order in which they came"),
+        (_product(lambda x, y: (y.data, x.data), inputs=lambda x, y: (x,) if x is y else (x, y)), "also when both are the same Value"),
+        (lambda x, y: x.data * y.data, "a number alone remembers nothing"),
+        (lambda x, y: (x.data * y.data, (x, y), (y.data, x.data)), "wrap the three in Value"),
+        (lambda x, y: print(x.data * y.data), "It prints the result")])
+def multiply(answer):
+    _expect_function(answer, "multiply(x, y)")
+    for a, b in [(3.0, -2.0), (0.5, 4.0), (7.0, None)]:
+        x = _Value(a, name="x")
+        y = x if b is None else _Value(b, name="y")
+        call = f"multiply(x, x), where x holds {a:g}" if b is None else f"multiply(x, y), where x holds {a:g} and y holds {b:g}"
+        z = returned(answer, x, y, tried=call, shown="a Value")
+        if not all(hasattr(z, part) for part in ("data", "inputs", "locals")):
+            raise Wrong(call, brief(z), "a Value", "Those are its parts: wrap the three in Value( )." if isinstance(z, tuple) else
+                        "Return a new Value: a number alone remembers nothing.")
+        expect(z.data, a * y.data, tried=f"the number in the result of {call}")
+        _expect_inputs(z.inputs, (x, y), call)
+        if any(hasattr(local, "data") and hasattr(local, "inputs") for local in np.ravel(np.array(z.locals, object))):
+            raise Wrong(f"the local gradients in the result of {call}", brief(z.locals), brief((y.data, a)),
+                        "These are Values. A local gradient is a number: y.data.")
+        expect(z.locals, (y.data, a), tried=f"the local gradients in the result of {call}", hints=[
+            ((a, y.data), "The two are swapped: how far z moves with x is the other factor, y."), ((1.0, 1.0), "Those are add's."),
+            ((a * y.data,) * 2, "That is the result, twice. How far does it move when x alone moves by one?")])
+
+
+def _expect_inputs(got, inputs, call):
+    if isinstance(got, (tuple, list)) and len(got) == 2 and all(one is x for one, x in zip(got, inputs)):
+        return
+    if not isinstance(got, (tuple, list)) or not all(isinstance(one, _Value) for one in got):
+        hint = "The inputs are the Values themselves, (x, y): the way back goes through them."
+    elif not got:
+        hint = "No inputs: the way back would end here."
+    elif len(got) == 1:
+        hint = "Two inputs, (x, y), also when both are the same Value."
+    else:
+        hint = "The inputs in the order in which they came: the first local gradient belongs to the first of them."
+    raise Wrong(f"the inputs in the result of {call}", brief(got), "(x, y)" if inputs[0] is not inputs[1] else "(x, x)", hint)
+
+
+# --- Order ------------------------------------------------------------------------------------------------------------------
+
+def _path():
+    x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(-3.0, name="w")
+    return ((x + y).called("z") * w).called("L"), "z = x + y, L = z · w", "L, z, w, y, x"
+
+
+def _waits():
+    a, two = _Value(3.0, name="a"), _Value(2.0, name="2")
+    b = (two * a).called("b")
+    c = (b + _Value(1.0)).called("c")
+    (b * b).called("M")
+    return (b * c).called("L"), "b = 2 · a, c = b + 1, L = b · c, and beside them M = b · b", "L, c, 1, b, 2, a"
+
+
+def _twice():
+    a, b = _Value(10.0, name="a"), _Value(5.0, name="b")
+    c = (a * b).called("c")
+    return (c * c).called("L"), "c = a · b, L = c · c", "L, c, b, a"
+
+
+def _long_way():
+    a = _Value(2.0, name="a")
+    b = (a * a).called("b")
+    c = (b + a).called("c")
+    e = (c * c).called("e")
+    return (a + e).called("L"), "b = a · a, c = b + a, e = c · c, L = a + e", "L, e, c, b, a"
+
+
+def _doubled(steps):
+    x = _Value(1.0, name="x")
+    for _ in range(steps):
+        x = x + x
+    return x
+
+
+def _chain(steps):
+    x, one = _Value(0.0, name="x"), _Value(1.0)
+    for _ in range(steps):
+        x = x + one
+    return x
+
+
+def _reached(output):
+    found = {output}
+    todo = [output]
+    while todo:
+        for x in todo.pop()._inputs:
+            if x not in found:
+                found.add(x)
+                todo.append(x)
+    return found
+
+
+def _newest_first(found):
+    return sorted(found, key=lambda value: value.number, reverse=True)
+
+
+def _as_found(output):
+    """In rings around the output: its inputs, then theirs."""
+    found = [output]
+    for value in found:
+        found += [x for x in dict.fromkeys(value.inputs) if x not in found]
+    return found
+
+
+def _deep_first(output, found=None):
+    """By recursion, each value before its inputs at the first sight of it."""
+    found = [] if found is None else found
+    if output not in found:
+        found.append(output)
+        for x in output.inputs:
+            _deep_first(x, found)
+    return found
+
+
+def _recursive(output):
+    found = []
+
+    def visit(value):
+        if value not in found:
+            for x in value.inputs:
+                visit(x)
+            found.append(value)
+    visit(output)
+    return found[::-1]
+
+
+def _every_path(output):
+    found = [output]
+    for value in found:
+        found += value.inputs
+    return found
+
+
+def _without_output(output):
+    return [value for value in _newest_first(_reached(output)) if value is not output]
+
+
+def _all_numbers(output):
+    """All Values there are, as somebody who kept a list of every Value would give."""
+    extra = [] if output.name != "L" else [_Value(0.0, name="M")]
+    return _newest_first([*extra, *_reached(output)])
+
+
+@exercise(
+    "05.order", minutes=8, difficulty="medium",
+    question="""
+        Write `order(output)`: the list of all Values that the output was made from, near or far, the output itself included. Each is in it
+        once, and each comes after all its users. `value.inputs` and `value.number` are all you need.""",
+    stub="""
+        def order(output):
+            ...""",
+    hints=["Two jobs: find them all, then sort. For the second, the box has the answer: the newest first.",
+           """To find them, keep a list `found = [output]` and walk along it: `for value in found:`. Python allows a list to grow at its end
+           meanwhile, so append each input that is not in it yet.""",
+           ("Help: how do I sort by number?", "`sorted(found, key=lambda value: value.number, reverse=True)`: the largest number first."),
+           ("Help: b comes before c", """
+            You give them in the order in which you found them. b is an input of L, so you meet it at once; but c, which you meet
+            later, uses b too. Who still owes this value? Sort at the end.""")],
+    solution="""
+        def order(output):
+            found = {output}
+            todo = [output]
+            while todo:
+                for x in todo.pop().inputs:
+                    if x not in found:
+                        found.add(x)
+                        todo.append(x)
+            return sorted(found, key=lambda value: value.number, reverse=True)""",
+    explained="""
+        `found` is a set, because `in` is quick there, however many there are. `todo` holds those whose inputs have not been looked at.
+        Without the test `if x not in found`, a value with two users would be looked into twice, its inputs four times, and so on.""",
+    why="A Value is always younger than its inputs. Newest first, each one's turn comes when all that it will ever get has arrived.",
+    planted=[
+        (_as_found, "Who still owes this value?"),
+        (_deep_first, "Who still owes this value?"),
+        (lambda output: _newest_first(_reached(output))[::-1], "Oldest first"),
+        (lambda output: _newest_first(_every_path(output)), "is in it 2 times"),
+        (lambda output: _newest_first(set(_every_path(output))), "Every path is walked"),
+        (lambda output: _newest_first({output, *output.inputs}), "Inputs of inputs belong to it"),
+        (_without_output, "The output itself is missing"),
+        (lambda output: [value.number for value in _newest_first(_reached(output))], "creation numbers"),
+        (lambda output: _reached(output), "A set has no order"),
+        (_all_numbers, "was not made from it"),
+        (_recursive, "The walk calls itself"),
+        (lambda output: [value for value in _newest_first(_reached(output)) if value._inputs], "The walk needs the leaves too"),
+        (lambda output: print(_newest_first(_reached(output))), "It prints the result")])
+def order(answer):
+    _expect_function(answer, "order(L)")
+    _Value.clock = count(1)      # a verdict may show numbers, and is to be the same every time
+    for build in (_path, _waits, _twice, _long_way):
+        output, words, right = build()
+        got = _ordered(answer, output, f"order(L), where {words}", right)
+        _expect_users_first(got, output, f"order(L), where {words}", right)
+    got = _ordered(answer, _doubled(40), "order of 40 doublings, x = x + x", "41 Values")
+    expect(len(got), 41, tried="how many Values order gives after 40 doublings, x = x + x")
+    got = _ordered(answer, _chain(5000), "order after 5000 additions in a row", "5002 Values")
+    expect(len(got), 5002, tried="how many Values order gives after 5000 additions in a row")
+
+
+def _ordered(answer, output, tried, right):
+    _Value.looks = 0
+    try:
+        got = returned(answer, output, tried=tried, shown=right)
+        if isinstance(got, (set, frozenset)):
+            raise Wrong(tried, "a set", right, "A set has no order of its own. Sort it: sorted gives a list.")
+        got = list(got) if hasattr(got, "__iter__") else got
+    except _Endless:
+        raise Wrong(tried, "no end after 200,000 looks at inputs", right,
+                    "Every path is walked. Look into each Value once: is it found already?") from None
+    except RecursionError:
+        raise Wrong(tried, "RecursionError", right, FAULTS["recursive"]) from None
+    if not isinstance(got, list):
+        raise Wrong(tried, brief(got), right, "A list of Values was expected.")
+    if any(isinstance(one, int) for one in got):
+        raise Wrong(tried, brief(got), right, "These are creation numbers. Give the Values themselves.")
+    if not all(isinstance(one, _Value) for one in got):
+        raise Wrong(tried, brief(got), right, "A list of Values was expected.")
+    return got
+
+
+def _expect_users_first(got, output, tried, right):
+    reached = _reached(output)
+
+    def wrong(hint):
+        raise Wrong(tried, ", ".join(value.name for value in got) or "an empty list", right, hint)
+
+    for value in got:
+        if value not in reached:
+            wrong(f"{value.name} does not belong here: {output.name} was not made from it.")
+        if got.count(value) > 1:
+            wrong(f"{value.name} is in it {got.count(value)} times. Each Value once: was it found before?")
+    if output not in got:
+        wrong("The output itself is missing: the walk begins there.")
+    missing = [value for value in _newest_first(reached) if value not in got]
+    if missing:
+        leaves = all(not value._inputs for value in missing) and len(missing) == sum(not value._inputs for value in reached)
+        wrong("The walk needs the leaves too: it is they whose gradients you want." if leaves and len(got) > 1 else
+              f"{missing[0].name} is missing. Inputs of inputs belong to it as well: go on until nothing new is found.")
+    place = {value: i for i, value in enumerate(got)}
+    late = [(x, user) for user in _newest_first(reached) for x in user._inputs if place[x] < place[user]]
+    if late and got == _newest_first(got)[::-1]:
+        wrong("Oldest first. The walk goes backward, so the newest comes first: reverse=True.")
+    if late:
+        x, user = late[0]
+        wrong(f"{x.name} comes before {user.name}, which uses it and has not sent anything yet. Who still owes this value?")
+
+
+# --- Accumulate -------------------------------------------------------------------------------------------------------------
+
+@exercise(
+    "05.backward", minutes=8, difficulty="medium",
+    question="""
+        Write `backward(output)`, the walk of the table. Begin with the ledger `{output: 1.0}`. Then visit each value of
+        `order(output)`: take its gradient g out of the ledger, add g to the value's `.grad`, and for each of its inputs add
+        g · local to what the ledger holds for that input.""",
+    stub="""
+        def backward(output):
+            ...""",
+    hints=["The skeleton: `ledger = {output: 1.0}`, then `for value in order(output):`, and in it `g = ledger.pop(value)`.",
+           ("Help: how do I get each input with its local gradient?", "`for x, local in zip(value.inputs, value.locals):`"),
+           ("Help: KeyError", """
+            The first time something arrives at x, the ledger has no entry for x yet. `ledger.get(x, 0.0)` gives 0.0 in that case."""),
+           ("Help: I get exactly half", """
+            Something used twice gets two contributions, and `ledger[x] = g * local` keeps only the second. Add to what is there:
+            `ledger[x] = ledger.get(x, 0.0) + g * local`.""")],
+    solution="""
+        def backward(output):
+            ledger = {output: 1.0}
+            for value in order(output):
+                g = ledger.pop(value)
+                value.grad += g
+                for x, local in zip(value.inputs, value.locals):
+                    ledger[x] = ledger.get(x, 0.0) + g * local""",
+    explained="""
+        `value.grad += g` adds too: a second call of backward comes on top of the first. The ledger is made anew in each call, so that
+        nothing of an earlier one is sent again.""",
+    why="Each value is visited once, after all its users, with the whole of its gradient. That is backpropagation, all of it.",
+    planted=[
+        *((engine(fault).backward, FAULTS[fault]) for fault in ("replaced", "=", "early", "kept", "seeded twice", "unseeded", "local",
+                                                                "recursive")),
+        (lambda output: _paying(output, 1.0), FAULTS["every path"]),
+        (lambda output: _into_grad(output), FAULTS["kept"]),
+        (lambda output: _no_entry(output), "ledger.get(x, 0.0)"),
+        (lambda output: 1.0, "Nothing arrives anywhere")])
+def backward(answer):
+    _expect_function(answer, "backward(L)")
+
+    class Scalar(_Value):
+        pass
+
+    Scalar.backward = _counting(answer)
+    try:
+        expect_engine(Scalar)
+    except KeyError as error:
+        error.tried = "backward(L), on a small graph"
+        error.hint = "The ledger has no entry for that value yet: ledger.get(x, 0.0) gives 0.0 then. Or was it taken out before its time?"
+        raise
+    except _Endless:
+        raise Wrong("backward after 40 doublings, x = x + x", "no end", "41 visits", FAULTS["every path"]) from None
+
+
+def _counting(answer):
+    def backward(output):
+        _Value.looks = 0
+        answer(output)
+    return backward
+
+
+def _paying(value, g):
+    value.grad += g
+    for x, local in zip(value.inputs, value.locals):
+        _paying(x, g * local)
+
+
+def _no_entry(output):
+    ledger = {output: 1.0}
+    for value in _newest_first(_reached(output)):
+        g = ledger.pop(value)
+        value.grad += g
+        for x, local in zip(value.inputs, value.locals):
+            ledger[x] += g * local
+
+
+def _into_grad(output):
+    output.grad = 1.0
+    for value in _newest_first(_reached(output)):
+        for x, local in zip(value.inputs, value.locals):
+            x.grad += value.grad * local
+
+
+# --- Fool it ----------------------------------------------------------------------------------------------------------------
+
+@exercise(
+    "05.replaced", minutes=2, difficulty="easy",
+    question="""
+        **Fool it.** Write `replaced(output)`: your `backward` with that one mistake in it. It should still get every gradient of
+        $L = (x + y) \\cdot w$ right, where nothing is used twice, and only be caught by $L = c \\cdot c$.""",
+    stub="""
+        def replaced(output):
+            ...""",
+    hints=["Copy `backward`, or its solution, and change the last line alone.",
+           "`ledger[x] = g * local`"],
+    solution="""
+        def replaced(output):
+            ledger = {output: 1.0}
+            for value in order(output):
+                g = ledger.pop(value)
+                value.grad += g
+                for x, local in zip(value.inputs, value.locals):
+                    ledger[x] = g * local""",
+    explained="One character less, and a check that has no value with two users will never notice.",
+    why="Where nothing is used twice it is right: a check without a shared value cannot see this mistake. Half is its fingerprint.",
+    planted=[
+        (engine().backward, "This one is right"),
+        (engine("early").backward, "This one is right"),
+        (engine("local").backward, "already wrong where nothing is used twice"),
+        (engine("unseeded").backward, "already wrong where nothing is used twice"),
+        (lambda output: None if output.inputs else 1.0, "already wrong where nothing is used twice"),
+        (lambda output: 1 / 0, "ZeroDivisionError")])
+def replaced(answer):
+    _expect_function(answer, "replaced(L)")
+    output, words, _ = _path()
+    got = _leaves(answer, output)
+    expect(got, (-3.0, -3.0, 5.0), tried=f"the gradients of x, y and w after replaced(L), where {words}",
+           hints=[lambda got, right: "It is already wrong where nothing is used twice. Change one line of a right backward."])
+    output, words, _ = _twice()
+    got = _leaves(answer, output)
+    if got == (500.0, 1000.0):
+        raise Wrong(f"the gradients of a and b after replaced(L), where {words}", brief(got), "something else than the right gradients",
+                    "This one is right, also where c is used twice. Which line adds up what arrives?")
+
+
+def _leaves(backward, output):
+    leaves = sorted((value for value in _reached(output) if not value._inputs), key=lambda value: value.number)
+    returned(lambda: backward(output) or 0.0, tried="your function, on a small graph", shown="gradients")
+    return tuple(leaf.grad for leaf in leaves)
+
+
+def _expect_function(answer, tried):
+    if not callable(answer) or isinstance(answer, type):
+        raise Wrong(tried, brief(answer), "a function", "The check calls your answer: give it the function itself.")
+    if is_stub(answer):
+        raise NotYet
+
+
+# --- Predictions, questions, card -------------------------------------------------------------------------------------------
+
+recall("05", [
+    Question("In $z = \\tanh x$, what is $\\partial z/\\partial x$, written with z alone? (Lesson 04)", "1 − z²", """
+        **1 − z²**. It is 1 where z is 0, and it closes as z comes near 1 or −1. Today you meet a published engine that has z².""",
+             choices=["1 − z²", "z²", "1 − z"]),
+    Question("Two paths lead from x to L. One brings 10, the other −4. What is the gradient of x? (02)", 6.0, """
+        **6**. Multiply along a path, add over the paths."""),
+    Question("$z = x \\cdot y$, with x = 3 and y = −2, and g = 10 arrives at z. What goes to x? (03)", -20.0, """
+        **−20**: what arrives times the local gradient, and that is the other factor: 10 · (−2).""")])
+
+prediction(
+    "05.early", question="""
+        Say b goes first: it passes on what it has got, and does not get a second turn. Then c goes. Which number arrives at a?""",
+    answer=14.0, reveal="""
+        **14**: b has 7 and passes 7 · 2. Only then does c send b its 6, and nobody carries that 6 on. The right gradient is
+        (7 + 6) · 2 = 26.""")
+
+prediction(
+    "05.replaced", question="""
+        Somebody writes `ledger[x] = g * local`: no adding, a plain =. The calculation is $c = a \\cdot b,\\ L = c \\cdot c$ at a = 10
+        and b = 5, and the right gradients are 500 and 1000. Which does this engine give?""",
+    answer={"for a": 250.0, "for b": 500.0}, reveal="""
+        **250 and 500**, *exactly half*. L sends 50 to c, and 50 once more, for c stands in it twice. The second replaces the first, so c
+        passes on 50 in place of 100.""")
+
+prediction(
+    "05.kept", question="""
+        Now an engine without a ledger: what arrives at a value is added straight to its `.grad`, and is read there when its turn
+        comes. Take $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad = 12, which is right. Each call adds, so
+        after a second call 24 would be right. Which number is there?""",
+    answer=36.0, reveal="""
+        **36**, three times for two calls. c still held the 3 of the first call. The second added its own 3, so c passed on 6 · 4 = 24 in
+        place of 12. Which value was not fresh? c, one in the middle, which nobody asked about.""")
+
+prediction(
+    "05.paths", question="""
+        x is doubled n times by x = x + x. A program follows every path, a million paths each second. What is the largest n
+        that it finishes within a day? (Ten doublings make about a thousand.)""",
+    answer=36.0, tolerance=3.0, reveal="""
+        **36**. A day has 86,400 seconds, so about 86 thousand million paths. 2¹⁰ is about a thousand, so 2³⁶ is about 69 thousand million,
+        and 2³⁷ is too many. (33 to 39 counts as right.)""")
+
+card("05", [
+    "Record: each value keeps its inputs, and a local gradient for each of them.",
+    "A value's gradient is a sum over its users: the user's gradient × the local gradient.",
+    "So users come before inputs. Newest first is such an order, always.",
+    "A visit: take g out of the ledger, add it to .grad, add g · local to the entry of each input.",
+    "+=, or exactly half is left. A ledger of its own for each pass, or two calls give three times.",
+    "One visit a value; the paths may be 2ⁿ."])
