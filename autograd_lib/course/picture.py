@@ -41,6 +41,11 @@ def svg(view_box, body, text, unit="px"):
             f"<title>{escape(text.partition(chr(10))[0])}</title>{body}</svg></div>")
 
 
+def beside(*drawings):
+    """HTML of drawings by `svg` next to each other; where the window is too narrow for that, one below the other."""
+    return f'<div style="{style.CARD};display:flex;flex-wrap:wrap;padding:0">{"".join(drawings)}</div>'
+
+
 def figure(**options):
     """`plt.subplots(**options)` in the course's style: (figure, axes)."""
     import matplotlib.pyplot as plt
