@@ -16,19 +16,21 @@ recall("02", [
              "The slope of $x^2$ is $2x = 6$, and the constant factor 5 multiplies it: **30**.")])
 
 prediction(
-    "02.both", question="x is nudged by $dx = 0.1$ and y by $dy = 0.2$. About how far does z move? And which knob brings more?",
+    "02.both", question="""z has the slope 12 along x, and 9 along y. x is nudged by $dx = 0.1$ and y by $dy = 0.2$. About how far does z
+        move? And which knob brings more?""",
     answer={"z moves by": 3.0, "more from": "y"}, choices={"more from": ["x", "y"]}, tolerance=0.2,
     reveal="""About 12 · 0.1 + 9 · 0.2 = 1.2 + 1.8 = **3.0**. The **y** knob brings more, although its slope is smaller: it was turned
         further.""")
 
 prediction(
-    "02.path", question="What is $\\partial z / \\partial x$? And what is $\\partial L / \\partial x$?",
+    "02.path", question="""In $z = x + y$ and $L = z \\cdot w$, with w = −3: what is $\\partial z / \\partial x$? And what is
+        $\\partial L / \\partial x$?""",
     answer={"∂z/∂x": 1, "∂L/∂x": -3},
     reveal="∂z/∂x = **1**: z grows just as fast as x. But ∂L/∂x = **−3**: whatever z gains is then multiplied by w.")
 
 prediction(
-    "02.live", question="""You slide x. Which of the three gradients change? Then you slide w. Does the number on the arrow from x to z
-        change? Does the gradient on the card of x?""",
+    "02.live", question="""In the graph of $z = x + y$, $L = z \\cdot w$ you slide x. Which of the three gradients change? Then you slide
+        w. Does the number on the arrow from x to z change? Does the gradient on the card of x?""",
     answer={"sliding x changes": "that of w alone", "sliding w, x's arrow": "stays", "sliding w, x's gradient": "changes"},
     choices={"sliding x changes": ["that of x alone", "that of w alone", "those of x and y", "all three"],
              "sliding w, x's arrow": ["stays", "changes"], "sliding w, x's gradient": ["stays", "changes"]},
@@ -39,20 +41,22 @@ prediction(
         gradient is not the gradient.""")
 
 prediction(
-    "02.square", question="Which has the larger gradient, the 10 or the 5? And what gradient arrives at c?",
+    "02.square", question="""For $c = a \\cdot b$ and $L = c^2$, with a = 10 and b = 5: which has the larger gradient? And what arrives
+        at c?""",
     answer={"larger": "that of 5", "arrives at c": 100}, choices={"larger": ["that of 10", "that of 5", "they are equal"]},
     reveal="""At c arrives 2c = **100**, the slope of a square. Then the **5** has the larger gradient: 100 · 10 = 1000, and the 10 has
         100 · 5 = 500.""")
 
 prediction(
-    "02.paths", question="""What stands on each of the two arrows? And what must be done with the two numbers, so that the gradient of c
-        is 100?""",
+    "02.paths", question="""In $L = c \\cdot c$ with c = 50, two arrows lead from c to L. What stands on each of them? And what must be
+        done with the two numbers, so that the gradient of c is 100?""",
     answer={"on each arrow": 50, "the two are": "added"}, choices={"the two are": ["multiplied", "added", "averaged"]},
     reveal="""**50** on each: in a product, the local gradient of one slot is what stands in the other. They must be **added**:
         50 + 50 = 100. If they multiplied, it would be 2500.""")
 
 prediction(
-    "02.back", question="No number on a path is 0, and still the gradient of x can be 0. At which y?",
+    "02.back", question="""In $L = (y \\cdot x + x) \\cdot w$, with x = 2 and w = 10: no number on a path is 0, and still the gradient of
+        x can be 0. At which y?""",
     answer=-1,
     reveal="""At **y = −1**. One path brings −10, the other +10. They cancel: two knobs turned against each other. A nudge of x does not
         move L at all, though it moves p. And it stays 0 as you slide x: the gradient of x is 10 · (y + 1), and x itself is not in it.

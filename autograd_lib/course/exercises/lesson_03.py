@@ -19,7 +19,8 @@ recall("03", [
              ["h = 0.1", "h = 1e-12"])])
 
 prediction(
-    "03.corner", question="Both sides grow by 0.1. What share of the growth is the corner, in percent? And when both grow by 0.01?",
+    "03.corner", question="""A rectangle 3 by 2: both sides grow by 0.1. What share of the growth is the corner, in percent? And when
+        both grow by 0.01?""",
     answer={"at 0.1": 2, "at 0.01": 0.2}, tolerance=0.08,
     reveal="""At 0.1: the strips are 0.2 and 0.3, the corner 0.01, which is about **2 %** of 0.51. At 0.01 the strips are ten times
         smaller and the corner a *hundred* times: about **0.2 %**. Nudge times nudge loses against nudge.""")

@@ -20,7 +20,7 @@ recall("12", [
              "By about **−0.06**: a rate, times the nudge.")])
 
 prediction(
-    "12.pull", question="""After 300 steps, which points pull hardest?
+    "12.pull", question="""After 300 steps of training, which points pull hardest at the boundary?
 
         - **A** points where the network is undecided, with a probability near ½ for both classes
         - **B** points deep inside their own colour, where it is sure and right
@@ -30,12 +30,14 @@ prediction(
         hard.""")
 
 prediction(
-    "12.first_loss", question="What is its loss now, the mean of −log p(true class)? Give a number.", answer=2.303, tolerance=0.15,
+    "12.first_loss", question="A network for ten digits has learned nothing yet. What is its loss, the mean of −log p(true class)?",
+    answer=2.303, tolerance=0.15,
     reveal="""Knowing nothing, it gives each of ten classes about 1/10. So about −log(1/10) = log 10 ≈ **2.303**. It is worth knowing by
         heart: a first loss far above it means that the start is wrong, and a loss that stays there means that nothing is learned.""")
 
 prediction(
-    "12.shapes", question="For a batch of 64: which shape have the logits, and which the gradient of the first layer's weight?",
+    "12.shapes", question="""64 pixels in, 256 hidden neurons, 10 logits out. For a batch of 64: which shape have the logits, and which
+        the gradient of the first layer's weight?""",
     answer={"logits": (64, 10), "gradient": (256, 64)},
     reveal="""Logits **(64, 10)**: one row an image, one column a digit. The gradient has the shape of its weight, whatever the batch:
         **(256, 64)**, a row a hidden neuron, a column a pixel.""")
@@ -54,12 +56,14 @@ prediction(
         random one, with 32 hidden neurons.""")
 
 prediction(
-    "12.parrot", question="What accuracy, in percent: on those 200 scans, with the labels it was given? And on held-out digits?",
+    "12.parrot", question="""A network learns 200 scans whose labels were shuffled, for 300 epochs. What is its accuracy, in percent, on
+        those 200, with the labels it was given? And on held-out digits?""",
     answer={"on the 200": 100, "held out": 10}, tolerance=6,
     reveal="""**100 %** on the 200: it learns all the wrong answers by heart. Held out about **10 %**, like guessing: it knows nothing.""")
 
 prediction(
-    "12.hand", question="This time hold out the *last 450* scans in the file. What happens to the score of 98 or so?",
+    "12.hand", question="""With digits held out at random, the score is 98 % or so. This time hold out the *last 450* scans in the file.
+        What happens to the score?""",
     answer="lower", choices=["higher", "about the same", "lower"],
     reveal="""**Lower**, by several percent: these are mostly hands that it has never seen. The same network and nearly as many scans to
         learn from, but another question.""")
