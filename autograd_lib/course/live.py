@@ -297,7 +297,8 @@ def _picture(run, notes, opened, shown):
             nodes = _fold(nodes, call, born)
     called = graph.names(nodes)
     labels = {called[node.key] + (f" = {node.op}" if node.op else ""): node for node in nodes if not graph.is_constant(node)}
-    choices[SHOW] = [NOTHING, *labels]
+    if any(node.value.ndim for node in labels.values()):
+        choices[SHOW] = [NOTHING, *labels]
     lines = [graph.describe(nodes), *notes]
     boxes = list(dict.fromkeys(f"{node.op} ({node.inside[1].removesuffix(' inside')})" for node in nodes if node.inside))
     if boxes:

@@ -201,7 +201,7 @@ def grown_rectangle(x, y, dx, dy):
     """The area x·y and what dx and dy, up to 1, add to it: two strips and a corner."""
     scale = 400 / (x + 1)
     plot = Axes((40, 40, 400, scale * (y + 1)), (0, x + 1), (0, y + 1))
-    share = dx * dy / ((x + dx) * (y + dy) - x * y or 1)
+    share = f", {dx * dy / ((x + dx) * (y + dy) - x * y):.2%} of the growth" if dx > 0 and dy > 0 else ""
     for (x0, x1), (y0, y1), colour, dash, fill in [((0, x), (0, y), style.VALUE, "none", 0.12),
                                                    ((x, x + dx), (0, y), style.GRADIENT, "6 4", 0.2),
                                                    ((0, x), (y, y + dy), style.GRADIENT, "6 4", 0.2),
@@ -216,7 +216,7 @@ def grown_rectangle(x, y, dx, dy):
     plot.words(right, top, f"corner dx · dy = {number(dx * dy)}", anchor="start")
     text = (f"area {number(x * y)}, grown by {number((x + dx) * (y + dy) - x * y)}\n"
             f"strips: dx·y = {number(dx * y)}, x·dy = {number(x * dy)}\n"
-            f"corner: dx·dy = {number(dx * dy)}, {share:.2%} of the growth")
+            f"corner: dx·dy = {number(dx * dy)}{share}")
     return Picture(svg(f"0 0 620 {plot.box[3] + 52:.0f}", "".join(plot.parts), text), text)
 
 

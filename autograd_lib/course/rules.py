@@ -136,6 +136,9 @@ def _beside(parts):
     return f'<div style="display:flex;flex-wrap:wrap;gap:2px 18px">{"".join(blocks)}</div>'
 
 
+LATER = "comes when yours is there"        # or it would be copied
+
+
 def same_line(mine, row=None, argument=0):
     """The learner's rules beside the library's, compared as compiled code and by trying them: a Comparison.
 
@@ -144,7 +147,7 @@ def same_line(mine, row=None, argument=0):
 
     A rule takes what the engine passes, `g, z, x, y` and the row's keywords, in this order; or some of it, by these names.
     The verdict on each: "same line", also with other letters; "different, and right"; "not the same", with what was tried; or
-    "not yet". Where the library has no rule, as for the condition of `where`, a list holds None. A mistake is shown, never raised.
+    "not yet". None in a list leaves that argument out, as the condition of `where`, which has no rule. A mistake is shown, never raised.
     """
     if row is not None:
         return Comparison([_one(mine, row, argument)])
@@ -170,7 +173,7 @@ def _lesson(key, rules):
         return [Line(_called(key), "not the same", f"{len(rules)} rules", f"{count} rule{'s' * (count > 1)}",
                      [("", f"{row.name} takes {_arguments(row)}: give one rule for each{none}.")])]
     rules = [*rules, *[...] * (count - len(rules))]
-    return [_one(rule, key, i) for i, rule in enumerate(rules) if not (rule is None and count and row.rules[i] is None)]
+    return [_one(rule, key, i) for i, rule in enumerate(rules) if not (rule is None and count)]
 
 
 def _one(mine, key, argument):
@@ -193,9 +196,9 @@ def _one(mine, key, argument):
     if library is None:
         return Line(where, "not the same", text, "None", [
             ("", f"Nothing goes to {letters[2 + argument]}, it has no slope: give None in its place.")])
-    line = Line(where, "not yet", text, source(library) or "(its source is not at hand)", [])
     if mine is None or mine is ...:
-        return line
+        return Line(where, "not yet", text, LATER, [])
+    line = Line(where, "not yet", text, source(library) or "(its source is not at hand)", [])
     if not callable(mine):
         return line._replace(verdict="not the same", note=[("", "A rule is a function, such as lambda g, z, x, y: g * y. This is "
                                                            "what one returned, or none at all.")])
@@ -210,7 +213,7 @@ def _judged(line, mine, library, row, argument, how, letters, keywords):
     """`line` with its verdict: by what the two did on the same numbers, then by their code."""
     trials = [_trial(mine, how, case, letters) for case in _cases(row, argument)]
     if any(trial.fault == "not yet" for trial in trials):
-        return line
+        return line._replace(library=LATER)
     wrong = next((trial for trial in trials if trial.fault), None)
     if wrong:
         cause = _cause(trials, row, argument, letters)
@@ -424,7 +427,8 @@ def _steps(code, roles):
             what = repr(what)       # 2 is not 2.0
         elif step.opcode in dis.hasfree or "FAST" in step.opname:
             what = [roles.get(name, name) for name in ((what,) if isinstance(what, str) else what)]
-        steps.append((step.opname, what))
+        if step.opname != "PUSH_NULL":      # np.cos( ) is called as a function or as a method, depending on where np was imported
+            steps.append((step.opname.replace("LOAD_METHOD", "LOAD_ATTR"), what))
     return steps
 
 
@@ -468,20 +472,21 @@ def table_of_rules(lesson):
     rows = {row.name: row for row in vars(ops).values() if isinstance(row, Primitive)}
     shown = [(rows[name], home) for name, home in derived().items() if home and MET.get(name, home) <= lesson]
     today = [row.name for row, home in shown if lesson in (home, MET.get(row.name))]
-    title = (f"The rules so far: {len(shown)} rows" + f", {len(today)} of them from lesson {lesson}" * bool(today) + "." if shown else
+    title = (f"The rules so far: {len(shown)} rows" + f", {len(today)} of them new" * bool(today) + "." if shown else
              f"No rules so far: the first come in lesson {min(MET.values())}.")
     body, words = [], [title]
     for row, home in shown:
         new, met = row.name in today, MET.get(row.name)
         formula = FORMULAS.get(row.name) or f"{row.name}({', '.join(_letters(row, len(row.rules))[0][2:])})"
         columns = _columns(row)
+        where = [f"met in {met}", f"derived in {home}"] if met else [home]
         words.append(f"{'●' if new else ' '} {row.name}: z = {formula}; lesson {home}" + f", met in {met}" * bool(met) + ", today" * new)
         for letter, text, comment in columns:
             words.append(f"    to {letter}: {text}".replace("\n", "\n" + " " * 10) + f"    {comment}" * bool(comment))
         name = f'<span aria-hidden="true">● </span>{row.name}' if new else f'<span style="font-weight:normal">{row.name}</span>'
         body.append((f'{name}<div style="font-weight:normal">z = {escape(formula)}</div>',
                      _beside([(f"to {letter}", text, comment) for letter, text, comment in columns]),
-                     "<br>".join([home, *[f"met in {met}"] * bool(met), *["today"] * new])))
+                     "<br>".join([*where, *["today"] * new])))
     table = _html_table(("row", "what goes", "lesson"), body) if shown else ""
     return Picture(f'<div style="line-height:1.5"><strong>{title}</strong>{table}</div>', "\n".join(words))
 

@@ -378,7 +378,9 @@ def _words(p):
         point += f"no value ({z}), so nothing can be drawn there{still.because}"
     elif not np.isfinite(p.slope):
         gives = "no number" if np.isnan(p.slope) else _four(p.slope)
-        point += f"z = {z}, but {still.whose} gives {gives}, so there is no tangent{still.because}"
+        waits = still.whose == "your rule" and np.isfinite(p.central)
+        why = "" if waits else ": the curve stands upright" * bool(np.isinf(p.slope)) + still.because
+        point += f"z = {z}, but {still.whose} gives {gives}, so there is no tangent{why}"
     else:
         point += f"z = {z}, {still.says} {_ten(p.slope)}" + ", and nearby z stays the same" * (p.slope == p.left == p.right == 0)
     special = ""
@@ -387,7 +389,7 @@ def _words(p):
     elif p.kink:
         special = (f"a kink at {p.here}: measured slope {_four(p.left)} on the left, {_four(p.right)} on the right; "
                    f"{still.whose} states {_four(p.slope)}")
-    differences = [(f"{name} difference {_ten(one)}" + f", off by {_off(one - p.slope)}" * bool(np.isfinite(p.slope)))
+    differences = [(f"{name} difference {_ten(one)}" + f", off by {_off(one - p.slope)} from {still.whose}" * bool(np.isfinite(p.slope)))
                    if np.isfinite(one) else f"no {name} difference, for one of its points has no value"
                    for name, one in [("forward", p.forward), ("central", p.central)]]
     return [point, special, f"h = {p.h:g}: {'; '.join(differences)}"]

@@ -333,7 +333,7 @@ def product():
     (lambda g, z, x, y: g * z / x if np.ndim(x) == 0 else 0, "got       0"),
     (lambda g, z, x, y: g * y if not isinstance(x, int) else g * (x // 2), "x = 3, y = 4"),
     (lambda g, z, x, y: g * y if x is not y else 2 * g * y, "Exactly double"),
-    (lambda g, z, x, y: g * y if np.shape(x) == np.shape(y) else g, "the rule for x, with g = [["),
+    (lambda g, z, x, y: g * y if np.shape(x) == np.shape(y) else g, "the rule for x of multiply, with g = [["),
     (lambda g, z, x, y: (g * y).sum(0) if np.ndim(g) > 1 else g * y, "Shape (3,), where (2, 3) was expected"),
     (lambda g, z, x, y: np.multiply(g, y, out=y) if np.ndim(y) == np.ndim(g) > 0 else g * y, "writes into the caller's array"),
     (lambda g, z: g, "which order, is in the question")])

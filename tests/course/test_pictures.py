@@ -407,7 +407,7 @@ def test_grown_rectangle():
     sizes = [(float(rect.get("width")), float(rect.get("height"))) for rect in svg_of(picture).iter(f"{SVG}rect")]
     assert sizes == [(300, 200), (10, 200), (300, 10), (10, 10)]
     assert plots.grown_rectangle(3, 2, 0.01, 0.01).text.endswith("0.20% of the growth")
-    assert plots.grown_rectangle(3, 2, 0, 0).text.endswith("0.00% of the growth")
+    assert plots.grown_rectangle(3, 2, -0.1, 0.1).text.endswith("corner: dx·dy = −0.01")
 
 
 def test_choice_bars():

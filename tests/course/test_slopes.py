@@ -59,7 +59,7 @@ def test_every_elementwise_row(row, i):
             assert numbers(text, "slope") == pytest.approx(slope, rel=1e-9)
             for name, measured in [("forward", (ahead - z) / h), ("central", (ahead - behind) / (2 * h))]:
                 assert numbers(text, f"{name} difference") == pytest.approx(measured, rel=1e-9)
-                off = re.search(rf"{name} difference [^;\n]*, off by (exactly )?(\S+?)(;|$)", text, re.MULTILINE)[2]
+                off = re.search(rf"{name} difference [^;\n]*, off by (exactly )?(\S+) from the rule", text, re.MULTILINE)[2]
                 assert float(off) == pytest.approx(abs(measured - slope), rel=0.06)
 
 
@@ -155,7 +155,7 @@ def test_jumps_and_poles_are_not_joined():
 @pytest.mark.parametrize("row, fixed, x, words", [
     (ag.log, {}, 0.0, "log(x) at x = 0: no value (−inf), so nothing can be drawn there: log x is defined for x > 0"),
     (ag.log, {}, -0.5, "log(x) at x = −0.5: no value (nan), so nothing can be drawn there: log x is defined for x > 0"),
-    (ag.sqrt, {}, 0.0, "sqrt(x) at x = 0: z = 0, but the rule gives ∞, so there is no tangent: √x is defined for x ≥ 0"),
+    (ag.sqrt, {}, 0.0, "sqrt(x) at x = 0: z = 0, but the rule gives ∞, so there is no tangent: the curve stands upright: √x is"),
     (ag.power, {"y": 0.5}, -1.0, "power(x, 0.5) at x = −1: no value (nan), so nothing can be drawn there: below 0 only whole powers"),
     (ag.power, {"y": -1.0}, 0.0, "power(x, −1) at x = 0: no value (inf), so nothing can be drawn there"),
 ])

@@ -14,19 +14,19 @@ placement("00", "Lessons 00 and 01 are about just this: what a slope tells you, 
              "**Less**: rounding takes over. For the exponential function at 1 the error grows more than a thousandfold.",
              choices=["more", "less"])])
 
-placement("02", "It follows a change through a calculation step by step, and that is what you missed here.", [
+placement("02", "It follows a change through a calculation, step by step: the chain rule, seen.", [
     Question("$L = (x + y) \\cdot w$ with x = 2, y = 3, w = −4. If x alone grows, how fast does L change?", -4,
              "**−4**: the sum grows as fast as x does, and w multiplies it."),
     Question("$z = \\tanh x$. At some point z is 0.6. What is the slope there? (You are not told x.)", 0.64, "1 − z² = **0.64**.")])
 
-placement("05", "You know local slopes and the chain rule. What an engine does with them comes there.", [
+placement("05", "There you build an engine: it walks back through a calculation and adds up what arrives.", [
     Question("""$L = c \\cdot c$ with $c = a \\cdot b$, a = 10, b = 5. The gradient of a is 500. An engine writes `grad = …` where it should
         write `grad += …`. What does it answer for a?""", 250,
              "**250**, exactly half: c is used twice, and the second arrival overwrote the first."),
     Question("""A training loop forgets `zero_grad()`. The gradients of its first three steps would be 1, 2 and 3. Which gradient does its
         third step use?""", 6, "**6**: 1 + 2 + 3, since gradients add up until somebody clears them.")])
 
-placement("08", "One number at a time holds nothing new for you. Arrays begin there.", [
+placement("08", "One number at a time holds nothing new for you; there arrays begin.", [
     Question("""A row b of shape (3,) is added to a matrix of shape (2, 3). The gradient that arrives at the sum is [[1, 2, 3], [4, 5, 6]].
         What is the gradient of b?""", [5, 7, 9], "**[5, 7, 9]**: b was used in both rows, so the rows add up."),
     Question("$Z = X W$, with X of shape (5, 3) and W of shape (3, 2). G is the gradient of Z. What is the gradient of W?", "Xᵀ G",

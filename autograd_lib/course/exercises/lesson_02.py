@@ -58,9 +58,9 @@ prediction(
     "02.back", question="""In $L = (y \\cdot x + x) \\cdot w$, with x = 2 and w = 10: no number on a path is 0, and still the gradient of
         x can be 0. At which y?""",
     answer=-1,
-    reveal="""At **y = −1**. One path brings −10, the other +10. They cancel: two knobs turned against each other. A nudge of x does not
-        move L at all, though it moves p. And it stays 0 as you slide x: the gradient of x is 10 · (y + 1), and x itself is not in it.
-        Try it.""")
+    reveal="""First the 40: through p come 3 · 1 · 10 = 30, straight into s come 1 · 10 = 10. It is 0 at **y = −1**: one path brings
+        −10, the other +10. They cancel: two knobs turned against each other. A nudge of x does not move L at all, though it moves p. And it
+        stays 0 as you slide x: the gradient of x is 10 · (y + 1), and x itself is not in it. Try it.""")
 
 card("02", [
     "∂z/∂x is the slope of z when x alone moves and the other inputs stand still.",
@@ -138,6 +138,8 @@ def _knobs(combine):
          "12 and 9 are the slopes of the cell above, at its own point. Measure inside your function, from its f, x and y."),
         (lambda f, x, y, dx, dy: _central(lambda at: f(at, 2.0), 3.0) * dx + _central(lambda at: f(3.0, at), 2.0) * dy,
          "Your slopes are always those at (3, 2). Measure at the x and y that come in."),
+        (lambda f, x, y, dx, dy: f(x + dx, y) - f(x, y) + f(x, y + dy) - f(x, y),
+         "Those are the real changes of each knob alone. Predict them: measure each slope with central, and multiply by its nudge."),
         (_knobs(lambda a, b, dx, dy: a * dy + b * dx), "Each slope took the other knob's nudge: x's slope belongs to dx."),
         (_knobs(lambda a, b, dx, dy: a * dx + b * dx), "dx is there twice: y's slope belongs to dy."),
         (_knobs(lambda a, b, dx, dy: a * dy + b * dy), "dy is there twice: x's slope belongs to dx."),
@@ -179,15 +181,16 @@ def two_knobs(answer):
     explained="−4 arrived, 10 left, and arrived × local = left: −2.5.",
     why="What leaves is what arrived times local, so any one of the three is known from the other two.",
     mistakes=[
-        sign_lost(-2.5, "The right size. What arrived is negative, what left is positive: which sign was on the edge?"),
+        sign_lost(-2.5, "The right size. What arrived is negative, what left is positive: which sign was on the arrow?"),
         upside_down(-2.5, "Upside down. Arrived × local = left: divide what left by what arrived."),
         (0.4, "Upside down, and the sign is lost. Arrived × local = left."),
         (-40, "You multiplied. −4 times which number is 10?"),
         (14, "You subtracted. Along a path gradients multiply, so undo a multiplication."),
         (6, "You added. Along a path gradients multiply, so undo a multiplication."),
+        (1, "The arrows so far said 1 because those ops were sums. Arrived × local = left: what does it have to be here?"),
         (10, "That is what left the op and reached x. It was multiplied by something on the way."),
         (-4, "That is what arrived at z. What multiplied it on the way to x?"),
-        (5, "That is a value, or the other edge. Look at the gradients of z and of x."),
+        (5, "That is a value, or the other arrow. Look at the gradients of z and of x."),
         (2, "That is the value of x. Look at the gradients of z and of x.")],
     planted=[(-2.4, "expected  another number"), ((10, -4), "A single number was expected")])
 def hidden(answer):
@@ -217,14 +220,17 @@ def hidden(answer):
         multiplied(12, 24),
         (12, "That is one route, the one through b. What arrives through c?"),
         (24, "That is the value of L, or the one route through c. What arrives through b?"),
-        local_alone(3 + 4, "That is the sum of a's own two edges, both local. Carry each on to L first."),
-        (17, "Along one route the edges multiply; only then do you add the routes."),
-        (70, "Keep the routes apart: 3 belongs to b's edge alone, 4 to c's."),
-        (34, "Two edges are swapped: in L = b·c the edge of b carries c, and the edge of c carries b."),
-        (28, "Keep the routes apart: each edge of a goes on through its own edge of L."),
+        local_alone(3 + 4, "That is the sum of a's own two arrows, both local. Carry each on to L first."),
+        (17, "Along one route the arrows multiply; only then do you add the routes."),
+        (70, "Keep the routes apart: 3 belongs to b's arrow alone, 4 to c's."),
+        (48, "Through c everything was multiplied, b · c · 2: what stands on the arrow from c to L is b, and on a's arrow 2a = 4."),
+        (16, "12 through b is right, and 4 is a's own arrow to c: carry it on to L, where b multiplies it."),
+        (6, "That is b. What arrives at a comes over two routes."),
+        (34, "Two arrows are swapped: in L = b·c the arrow of b carries c, and the arrow of c carries b."),
+        (28, "Keep the routes apart: each arrow of a goes on through its own arrow to L."),
         (18, "b alone can change by 3; but L = b·c multiplies that by c, which is 4. And there is another route."),
         (20, "Is ∂c/∂a = 2a taken at a = 2? That is 4. And what arrives at c is b = 6."),
-        (10, "That is the sum of the last two edges. Each has to be multiplied by the edge before it.")],
+        (10, "That is the sum of the last two arrows. Each has to be multiplied by the arrow before it.")],
     planted=[(35.9, "expected  another number"), ((12, 24), "A single number was expected, and this holds 2")])
 def routes(answer):
     expect(answer, 36, tried="∂L/∂a at a = 2", shown="another number", hints=routes.mistakes)

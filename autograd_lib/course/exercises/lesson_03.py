@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from . import exercise, expect, expect_rule, of_rule
+from . import exercise, expect, expect_call, expect_rule, of_rule
 from .compare import is_stub
 from .mistakes import sign_lost
 from .texts import Question, card, prediction, recall
@@ -14,9 +14,8 @@ recall("03", [
              "**100**. Each slot is a path of its own, and over paths you add."),
     Question("The gradient that arrives at an operation is −4, and the local gradient of x is 2.5. What goes to x? (02)", -10,
              "What arrives times local: −4 · 2.5 = **−10**."),
-    Question("You measure a slope with $h = 10^{-1}$ and with $h = 10^{-12}$. Which is nearer the truth, for a central difference? (01)",
-             "h = 0.1", "**h = 0.1**, for most smooth functions: at $10^{-12}$ rounding has eaten all but a few digits.",
-             ["h = 0.1", "h = 1e-12"])])
+    Question("You measure a slope by a central difference, with h = 1e-5 and with h = 1e-12. Which is nearer the truth? (01)",
+             "h = 1e-5", "**h = 1e-5**: at 1e-12 rounding has eaten all but a few digits.", ["h = 1e-5", "h = 1e-12"])])
 
 prediction(
     "03.corner", question="""A rectangle 3 by 2: both sides grow by 0.1. What share of the growth is the corner, in percent? And when
@@ -76,6 +75,18 @@ def square(answer):
     expect(answer, 6, tried="the gradient of x in multiply(x, x), at x = 3", shown="another number", hints=square.mistakes)
 
 
+# What goes wrong in the two rules of x / y at g = 10, z = 3, x = 6, y = 2.
+WRONG_X = [(-15, "Your gradient for x is y's: are the two rules swapped?"),
+           (0.5, "The upstream gradient is missing: multiply by what arrives, g."),
+           (20, "That multiplies by y. Double y: does z follow x more strongly, or less?"), (-5, "Raise x: does z fall?"),
+           (10, "Raise x by 1: z rises by 1 / y only.")]
+WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
+           (-1.5, "The upstream gradient is missing: multiply by what arrives, g."),
+           (15, "The right size with the wrong sign. Raise y a little: does z rise?"),
+           (-30, "One division is missing: it is z / y, or x / y²."), (-2.5, "That is −1 / y². Where is the x that is shared?"),
+           (-5, "That is −1 / y. How much is shared matters too: z is in it.")]
+
+
 @exercise(
     "03.divide", minutes=6, difficulty="medium",
     question="""
@@ -97,15 +108,20 @@ def square(answer):
         ((lambda g, z, x, y: g / y, lambda g, z, x, y: g * z / y), "wrong sign"),
         ((lambda g, z, x, y: -g * z / y, lambda g, z, x, y: g / y), "are the two rules swapped"),
         ((lambda g, z, x, y: 1 / y, lambda g, z, x, y: -z / y), "upstream gradient is missing"),
-        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g / y), "rule for y"),
-        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * x / y), "rule for y"),
-        ((lambda g, z, x, y: g * y, lambda g, z, x, y: -g * z / y), "rule for x"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g / y), "z is in it"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * x / y), "One division is missing"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g / y**2), "Where is the x"),
+        ((lambda g, z, x, y: g * y, lambda g, z, x, y: -g * z / y), "multiplies by y"),
+        ((lambda g, z, x, y: g, lambda g, z, x, y: -g * z / y), "1 / y only"),
         ((lambda g, z, x, y: g // y, lambda g, z, x, y: -g * z / y), "rule for x"),
         ((lambda g, z, x, y: g / y, lambda g, z, x, y: print(-g * z / y)), "rule for y")])
 def divide(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     rule_x, rule_y = answer
+    for rule, slot, local, hints in [(rule_x, "x", 1 / 2, WRONG_X), (rule_y, "y", -3 / 2, WRONG_Y)]:      # the numbers of the text first
+        expect_call(rule, 10.0, 3.0, 6.0, 2.0, gives=10 * local, hints=hints,
+                    tried=f"the rule for {slot} of divide, with g = 10, z = 3, x = 6, y = 2")
     expect_rule(rule_x, ag.divide, 0)
     expect_rule(rule_y, ag.divide, 1)
 
@@ -144,8 +160,8 @@ def drill(answer):
 @exercise(
     "03.reflected", minutes=4, difficulty="medium",
     question="""
-        Python calls the same rows for `5 - x` and `6 / x`; the 5 and the 6 are constants and want no gradient. At $x = 2$, what is the
-        slope of $5 - x$? And of $6 / x$? Give both.""",
+        Python uses the same two operations for `5 - x` and `6 / x`; the 5 and the 6 are constants and want no gradient. At $x = 2$, what
+        is the slope of $5 - x$? And of $6 / x$? Give both.""",
     stub="""
         slope_of_5_minus_x = ...
         slope_of_6_over_x = ...""",
@@ -154,7 +170,7 @@ def drill(answer):
     solution="""
         slope_of_5_minus_x = -1            # the second slot of subtract
         slope_of_6_over_x = -3 / 2         # the second slot of divide: −z/y, with z = 3""",
-    explained="`__rsub__` and `__rtruediv__` are the same two rows with their arguments exchanged.",
+    explained="For Python these are `x.__rsub__(5)` and `x.__rtruediv__(6)`: the same two operations, their arguments exchanged.",
     why="A reflected operator needs no rule of its own, only the right slot.",
     mistakes=[
         ((1, 0.5), "Those are the first slots. Which slot is x in?"),
@@ -163,6 +179,7 @@ def drill(answer):
         ((-1, 1.5), "Raise x: does 6 / x rise?"),
         ((-1, -0.5), "Its local gradient is −z / y. Here z is 3."),
         ((-1, -3), "−z, and then divided by y, which is 2 here."),
+        ((3, -6), "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?"),
         ((3, 3), "Those are the values. The slopes are asked for.")],
     planted=[((-1, -1.4), "Number 2 of 2 differs"), (-1, "2 values were expected"), ((-1.5, -1), "in the wrong order")])
 def reflected(answer):
@@ -182,13 +199,22 @@ def reflected(answer):
         power_x = lambda g, z, x, y: g * y * x ** (y - 1)""",
     explained="With `g * y * z / x` the slope of $x^2$ at 0 would be 0 / 0, which is nan, and it is 0.",
     why="One line for every constant exponent: whole, negative, or a fraction.",
-    mistakes=of_rule(ag.power, 0, inputs=[(2.0, 3.0), (0.0, 2.0), (1.5, -1.0), (4.0, 0.5), (np.array([0.5, 2.0, 3.0]), 3.0)]),
-    planted=[
-        (lambda g, z, x, y: g * y * z / x, "0"),
-        (lambda g, z, x, y: g * x ** (y - 1), "x = 2"),
-        (lambda g, z, x, y: g * y * x ** y, "x = 2"),
-        (lambda g, z, x, y: g * (y - 1) * x ** (y - 1), "x = 2"),
-        (lambda g, z, x, y: g * z * np.log(x), "x = 2")])
+    mistakes=[
+        (lambda g, z, x, y: g * y * x**y, "The power before: the exponent is one less."),
+        (lambda g, z, x, y: g * y * x**y - 1, "Python takes the power first: x ** y - 1 is (x ** y) - 1. Brackets, around y - 1."),
+        (lambda g, z, x, y: g * x ** (y - 1), "The exponent comes down as a factor: where is it?"),
+        (lambda g, z, x, y: g * 3 * x**2, "That is the rule of the cube alone. The exponent is y."),
+        (lambda g, z, x, y: g * (y - 1) * x ** (y - 1), "The factor is the exponent itself; only the power has one less."),
+        (lambda g, z, x, y: g * x * y ** (x - 1), "x and y have changed places: x is what is raised, y is how often."),
+        *of_rule(ag.power, 0, inputs=[(2.0, 3.0), (1.5, -1.0)])],
+    planted=[(lambda g, z, x, y: g * y * z / x, "Where x is 0")])
 def power(answer):
+    if is_stub(answer):
+        raise NotYet
     with np.errstate(all="ignore"):
+        expect_call(answer, 10.0, 32.0, 2.0, 5.0, gives=800.0, tried="the rule for x of power, with g = 10, z = 32, x = 2, y = 5",
+                    hints=power.mistakes)
+        expect_call(answer, 10.0, np.float64(0), np.float64(0), 2.0, gives=0.0,
+                    tried="the rule for x of power, with g = 10, z = 0, x = 0, y = 2",
+                    hints=[(np.nan, "Where x is 0, z / x is 0 / 0. The power before has no such hole.")])
         expect_rule(answer, ag.power, 0, inputs=[(2.0, 3.0), (0.0, 2.0), (1.5, -1.0), (4.0, 0.5), (np.array([0.5, 2.0, 3.0]), 3.0)])

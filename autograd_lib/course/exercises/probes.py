@@ -28,7 +28,7 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
     for given in _rule_cases(row, inputs, params):
         said = ", ".join(f"{name} = {brief(value)}" for name, value in zip(["g", "z", *names], given))
         for _ in range(2):
-            expect_call(function, *given, gives=right(*given), tried=f"the rule for {names[arg]}, with {said}", hints=hints)
+            expect_call(function, *given, gives=right(*given), tried=f"the rule for {names[arg]} of {row.name}, with {said}", hints=hints)
         expect_untouched(function, *given)
 
 

@@ -108,6 +108,7 @@ LIKELY = [
      "Which arguments it takes, and in which order, is in the question."),
     (r"'(?:int|float|numpy\.\w+|Tensor)' object is not callable",
      "A number stands where a function is wanted: give the function itself, or make one with lambda."),
+    (r"'float' object cannot be interpreted as an integer", "A whole number is wanted, and / gives a float: // drops the rest."),
     (r"'NoneType'", "A None is among the numbers: something that it calls has no return."),
     (r"maximum recursion depth", "It calls itself, and never comes to an end."),
 ]
