@@ -127,6 +127,20 @@ def check(name, answer):
     return Verdict("right", ("", EXERCISES[name].why))
 
 
+def yours_or_ours(name, answer, **names):
+    """The learner's answer to an exercise if its check says right, else that of the solution, so that the lesson can go on.
+
+    `names` are what the solution's code uses of the notebook: `yours_or_ours("05.backward", backward, order=order)`.
+    """
+    called = name.partition(".")[2]
+    if check(name, answer).status == "right":
+        print(f"From here on your {called} is used.")
+        return answer
+    print(f"{called}: not right yet; ours is used from here on.")
+    exec(EXERCISES[name].solution, names)
+    return names[called]
+
+
 def registered():
     """Imports every lesson's module and returns {lesson number: module}."""
     files = sorted(Path(__file__).parent.glob("lesson_*.py"))

@@ -3,26 +3,11 @@ from itertools import count
 
 import numpy as np
 
-from . import EXERCISES, NotYet, Wrong, brief, check, exercise, expect, expect_engine, is_stub, returned
+from . import NotYet, Wrong, brief, exercise, expect, expect_engine, is_stub, returned, yours_or_ours  # noqa: F401
 from .probes import FAULTS, engine
 from .texts import Question, card, prediction, recall
 
 # --- What the notebook imports ----------------------------------------------------------------------------------------------
-
-
-def yours_or_ours(name, answer, **names):
-    """The learner's answer to an exercise if its check says right, else that of the solution, so that the lesson can go on.
-
-    `names` are what the solution's code uses of the notebook: `yours_or_ours("05.backward", backward, order=order)`.
-    """
-    called = name.partition(".")[2]
-    if check(name, answer).status == "right":
-        print(f"From here on your {called} is used.")
-        return answer
-    print(f"{called}: not right yet; ours is used from here on.")
-    exec(EXERCISES[name].solution, names)
-    return names[called]
-
 
 as_found = engine("early").backward      # visits what it finds when it finds it: inputs of inputs last, whatever still waits
 
@@ -535,9 +520,9 @@ prediction(
 
 prediction(
     "05.kept", question="""
-        Now an engine without a ledger: what arrives at a value is added straight to its `.grad`, and is read there when its turn
-        comes. Take $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad = 12, which is right. Each call adds, so
-        after a second call 24 would be right. Which number is there?""",
+        Now an engine without a ledger: at each call L's `.grad` is set to 1, what arrives at any other value is added straight to its
+        `.grad`, and is read there when its turn comes. Take $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad
+        = 12, which is right. Each call adds, so after a second call 24 would be right. Which number is there?""",
     answer=36.0, reveal="""
         **36**, three times for two calls. c still held the 3 of the first call. The second added its own 3, so c passed on 6 · 4 = 24 in
         place of 12. Which value was not fresh? c, one in the middle, which nobody asked about.""")
@@ -552,7 +537,7 @@ prediction(
 
 card("05", [
     "Record: each value keeps its inputs, and a local gradient for each of them.",
-    "A value's gradient is a sum over its users: the user's gradient × the local gradient.",
+    "A value's gradient is a sum over the arrows that leave it: the user's gradient × the local gradient.",
     "So users come before inputs. Newest first is such an order, always.",
     "A visit: take g out of the ledger, add it to .grad, add g · local to the entry of each input.",
     "+=, or exactly half is left. A ledger of its own for each pass, or two calls give three times.",

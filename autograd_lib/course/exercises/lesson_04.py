@@ -1,0 +1,373 @@
+"""Lesson 04: the rules of functions, of an exponent that moves, and of what has kinks."""
+from inspect import signature
+
+import numpy as np
+
+import autograd_lib as ag
+
+from ... import ops
+from . import Wrong, exercise, expect, expect_call, expect_rule, of_rule
+from .compare import is_stub, returned
+from .mistakes import printed
+from .texts import Question, card, prediction, recall
+from .verdict import NotYet, brief
+
+recall("04", [
+    Question("$z = x / y$. What is $\\partial z / \\partial y$, written with z? (Lesson 03)", "−z / y", "**−z / y**: raise y, and z falls.",
+             ["1 / y", "z / y", "−z / y", "−x / y"]),
+    Question("On the way from x to L lie two operations, with the local gradients 3 and −2. What is the gradient of x? (02)", -6,
+             "**−6**. Along a path you multiply."),
+    Question("What does the central difference say of $\\lvert x \\rvert$ at 0, and why? (01)", 0,
+             "**0**, the mean of −1 on the left and 1 on the right. It says so without a warning.")])
+
+prediction(
+    "04.five", question="At some x, never mind which, $e^x$ is 5. How steep is the curve there? And where $e^x$ is 0.2?",
+    answer={"where z = 5": 5, "where z = 0.2": 0.2},
+    reveal="**5**, and **0.2**. The slope is the height. You answered without knowing x: nobody needs it.")
+
+prediction(
+    "04.steepest", question="""Below, the slope of tanh is drawn over its *output* z. At which z is it largest? Then the rule is asked at
+        $x = 20$, where z is almost 1. The true slope there is 1.7e-17. Which float does $1 - z^2$ give?""",
+    answer={"steepest at z =": 0, "at x = 20": "exactly 0.0"},
+    choices={"at x = 20": ["exactly 0.0", "1.7e-17", "2.2e-16, which is eps"]},
+    reveal="""At **z = 0**, where the slope is 1. And **exactly 0.0**: the output differs from 1 by 8.5e-18, floats just below 1
+        are 1.1e-16 apart, so z *is* 1.0, and $1 - z^2$ is 0.""")
+
+prediction(
+    "04.saturated", question="""A walk downhill begins at $x = -20$. It takes 1000 steps at the rate 1, each against the gradient. Where is
+        x then?""",
+    answer=-20,
+    reveal="""Still at **−20**. The gradient is exactly 0.0, so every step is. The output is −1, as wrong as it can be, and nothing says so
+        to x.""")
+
+prediction(
+    "04.turned", question="exp has the slope 5 where its height is 5. What is the slope of log at $x = 5$?",
+    answer=0.2,
+    reveal="**1/5 = 0.2**. On exp, a step of 1 to the right is about 5 up. Turn the paper: 5 to the right is 1 up.")
+
+prediction(
+    "04.overflow", question="""Both are the sigmoid, written differently. One of the four results is nan, "not a number". Which?""",
+    answer="the first, at 1000",
+    choices=["the first, at 1000", "the first, at −1000", "the second, at 1000", "the second, at −1000"],
+    reveal="""**The first, at 1000**: `inf / inf`. At −1000 it is 0 / 1, which is fine. The second form has `exp(1000)` at −1000, and is
+        lucky: 1 / inf is 0.""")
+
+card("04", [
+    "exp: the slope is the value, g · z. It rests on (eʰ − 1)/h → 1.",
+    "Read off the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). Nobody needs x.",
+    "log: exp turned over, 1/x. An exponent that moves: z · log x, for bases above 0.",
+    "Saturated is stuck, not finished: no gradient gets through, however wrong the output is.",
+    "A kink has no slope. The library states one; a difference there gives the mean of two.",
+    "exp of a large number overflows: write it with e^−|x|, which never exceeds 1."])
+
+
+GS = np.array([0.5, -2.0, 3.0, 1.5, -1.0])
+
+
+def _expect(rule, row, arg, inputs, mistakes):
+    """As expect_rule, on `inputs`, arrays of one length: a mistake is told from others by all of their entries; then on each entry."""
+    g, z = GS[:np.size(inputs[arg])], row.function(*inputs)
+    letters = list(signature(row.rules[arg]).parameters)[2:]
+    tried = f"{row.name}, the rule for {letters[arg]}, with g = {brief(g)}, " + ", ".join(
+        f"{letter} = {brief(x)}" for letter, x in zip(letters, inputs))
+    expect_call(rule, g, z, *inputs, gives=row.rules[arg](g, z, *inputs), tried=tried,
+                hints=[*mistakes, *of_rule(row, arg, inputs=[inputs])])
+    expect_rule(rule, row, arg, inputs=list(zip(*np.broadcast_arrays(*inputs))))
+
+
+FROM_Z = [
+    [(lambda g, z, x: g / 2 * z, "Python reads g / 2 * z as (g / 2) * z. It takes g / (2 * z)."),
+     (lambda g, z, x: 2 * g * z, "From dx ≈ 2z dz the slope dz/dx is 1 divided by 2z: upside down."),
+     (lambda g, z, x: g * z * (1 - z), "That is the sigmoid's: are the two exchanged?")],
+    [(lambda g, z, x: g * (1 - z * z), "That is tanh's rule. ① · ② is z (q − 1)/q, and 1/q is z."),
+     (lambda g, z, x: -g * z * z, "That is ① with z for 1/q. It goes on through q: multiply by ②.")]]
+
+
+@exercise(
+    "04.from_z", minutes=5, difficulty="medium",
+    question="""
+        Write both rules so that they read g and z alone: on the way back x may be gone. (It is passed in so that the
+        rule fits the table.)""",
+    stub="""
+        sqrt_x = lambda g, z, x: ...
+        sigmoid_x = lambda g, z, x: ...""",
+    hints=["① is $-z/q$, as in $z = x/y$. ② is $-e^{-x}$, which is $1 - q$.",
+           "① · ② is $z\\,(q - 1)/q$. That is z times $1 - 1/q$, and $1/q$ is …",
+           ("Help: I have g * x * (1 - x)", "Feed it z: x is gone. The formula is about the sigmoid's output.")],
+    solution="""
+        sqrt_x = lambda g, z, x: g / (2 * z)
+        sigmoid_x = lambda g, z, x: g * z * (1 - z)""",
+    explained="$z\\,(1 - z)$ is largest at z = ½, where it is ¼: a sigmoid passes on a quarter of what arrives, at best.",
+    why="Whoever keeps z can throw x away: on the way back nothing is computed twice.",
+    planted=[
+        *((((wrong, lambda g, z, x: g * z * (1 - z))), hint) for wrong, hint in FROM_Z[0]),
+        *((((lambda g, z, x: g / (2 * z), wrong)), hint) for wrong, hint in FROM_Z[1]),
+        ((lambda g, z, x: g / (2 * z), lambda g, z, x: g * x * (1 - x)), "x stands where z belongs"),
+        ((lambda g, z, x: g / (2 * x), lambda g, z, x: g * z * (1 - z)), "x stands where z belongs"),
+        ((lambda g, z, x: g / (2 * z), lambda g, z, x: g * np.exp(-x) * z * z), "reads x"),
+        ((lambda g, z, x: g / (2 * np.sqrt(x)), lambda g, z, x: g * z * (1 - z)), "reads x"),
+        ((lambda g, z, x: 1 / (2 * z), lambda g, z, x: z * (1 - z)), "upstream gradient is missing"),
+        ((lambda g, z, x: g / (2 * z), lambda g, z, x: g * z * (z - 1)), "wrong sign")])
+def from_z(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    for rule, row, z, mistakes in zip(answer, [ag.sqrt, ag.sigmoid], [4.0, 0.25], FROM_Z, strict=True):
+        _expect(rule, row, 0, [np.array([0.25, 1.5, 4.0])], mistakes)
+        tried = f"the rule of {row.name}, with g = 1, z = {z:g}, and x gone (nan)"
+        right = row.rules[0](1.0, z, np.nan)
+        try:
+            expect(returned(rule, 1.0, z, np.nan, tried=tried, shown=f"{right:g}"), right, tried=tried)
+        except Wrong as wrong:
+            raise Wrong(*wrong.args[:3], "The right number, but it reads x. Say it with z.") from None
+
+
+LOG_OF_SIZE = (lambda g, z, x, y: g * z * np.log(np.abs(x)),
+               "log of |x| invents a slope, 9.89: at base −3 an exponent of 2 can be neither raised nor lowered. (Published, in fact.)")
+
+
+TURN = [
+    [(lambda g, z, x: g * x, "x is the slope of exp at that height. Turned over: 1 divided by it."),
+     (lambda g, z, x: g * z, "That is exp's rule. Turned over, the slope is 1 divided by the height of exp, which is x.")],
+    [(lambda g, z, x, y: g * np.log(x), "That is ④ alone. p went through exp, whose slope is its height: z."),
+     (lambda g, z, x, y: g * z * np.log(y), "The log of the base: in p = y log x, y is what moves, and log x stands before it.")]]
+
+
+@exercise(
+    "04.turn", minutes=6, difficulty="medium",
+    question="""
+        Write both: the rule of $z = \\log x$, and what goes to the *exponent* y in $z = x^y$.""",
+    stub="""
+        log_x = lambda g, z, x: ...
+        power_y = lambda g, z, x, y: ...""",
+    hints=["① is $e^z$, and that is x. So $dz \\approx dx / x$.",
+           "③ is z, for p went through exp. ④ is $\\log x$: in $p = y \\log x$ only y moves.",
+           ("Help: I have g * y * x ** (y - 1)", "That is lesson 03's rule, for the base. Here the base is held, and the exponent moves.")],
+    solution="""
+        log_x = lambda g, z, x: g / x
+        power_y = lambda g, z, x, y: g * z * np.log(x)""",
+    explained="$z \\cdot \\log x$: exp's rule with a factor. At the base e, $\\log e = 1$, and it is exp's own.",
+    why="Two rules without a limit of their own: both came from exp.",
+    planted=[
+        *((((wrong, lambda g, z, x, y: g * z * np.log(x))), hint) for wrong, hint in TURN[0]),
+        *((((lambda g, z, x: g / x, wrong)), hint) for wrong, hint in TURN[1]),
+        ((lambda g, z, x: g / z, lambda g, z, x, y: g * z * np.log(x)), "z stands where an input belongs"),
+        ((lambda g, z, x: 1 / x, lambda g, z, x, y: z * np.log(x)), "upstream gradient is missing"),
+        ((lambda g, z, x: g / x, lambda g, z, x, y: g * y * x ** (y - 1)), "swapped"),
+        ((lambda g, z, x: g / x, lambda g, z, x, y: g * z), "g times the value"),
+        ((lambda g, z, x: g / x, lambda g, z, x, y: g * z * np.log10(x)), "base"),
+        ((lambda g, z, x: g / x, LOG_OF_SIZE[0]), "invents a slope")])
+def turn(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    rule_x, rule_y = answer
+    with np.errstate(all="ignore"):
+        _expect(rule_x, ag.log, 0, [np.array([0.5, 1.5, 4.0])], TURN[0])
+        _expect(rule_y, ag.power, 1, [np.array([2.0, 0.5, 3.0]), np.array([3.0, 0.5, -1.0])], TURN[1])
+        expect_call(rule_y, 1.0, 9.0, -3.0, 2.0, gives=np.nan, tried="the rule for y, with g = 1, z = 9, x = −3, y = 2",
+                    shown="nan: there is no slope", hints=[LOG_OF_SIZE])
+
+
+@exercise(
+    "04.at_zero", minutes=3, difficulty="easy",
+    question="""
+        At 0 the central difference of relu says 0.5, for every h. The rule says 0, so somebody "mends" it to say
+        0.5. Before you agree: 0.5 is the average of which two slopes?""",
+    stub="""
+        on_the_left = ...
+        on_the_right = ...""",
+    hints=["Look at one side at a time. How much does relu rise between −h and 0? And between 0 and h?",
+           ("Help: I get 0.5 twice", "That is the mean. Use only one of the two sides for each.")],
+    solution="""
+        on_the_left = (0 - 0) / 1e-5          # from −h to 0 nothing rises
+        on_the_right = (1e-5 - 0) / 1e-5      # from 0 to h, z rises as much as x""",
+    explained="0.5 is no slope of relu anywhere. Nothing was wrong with the rule, and nothing can be proved at a kink.",
+    why="A difference at a kink measures two slopes, and gives their mean.",
+    mistakes=[
+        ((0.5, 0.5), "That is the mean of the two. Take one side at a time."),
+        ((1, 0), "The other way round: relu is flat where x is negative."),
+        ((-1, 1), "Those are the slopes of |x|, whose mean is 0. Left of 0 relu is flat."),
+        ((-1, 2), "Their mean is 0.5, but relu has no such slopes. How much does it rise from −h to 0?"),
+        ((0, 0), "0 on the left, yes. Between 0 and h, z rises as much as x."),
+        ((0, 0.5), "0 on the left, yes. 0.5 is the mean of that and the slope between 0 and h."),
+        ((1, 1), "1 on the right, yes. Between −h and 0 nothing rises.")],
+    planted=[((0, 3), "expected"), (0.5, "2 values were expected")])
+def at_zero(answer):
+    expect(answer, (0, 1), tried="the slopes of relu on the left and on the right of 0", shown="two other numbers", hints=at_zero.mistakes)
+
+
+X = np.array([-1.5, 0.0, 2.0, 0.7])
+SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(wrong rule, hint), …]
+    (ag.relu, 0, [X], [
+        (lambda g, z, x: g * (x >= 0), "At 0 itself the library states 0: > and not >=."),
+        (lambda g, z, x: g * ((x > 0) + 0.5 * (x == 0)), "At 0 you give half, the mean that a difference measures. Stated is 0.")]),
+    (ag.abs, 0, [X], [
+        (lambda g, z, x: g * np.where(x >= 0, 1, -1), "At 0 itself the library states 0. np.sign(0) is 0."),
+        (lambda g, z, x: g * np.abs(x), "The size of x is the value. Its slope is −1, 0 or 1.")]),
+    (ag.maximum, 0, [np.array([2.0, 5.0, 3.0]), np.array([5.0, 2.0, 3.0])], [
+        (lambda g, z, x, y: g * (x >= y), "At the tie all of g goes to x. Half of it belongs to y."),
+        (lambda g, z, x, y: g * (x > y), "At the tie nothing comes. Half of g belongs to x.")]),
+    (ops._clip, 0, [np.array([-3.0, -1.0, 0.5, 1.0, 2.0]), -1.0, 1.0], [
+        (lambda g, z, x, low, high: g * ((low < x) & (x < high)), "At a bound g still passes: <= and not <."),
+        (lambda g, z, x, low, high: g * (x <= high), "Below the low bound z does not move with x: nothing passes."),
+        (lambda g, z, x, low, high: g * (low <= x), "Above the high bound z does not move with x: nothing passes."),
+        (lambda g, z, x, low, high: np.clip(g, low, high), "That clips g. It is x that decides: all of g passes, or nothing.")]),
+    (ag.where, 1, [np.array([True, False]), np.array([3.0, 2.0]), np.array([5.0, 6.0])], [
+        (lambda g, z, c, x, y: g, "Where c is False z is y, and nothing goes to x."),
+        (lambda g, z, c, x, y: np.where(c, g * x, 0), "Where c is True z is x itself: the slope is 1.")])]
+RIGHT = (lambda g, z, x: g * (x > 0), lambda g, z, x: g * np.sign(x), lambda g, z, x, y: g * (x > y) + g / 2 * (x == y),
+         lambda g, z, x, low, high: g * ((low <= x) & (x <= high)), lambda g, z, c, x, y: np.where(c, g, 0))
+
+
+def _but(i, rule):
+    """Five right rules, with another one in place of number i."""
+    return RIGHT[:i] + (rule,) + RIGHT[i + 1:]
+
+
+@exercise(
+    "04.switches", minutes=8, difficulty="medium",
+    question="""
+        Five rules for x, with what is stated at the kinks. A comparison such as `x > 0` is True or False, and in a product that is 1 or 0:
+        that does without an `if`, and for whole arrays too. For `clip` join two comparisons with `&`, each in parentheses;
+        for `where` use `np.where`.""",
+    stub="""
+        relu_x = lambda g, z, x: ...
+        abs_x = lambda g, z, x: ...
+        maximum_x = lambda g, z, x, y: ...
+        clip_x = lambda g, z, x, low, high: ...
+        where_x = lambda g, z, c, x, y: ...""",
+    hints=["relu: `g * (x > 0)`. That is g or 0, and 0 at the kink, as stated.",
+           "`np.sign(x)` is −1, 0 or 1. For the maximum add two terms: one where x wins, one where they tie.",
+           ("Help: the maximum is wrong at 3 and 3", "A tie is shared: half of g goes to each."),
+           ("Help: clip is wrong at its bound", "At the bound g still passes: `<=`, not `<`.")],
+    solution="""
+        relu_x = lambda g, z, x: g * (x > 0)
+        abs_x = lambda g, z, x: g * np.sign(x)
+        maximum_x = lambda g, z, x, y: g * (x > y) + g / 2 * (x == y)
+        clip_x = lambda g, z, x, low, high: g * ((low <= x) & (x <= high))
+        where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
+    explained="Each is a switch: all of g, or nothing; only a tie is shared.",
+    why="No limits were needed: between its kinks each of them is a straight line.",
+    planted=[
+        *((_but(i, wrong), hint) for i, (*_, mistakes) in enumerate(SWITCHES) for wrong, hint in mistakes),
+        (_but(0, lambda g, z, x: g * z), "g times the value"),
+        (_but(0, lambda g, z, x: 1.0 * (x > 0)), "upstream gradient is missing"),
+        (_but(1, lambda g, z, x: -g * np.sign(x)), "wrong sign"),
+        (_but(2, lambda g, z, x, y: g * (x < y) + g / 2 * (x == y)), "swapped"),
+        (_but(3, lambda g, z, x, low, high: g * ((x < low) | (x > high))), "expected"),
+        (_but(4, lambda g, z, c, x, y: np.where(c, 0, g)), "swapped")])
+def switches(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    for rule, (row, arg, inputs, mistakes) in zip(answer, SWITCHES, strict=True):
+        _expect(rule, row, arg, inputs, mistakes)
+
+
+C = np.sqrt(2 / np.pi)
+
+
+def _t(x):
+    return np.tanh(C * (x + 0.044715 * x**3))
+
+
+def _gelu(g, z, x):
+    return g * (0.5 * (1 + _t(x)) + 0.5 * x * (1 - _t(x)**2) * C * (1 + 3 * 0.044715 * x**2))
+
+
+DRILL = [
+    [(lambda g, z, x: g * np.cos(np.radians(x)), "x is in radians already, as in every formula for a slope."),
+     (lambda g, z, x: g * np.sin(x), "That is the value. The slope of sin is cos.")],
+    [(lambda g, z, x: g * np.cos(x), "That is the value. The slope of cos is −sin.")],
+    [(lambda g, z, x: g / (1 + np.exp(x)), "σ(−x), the other way round: softplus rises, and is steep on the right."),
+     (lambda g, z, x: g / (1 + np.exp(x)) * np.exp(x) ** 2, "One eˣ too many: the chain rule gives eˣ / (1 + eˣ).")],
+    [(lambda g, z, x: g * 0.5 * (1 + _t(x)), "That is the first arrival alone. x stands in both factors."),
+     (lambda g, z, x: g * (0.5 * (1 + _t(x)) + 0.5 * x * (1 - _t(x)**2)), "Nearly: t is tanh of p, so the slope of p, ⑤, belongs to it."),
+     (lambda g, z, x: g * (0.5 * (1 + _t(x)) + 0.5 * x * (1 - _t(x)**2) * C), "Nearly: ⑤ is the slope of the whole p, x³ included.")]]
+SIN, COS = lambda g, z, x: g * np.cos(x), lambda g, z, x: -g * np.sin(x)
+SOFTPLUS = lambda g, z, x: g / (1 + np.exp(-x))      # noqa: E731  (a rule, as the learner writes it)
+
+
+@exercise(
+    "04.drill", minutes=8, difficulty="medium",
+    question="""
+        Write all four, as rules. For gelu, c and the function that gives t are there.""",
+    stub="""
+        c = 0.7978845608028654          # √(2/π)
+
+        def t_of(x):
+            return np.tanh(c * (x + 0.044715 * x**3))
+
+        sin_x = lambda g, z, x: ...
+        cos_x = lambda g, z, x: ...
+        softplus_x = lambda g, z, x: ...
+        gelu_x = lambda g, z, x: ...""",
+    hints=["softplus: `ag.sigmoid(x)` is at hand.",
+           "gelu: put `t_of(x)` for t: `g * (0.5 * (1 + t_of(x)) + 0.5 * x * … )`. And `1 - t_of(x)**2` is tanh's slope.",
+           "⑤ is $c\\,(1 + 3 \\cdot 0.044715\\,x^2)$, by the rule for powers.",
+           ("Help: cos has the wrong sign", "Just right of 0, cos falls. So its slope there is negative, and sin is positive."),
+           ("Help: gelu is nearly right", "t is tanh of p: the slope of p, ⑤, multiplies tanh's.")],
+    solution="""
+        c = 0.7978845608028654          # √(2/π)
+
+        def t_of(x):
+            return np.tanh(c * (x + 0.044715 * x**3))
+
+        sin_x = lambda g, z, x: g * np.cos(x)
+        cos_x = lambda g, z, x: -g * np.sin(x)
+        softplus_x = lambda g, z, x: g * ag.sigmoid(x)
+        gelu_x = lambda g, z, x: g * (0.5 * (1 + t_of(x))
+                                      + 0.5 * x * (1 - t_of(x)**2) * c * (1 + 3 * 0.044715 * x**2))""",
+    explained="gelu is the longest rule of the whole table, and it is a product rule with a chain rule inside.",
+    why="Four more, of which only sin needed a limit.",
+    planted=[
+        ((lambda g, z, x: -g * np.cos(x), COS, SOFTPLUS, _gelu), "wrong sign"),
+        ((SIN, lambda g, z, x: g * np.sin(x), SOFTPLUS, _gelu), "wrong sign"),
+        ((lambda g, z, x: np.cos(x), COS, SOFTPLUS, _gelu), "upstream gradient is missing"),
+        ((lambda g, z, x: g * np.cos(z), COS, SOFTPLUS, _gelu), "z stands where an input belongs"),
+        *(((SIN, COS, SOFTPLUS, _gelu)[:i] + (wrong,) + (SIN, COS, SOFTPLUS, _gelu)[i + 1:], hint)
+          for i, mistakes in enumerate(DRILL) for wrong, hint in mistakes),
+        ((SIN, COS, lambda g, z, x: g * ag.sigmoid(z), _gelu), "z stands where an input belongs"),
+        ((SIN, COS, lambda g, z, x: g / np.exp(z), _gelu), "expected")])
+def drill(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    for rule, row, mistakes in zip(answer, [ag.sin, ag.cos, ag.softplus, ag.gelu], DRILL, strict=True):
+        _expect(rule, row, 0, [np.array([-1.2, 0.4, 2.0])], mistakes)
+
+
+def _by_size(x):
+    e = np.exp(-2 * np.abs(x))
+    return np.sign(x) * (1 - e) / (1 + e)
+
+
+@exercise(
+    "04.calm_tanh", minutes=6, difficulty="medium",
+    question="""
+        The usual tanh by exp is $\\frac{e^{2x} - 1}{e^{2x} + 1}$. One of the course's sources has it so. At 400 it gives nan. Multiply
+        its top and bottom by $e^{-2x}$, and it is right at 400, and nan at −400. Write `calm_tanh(x)` by exp for any number x, right
+        at both.""",
+    stub="""
+        def calm_tanh(x):
+            ...""",
+    hints=["Which exp overflows, in each of the two forms? What do you know of the sign of its exponent?",
+           "With $p = e^{-2|x|}$, which is never above 1, $\\frac{1 - p}{1 + p}$ is right for positive x. And tanh(−x) is −tanh x.",
+           ("Help: it gives 1 at −400", "`np.sign(x)` brings back the sign.")],
+    solution="""
+        def calm_tanh(x):
+            p = np.exp(-2 * np.abs(x))
+            return np.sign(x) * (1 - p) / (1 + p)""",
+    explained="An `if x > 0` with one form for each side does as well, for a number at a time.",
+    why="e⁻²ˣ of a positive number may vanish, and that is harmless: 1 + 0 is 1. It cannot overflow.",
+    mistakes=[
+        (lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
+         "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan."),
+        (lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)), "Right at 400. Which exp overflows at −400? −2 · −400 is 800."),
+        (lambda x: np.abs(_by_size(x)), "The size is right. tanh of a negative number is negative: bring the sign back."),
+        (lambda x: (1 - np.exp(-np.abs(x))) / (1 + np.exp(-np.abs(x))) * np.sign(x), "That is tanh of x/2: where is the 2?"),
+        (lambda x: np.nan_to_num((np.exp(2 * x) - 1) / (np.exp(2 * x) + 1)), "A nan painted over. Which exp overflows?"),
+        printed(_by_size)],
+    planted=[(lambda x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x)), "nan"),
+             (lambda x: -_by_size(x), "wrong sign")])
+def calm_tanh(answer):
+    with np.errstate(all="ignore"):
+        for x in [0.5, -1.0, 3.0, 0.0, 400.0, -400.0, 800.0, -800.0]:
+            expect_call(answer, x, gives=float(np.tanh(x)), hints=calm_tanh.mistakes)

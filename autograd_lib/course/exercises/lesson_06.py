@@ -1,0 +1,332 @@
+"""Lesson 06: models of single numbers, trained: the loop, the weights by hand, and what goes wrong in silence."""
+import numpy as np
+
+from ... import Tensor, nn
+from . import NotYet, Wrong, brief, exercise, expect, expect_call, is_stub
+from .compare import returned, same
+from .mistakes import printed
+from .texts import Question, card, prediction, recall
+
+# --- The slide: three routes from w₃ ------------------------------------------------------------------------------------------
+
+P = 0.5 * 0.49 + 0.3                      # w₁·a + w₃
+Q = 0.4 * P * P + 0.3                     # w₂·b + w₃
+ARRIVES = 2 * (np.sin(P * P + Q * Q) - 0.3) * np.cos(P * P + Q * Q)      # at b + c
+ROUTES = ARRIVES * 2 * P, ARRIVES * 2 * Q, ARRIVES * 2 * Q * 0.4 * 2 * P
+
+
+def _about(wrong, hint):
+    """Recognises three numbers that were rounded on the way."""
+    return lambda got, expected: hint if same(got, wrong, 0, 6e-4) else None
+
+
+_B, _C, _BOTH = ROUTES
+_ROUTES = [
+    ((_C, _B, _BOTH), "The first two are swapped: the arrow from w₃ to b has local 1.09, that to c 0.8376."),
+    ((_B, _C, 0.0), "The third route is there: w₃ moves b, and b moves c as well. Block each arrow in turn: which one does it need?"),
+    ((_B, _C, _B + _C), "The third is a route of its own, not the sum of the other two: w₃ → b → c → ŷ → L."),
+    ((_B, _C, _B * _C), "Multiply the arrows along the third route. What the other routes bring has no place in it."),
+    ((_B + _BOTH, _C, _BOTH), "The third route is counted twice: the first is w₃ → b → ŷ → L alone, without the arrow from b to c."),
+    ((_B, _C + _BOTH, _BOTH), "The third route is counted twice: the second is w₃ → c → ŷ → L alone, without b."),
+    ((2 * P, 2 * Q, 0.8 * P * Q * 2), "These are local. Carry each route on to L: over c or b to ŷ, and from there to L."),
+    ((2 * P * _B / ARRIVES, _C, _BOTH), "Along the first route 1.09 is there twice."),
+    ((_B, _C, ARRIVES * 0.8 * Q), "The third route begins at w₃: its first arrow, with local 1.09, is missing."),
+    ((_B, _C, ARRIVES * 2 * P * 0.4), "The arrow from b to c has the local gradient 0.335. 0.4 is the value of w₂ alone."),
+]
+
+
+@exercise(
+    "06.routes", minutes=8, difficulty="medium",
+    question="""
+        Three routes lead from w₃ to L: through b alone, through c alone, and through b *and* c. What does each bring? Multiply the local
+        gradients along it; they are all in the picture at the top. Four digits are enough.""",
+    stub="""
+        through_b = ...
+        through_c = ...
+        through_both = ...""",
+    hints=["The first route is w₃ → b → ŷ → L. Three arrows, three numbers from the picture.",
+           "Block an arrow in your mind, by taking its local gradient for 0. Each route that uses it brings nothing. Which ones are left?",
+           ("Help: my three add up to 0.5323", """
+            So did the talk's. Two routes end in c's own arrow to ŷ: one comes from w₃ directly, the other by way of b.""")],
+    solution="""
+        through_b = 1.09 * 0.8905 * 0.3101
+        through_c = 0.8376 * 0.8905 * 0.3101
+        through_both = 1.09 * 0.335 * 0.8905 * 0.3101""",
+    explained="0.3010 + 0.2313 + 0.1008 = 0.6331. The first two alone make 0.5323, the slide's number.",
+    why="Add over all paths, and that means all. A weight that is used in several places is where one is forgotten first.",
+    mistakes=[*_ROUTES, *(_about(*pair) for pair in _ROUTES)],
+    planted=[(tuple(np.round(wrong, 4)), hint) for wrong, hint in _ROUTES[:2]] + [((0.6331, 0.6331, 0.6331), "Number 1 of 3")])
+def routes(answer):
+    expect(answer, ROUTES, tried="what the three routes bring", shown="three other numbers", atol=6e-4, hints=routes.mistakes)
+
+
+# --- The loop ------------------------------------------------------------------------------------------------------------------
+
+class _Line(nn.Module):
+    def __init__(self, w, b):
+        self.w, self.b = Tensor(w, True), Tensor(b, True)
+
+    def forward(self, x):
+        return self.w * x + self.b
+
+
+def _squared(model, x, y):
+    error = model(x) - y
+    return error * error
+
+
+EXAMPLES = [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0)]
+
+
+def _loop(zero="before", sign=-1, rate=None, each=True, use=slice(None), sum_up=True, what="losses", update="grad"):
+    """A training loop with one thing changed, as the mistakes need them."""
+    def train(model, loss, examples, rate_given):
+        by, losses = rate_given if rate is None else rate, []
+
+        def move():
+            for p in model.parameters():
+                p.data = p.data + sign * by * (p.grad if update == "grad" else p.data)
+
+        for i, (x, y) in enumerate(list(examples)[use]):
+            if zero == "before" or zero == "once" and i == 0:
+                model.zero_grad()
+            L = loss(model, x, y)
+            L.backward()
+            losses.append(L.item())
+            if zero == "between":
+                model.zero_grad()
+            if each:
+                move()
+        if not each:
+            move()
+        return {"losses": losses, "last": losses[-1], "model": model, "tensors": [Tensor(one) for one in losses]}[what]
+    return train
+
+
+def _outcome(train, start=(0.5, -0.25), rate=0.1):
+    """(the losses, w, b) after training a line."""
+    model = _Line(*start)
+    losses = train(model, _squared, list(EXAMPLES), rate)
+    return losses, model.w.item(), model.b.item()
+
+
+def _runs(train, *args):
+    try:
+        return _outcome(train, *args)
+    except Exception:       # of a mistake: then the learner's was another
+        return None
+
+
+@exercise(
+    "06.train", minutes=10, difficulty="medium",
+    question="""
+        Write `train(model, loss, examples, rate)`. For each example (x, y), one after the other: forget the old gradients; compute
+        `L = loss(model, x, y)`; walk back; move every parameter against its gradient. Give back the list of the losses, as plain
+        numbers (`L.item()`).""",
+    stub="""
+        def train(model, loss, examples, rate):
+            ...""",
+    hints=["The skeleton: `losses = []`, then `for x, y in examples:` with the four things inside, then `return losses`.",
+           "Moving is a loop of its own, inside the other: `for p in model.parameters(): p.data -= rate * p.grad`.",
+           ("Help: the losses do not fall", """
+            Look at how far the lines are indented. What stands outside the loop happens once, after all examples: in a copy of the
+            talk's code that went around, the update does, so that 500 examples make one step."""),
+           ("Help: 'NoneType' object", """
+            `p.grad` is None until `L.backward()` has run, and again after `zero_grad()`. First forget, then walk back, then move.""")],
+    solution="""
+        def train(model, loss, examples, rate):
+            losses = []
+            for x, y in examples:
+                model.zero_grad()
+                L = loss(model, x, y)
+                L.backward()
+                for p in model.parameters():
+                    p.data -= rate * p.grad
+                losses.append(L.item())
+            return losses""",
+    explained="Forget, forward, backward, step: every training loop has these four. The list is for the curious.",
+    why="This loop does not know what the model is. It will train everything in this course.",
+    planted=[
+        (_loop(zero=None), "The gradients of the examples before are still in it"),
+        (_loop(zero="once"), "The gradients of the examples before are still in it"),
+        (_loop(sign=1), "uphill"),
+        (_loop(each=False, zero=None), "one step"),
+        (_loop(each=False), "one step"),
+        (_loop(rate=1.0), "without the rate"),
+        (_loop(use=slice(1)), "first example alone"),
+        (_loop(update="data"), "The gradient moves it, not its own value"),
+        (_loop(what="last"), "one loss for each example"),
+        (_loop(what="model"), "one loss for each example"),
+        (_loop(what="tensors"), "plain numbers"),
+        (_loop(zero="between"), "None until"),
+        (lambda model, loss, examples, rate: [loss(model, x, y).item() for x, y in examples], "Nothing has moved"),
+        printed(_loop(), "write return")])
+def train(answer):
+    if is_stub(answer):
+        raise NotYet
+    for start, rate in [((0.5, -0.25), 0.1), ((-1.0, 2.0), 0.03)]:
+        model, said = _Line(*start), f"train a line w·x + b from w = {start[0]:g}, b = {start[1]:g} on three examples, rate {rate}"
+        losses, w, b = _outcome(_loop(), start, rate)
+        try:
+            got = returned(answer, model, _squared, list(EXAMPLES), rate, tried=said, shown=brief(losses))
+        except TypeError as error:
+            if "NoneType" in str(error):
+                error.hint = ("p.grad is None until L.backward() has run, and again after zero_grad(): "
+                              "first forget, then walk back, then move.")
+            raise
+        here = f"w and b after: {said}"
+        moved = model.w.item(), model.b.item()
+        for wrong, hint in [(_loop(zero=None), "The gradients of the examples before are still in it: zero_grad, once for each example."),
+                            (_loop(sign=1), "It goes uphill: against the gradient, so minus."),
+                            (_loop(each=False, zero=None), "All the examples, and one step: the update stands outside the loop."),
+                            (_loop(each=False), "All the examples, and one step: the update stands outside the loop."),
+                            (_loop(rate=1.0), "A step without the rate: rate * p.grad."),
+                            (_loop(use=slice(1)), "It has moved for the first example alone: does the return stand inside the loop?"),
+                            (_loop(update="data"), "The gradient moves it, not its own value: p.grad."),
+                            (lambda *given: [0.0], "Nothing has moved. Is there a step, p.data -= rate * p.grad, in the loop?")]:
+            found = _runs(wrong, start, rate)
+            if found and same(moved, found[1:], 1e-9, 1e-12):
+                raise Wrong(here, brief(moved), brief((w, b)), hint)
+        expect(moved, (w, b), tried=here)
+        if not isinstance(got, (list, tuple, np.ndarray)) or len(got) != len(losses):
+            raise Wrong(f"what comes back: {said}", brief(got), brief(losses), "Give back a list: one loss for each example.")
+        if any(isinstance(one, Tensor) for one in got):
+            raise Wrong(f"what comes back: {said}", brief(got), brief(losses),
+                        "These are Tensors, and each keeps its whole graph alive. Keep plain numbers: L.item().")
+        expect(list(got), losses, tried=f"what comes back: {said}")
+
+
+# --- The talk's model by hand --------------------------------------------------------------------------------------------------
+
+def _by_hand(open_b=None, open_c=None, slope=4.0, outer=2.0, inner=None, third=None, order=(0, 1, 2), error=1.0, closed=False):
+    """The three gradients, with one thing changed."""
+    def gradients(w1, w2, w3, x, y):
+        a = x * x
+        p, q = w1 * a + w3, w2 * a + w3
+        b, c = max(p, 0.0), max(q, 0.0)
+        g = outer * error * (4 * np.sin(b + c) - y) * slope * np.cos(b + c)
+        gb, gc = (g if open_b or p > 0 else 0.0), (g if open_c or q > 0 else 0.0)
+        if closed and (p <= 0 or q <= 0):
+            gb = gc = 0.0
+        last = {None: gb + gc, "b": gb, "c": gc, "a": (gb + gc) * a, "mean": (gb + gc) / 2}[third]
+        every = gb * (a if inner is None else inner(x, b, p)), gc * (a if inner is None else inner(x, c, q)), last
+        return tuple(every[i] for i in order)
+    return gradients
+
+
+right_by_hand = _by_hand()
+
+
+@exercise(
+    "06.by_hand", minutes=10, difficulty="hard",
+    question="""
+        Write `by_hand(w1, w2, w3, x, y)`: the gradients of w₁, w₂ and w₃, in this order, from plain numbers. Go forward once, then use the
+        box. (`np.sin`, `np.cos`, and an `if` or `max` for relu.)""",
+    stub="""
+        def by_hand(w1, w2, w3, x, y):
+            ...""",
+    hints=["Forward first: `a`, then `b = max(w1 * a + w3, 0)`, then c in the same way, then `g`.",
+           "What passes the relu of b: `gb = g if w1 * a + w3 > 0 else 0.0`. The same for c, with its own sum. Each relu has its own gate.",
+           ("Help: w₃ is half of what is expected", "w₃ stands in b and in c. Two routes, and they add up.")],
+    solution="""
+        def by_hand(w1, w2, w3, x, y):
+            a = x * x
+            b, c = max(w1 * a + w3, 0), max(w2 * a + w3, 0)
+            g = 2 * (4 * np.sin(b + c) - y) * 4 * np.cos(b + c)
+            gb = g if b > 0 else 0.0
+            gc = g if c > 0 else 0.0
+            return gb * a, gc * a, gb + gc""",
+    explained="Both branches get the same g; each relu lets it pass or not. `b > 0` asks the same as `w1 * a + w3 > 0`.",
+    why="While both gates are open w₁ and w₂ get the same, g·a, and w₃ gets g twice. When one closes, w₃ keeps the other.",
+    mistakes=[
+        (_by_hand(open_b=True, open_c=True), "A relu whose sum is not above 0 lets nothing pass: the gate of b or of c is missing."),
+        (_by_hand(open_b=True), "A relu whose sum is not above 0 lets nothing pass: the gate of b or of c is missing."),
+        (_by_hand(open_c=True), "A relu whose sum is not above 0 lets nothing pass: the gate of b or of c is missing."),
+        (_by_hand(closed=True), "Each branch has a gate of its own: when one is closed, the other still lets g pass."),
+        (_by_hand(third="b"), "w₃ stands in both branches: what comes through b and what comes through c are added, whole."),
+        (_by_hand(third="c"), "w₃ stands in both branches: what comes through b and what comes through c are added, whole."),
+        (_by_hand(third="a"), "w₃ is added, not multiplied by a: its local gradient is 1."),
+        (_by_hand(third="mean"), "w₃ stands in both branches: what comes through b and what comes through c are added, whole."),
+        (_by_hand(slope=1.0), "The factor 4 of ŷ = 4 sin(b + c) is in its slope too: 4 cos(b + c)."),
+        (_by_hand(slope=-4.0), "The slope of sin is cos, without a minus; and the error is ŷ − y."),
+        (_by_hand(outer=1.0), "L = (ŷ − y)² has the slope 2 (ŷ − y): the 2 is missing. (There is no half in front here.)"),
+        (_by_hand(inner=lambda x, z, p: x), "w₁ is multiplied by a, and a is x²: the local gradient is a, not x."),
+        (_by_hand(inner=lambda x, z, p: 1.0), "w₁ is multiplied by a: its local gradient is a."),
+        (_by_hand(order=(1, 0, 2)), "The gradients of w₁ and w₂ are swapped."),
+        (_by_hand(order=(2, 0, 1)), "The order is w₁, w₂, w₃."),
+        printed(right_by_hand)],
+    planted=[(lambda w1, w2, w3, x, y: right_by_hand(w1, w2, w3, x, y)[2], "3 values were expected"),
+             (lambda w1, w2, w3, x, y: tuple(2 * w for w in (w1, w2, w3)), "expected"),
+             (lambda w1, w2, w3, x, y: tuple(-1e-3 * one for one in right_by_hand(w1, w2, w3, x, y)), "Every entry is")])
+def by_hand(answer):
+    if is_stub(answer):
+        raise NotYet
+    for given in [(1.7, 0.2, 0.6, 0.9, 2.0), (1.3, 0.1, -0.4, 0.9, 2.5), (-0.5, 1.5, -0.25, 0.8, 1.0), (1.3, 0.1, -0.4, 0.3, 0.5),
+                  (1.6, 0.3, 0.1, 0.5, 0.25)]:
+        expect_call(answer, *given, gives=right_by_hand(*given), hints=by_hand.mistakes)
+
+
+# --- Predictions, questions, card ----------------------------------------------------------------------------------------------
+
+recall("06", [
+    Question("Walking back, 7 arrives at b from L, and later 6 from c. b is 2a. What must go on to a? (Lesson 05)", 26.0, """
+        (7 + 6) · 2 = **26**: b waits until all that it will ever get is there."""),
+    Question("z = relu(x), and g = 5 arrives at z. What goes on to x, if x is −2? (04)", 0.0, """
+        **0**. Below 0 relu is flat: nothing passes. Above 0 its slope is 1, and all 5 would pass."""),
+    Question("x is 3, the gradient is 4, the rate is 0.1. Where does one step downhill lead? (01)", 2.6, """
+        3 − 0.1 · 4 = **2.6**: against the gradient.""")])
+
+prediction(
+    "06.edge", question="Which arrow did the slide's author overlook?",
+    answer="from b to c", choices=["from x to a", "from w₃ to c", "from b to c", "from c to ŷ"],
+    reveal="""**From b to c.** w₁ and w₃ reach L through b, and b goes two ways: straight into ŷ, and by way of c. Only w₂ has no way
+        through b, and only its number was right.""")
+
+prediction(
+    "06.forget", question="""
+        Somebody thinks of `zero_grad` as mere tidiness and leaves it out: 200 steps, and nothing is ever forgotten. With it w ends at 1.10.
+        Where does w end without it? And whose gradients pile up: those of w and b, or those of all values of the graph?""",
+    answer={"w ends": "beyond 50", "what piles up": "those of w and b alone"},
+    choices={"w ends": ["at 1.10 too", "near 2", "beyond 50"], "what piles up": ["those of w and b alone", "those of all values"]},
+    reveal="""w runs away, **beyond 50**. Only the gradients **of w and b** pile up: every step makes a new graph, and what is under way
+        lives in the ledger of one walk. The parameters are what stays from step to step, and `.grad` adds until somebody clears it.""")
+
+prediction(
+    "06.furthest", question="""
+        500 steps from $w_1 = 1.7$, $w_2 = 0.2$, $w_3 = 0.6$. Which weight moves furthest? And before the first step, at x = 0.9 and
+        without the penalty: which of w₁ and w₂ has the larger gradient?""",
+    answer={"moves furthest": "w₃", "larger gradient": "they are equal"},
+    choices={"moves furthest": ["w₁", "w₂", "w₃"], "larger gradient": ["that of w₁", "that of w₂", "they are equal"]},
+    reveal="""**w₃** moves furthest: it has two routes where the others have one, and theirs are multiplied by a, which is at most 1. The
+        gradients of w₁ and w₂ are **equal**, although their values are not. Why? Work it out below.""")
+
+prediction(
+    "06.closes", question="""
+        x lies between 0 and 1, so a does too. w₃ sinks as the model learns, while w₂ stays about 0.14. How far must w₃ sink until
+        branch c is closed for *every* x?""",
+    answer=-0.14, tolerance=0.02,
+    reveal="""To about **−0.14**. $w_2 a + w_3$ is largest at a = 1, where it is $w_2 + w_3$. Once that is not above 0, no x opens c any
+        more.""")
+
+prediction(
+    "06.longer", question="""
+        After 500 steps the error is 0.016. Train forty times as long, 20,000 steps, with the same rate and the same penalty. Is the error
+        then smaller, the same, or larger?""",
+    answer="larger", choices=["smaller", "the same", "larger"],
+    reveal="""**Larger**, about 0.04. Nothing broke. The error is not what is minimised: the error *plus the penalty* is, and that keeps
+        falling.""")
+
+prediction(
+    "06.rate", question="""
+        Now the rate: 500 steps each time, from 0.00001 up to 0.1. At 0.001 the error went from 10.2 to 0.016. What is it at 0.1, at a
+        rate a hundred times as large?""",
+    answer="stuck in between", choices=["below 0.016", "stuck in between", "far above 10.2"],
+    reveal="""**Stuck in between**, at 1.491. It cannot run away, for 4 sin lies between −4 and 4. It dies instead: slide, and see.""")
+
+card("06", [
+    "A model is a function with parameters; a module finds its own.",
+    "Forget, forward, backward, step: once for each example, all four inside the loop.",
+    "A weight used twice has two routes: add them all. A falling loss does not say that you did.",
+    ".grad adds up until zero_grad. Left out, the model trains on gradients of long ago.",
+    "What is minimised is the loss, penalty included; what you plot may be something else.",
+    "Too small a rate crawls. Too large a one can close every relu: no gradient, no way back."])
