@@ -47,6 +47,8 @@ becomes the cells question, stub, check and hints. Run it again after every chan
   parts of a tuple, exactly double, half or negative, degrees, base of a logarithm, a constant factor or addend, cut off to whole numbers,
   and the common errors of Python.
 - Anything else: `raise Wrong(tried, got, expected, hint)`; each is text, `hint` may be "".
+- `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell: the learner's answer once it is right, else the
+  solution's, so that a lesson that builds on it goes on.
 - Not yet: `None` or `...` as the answer or inside it, a function whose body is still `...`, an error that `...` caused.
 - A check gives the same verdict every time: draw random inputs from `np.random.default_rng(0)` inside it.
 '''
