@@ -176,6 +176,8 @@ def _cause(got, expected, hints, args, rtol, atol):
     want, have = _array(expected), _array(got)
     if want is None:
         return ""
+    if have is None and isinstance(got, np.ndarray) and got.dtype.kind == "b":
+        return "That is True and False: multiply by what arrives, g."
     if have is None:
         return f"{'An array' if want.ndim else 'A number'} was expected, and this is of type {type(got).__name__}."
     if want.ndim == 0 and have.ndim:

@@ -3,7 +3,7 @@ from itertools import count
 
 import numpy as np
 
-from . import NotYet, Wrong, brief, exercise, expect, expect_engine, is_stub, returned, yours_or_ours  # noqa: F401
+from . import NotYet, Wrong, brief, exercise, expect, expect_engine, is_stub, returned
 from .probes import FAULTS, engine
 from .texts import Question, card, prediction, recall
 

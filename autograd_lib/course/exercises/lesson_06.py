@@ -313,8 +313,8 @@ prediction(
         After 500 steps the error is 0.016. Train forty times as long, 20,000 steps, with the same rate and the same penalty. Is the error
         then smaller, the same, or larger?""",
     answer="larger", choices=["smaller", "the same", "larger"],
-    reveal="""**Larger**, about 0.04. Nothing broke. The error is not what is minimised: the error *plus the penalty* is, and that keeps
-        falling.""")
+    reveal="""**Larger**, about 0.04. Nothing broke. The error is not what is minimised: the error *plus the penalty* is, and that is
+        smaller than before.""")
 
 prediction(
     "06.rate", question="""

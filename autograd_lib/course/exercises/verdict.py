@@ -109,6 +109,8 @@ LIKELY = [
     (r"'(?:int|float|numpy\.\w+|Tensor)' object is not callable",
      "A number stands where a function is wanted: give the function itself, or make one with lambda."),
     (r"'float' object cannot be interpreted as an integer", "A whole number is wanted, and / gives a float: // drops the rest."),
+    (r"truth value of an array", "x may be an array here, and if, and, or and a < b < c want a single truth: use np.where, & and |, with "
+                                 "each comparison in brackets."),
     (r"'NoneType'", "A None is among the numbers: something that it calls has no return."),
     (r"maximum recursion depth", "It calls itself, and never comes to an end."),
 ]

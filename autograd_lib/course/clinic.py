@@ -1,0 +1,349 @@
+"""The gradient clinic of lesson 07: a healthy scalar engine, and patients, each ill in the one method it overrides.
+
+    x = Scalar(0.5)
+    L = Scalar(2.0) * x.tanh()
+    L.backward()                                       # x.grad is now 1.57289547
+    examine(Squared, lambda x: x.tanh(), 0.5)          # a Report: what the engine says beside what was measured
+    sheet(Squared)                                     # what it shows in the eight examinations that everybody gets
+    PATIENTS["A"].engine, PATIENTS["A"].writeup        # and the card of each
+
+What is ill about each was really published; the card says where. `Unknown` has no card.
+"""
+import inspect
+import math
+import textwrap
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+
+def power(x, y):
+    """x ** y, and nan where that is no real number."""
+    try:
+        return math.pow(x, y)
+    except ValueError:
+        return math.nan
+
+
+def log(x):
+    """The natural logarithm, and nan where there is none."""
+    return math.log(x) if x > 0 else math.nan
+
+
+class Scalar:
+    """The healthy engine. `rule(g)` says what goes to each of the `inputs`; None says that nothing goes there."""
+    clock = count(1)
+
+    def __init__(self, data, inputs=()):
+        self.data, self.grad, self.inputs = data, 0.0, inputs
+        self.rule = lambda g: [None] * len(inputs)
+        self.number = next(Scalar.clock)
+
+    def __add__(self, other):
+        z = type(self)(self.data + other.data, (self, other))
+        z.rule = lambda g: (g, g)
+        return z
+
+    def __sub__(self, other):
+        z = type(self)(self.data - other.data, (self, other))
+        z.rule = lambda g: (g, -g)
+        return z
+
+    def __mul__(self, other):
+        z = type(self)(self.data * other.data, (self, other))
+        z.rule = lambda g: (g * other.data, g * self.data)
+        return z
+
+    def __pow__(self, other):
+        x, y = self.data, other.data
+        z = type(self)(power(x, y), (self, other))
+        z.rule = lambda g: (g * y * power(x, y - 1), g * z.data * log(x))
+        return z
+
+    def tanh(self):
+        t = math.tanh(self.data)
+        z = type(self)(t, (self,))
+        z.rule = lambda g: (g * (1 - t * t),)
+        return z
+
+    def relu(self):
+        z = type(self)(max(self.data, 0.0), (self,))
+        z.rule = lambda g: (g if self.data > 0 else None,)
+        return z
+
+    def half_squared_error(self, target):
+        error = self - target
+        return type(self)(0.5) * (error * error)
+
+    def order(self):
+        found, todo = {self}, [self]
+        while todo:
+            for x in todo.pop().inputs:
+                if x not in found:
+                    found.add(x)
+                    todo.append(x)
+        return sorted(found, key=lambda value: value.number, reverse=True)
+
+    def backward(self):
+        ledger = {self: 1.0}
+        for z in self.order():
+            g = ledger.pop(z, 0.0)
+            z.grad += g
+            for x, sent in zip(z.inputs, z.rule(g)):
+                if sent is not None:
+                    ledger[x] = ledger.get(x, 0.0) + sent
+
+
+# --- The patients -----------------------------------------------------------------------------------------------------------
+
+class Squared(Scalar):
+    def tanh(self):
+        t = math.tanh(self.data)
+        z = type(self)(t, (self,))
+        z.rule = lambda g: (g * t * t,)
+        return z
+
+
+class Deaf(Scalar):
+    def tanh(self):
+        t = math.tanh(self.data)
+        z = type(self)(t, (self,))
+        z.backward = lambda g: (g * (1 - t * t),)
+        return z
+
+
+class Far(Scalar):
+    def tanh(self):
+        e = math.exp(2 * self.data)
+        t = (e - 1) / (e + 1)
+        z = type(self)(t, (self,))
+        z.rule = lambda g: (g * (1 - t * t),)
+        return z
+
+
+class Kept(Scalar):
+    def backward(self):
+        self.grad = 1.0
+        for z in self.order():
+            for x, sent in zip(z.inputs, z.rule(z.grad)):
+                if sent is not None:
+                    x.grad += sent
+
+
+class Paths(Scalar):
+    def backward(self, g=1.0):
+        self.grad += g
+        for x, sent in zip(self.inputs, self.rule(g)):
+            if sent is not None:
+                x.backward(sent)
+
+
+class Hushed(Scalar):
+    def backward(self):
+        ledger = {self: 1.0}
+        for z in self.order():
+            g = ledger.pop(z, 0.0)
+            z.grad += g
+            for x, sent in zip(z.inputs, z.rule(0.0 if math.isnan(g) else g)):
+                if sent is not None:
+                    ledger[x] = ledger.get(x, 0.0) + sent
+
+
+class Invented(Scalar):
+    def __pow__(self, other):
+        x, y = self.data, other.data
+        z = type(self)(power(x, y), (self, other))
+        z.rule = lambda g: (g * y * power(x, y - 1), g * z.data * log(abs(x)))
+        return z
+
+
+class Misread(Scalar):
+    def half_squared_error(self, target):
+        return type(self)(0.5) * (self - target * target)
+
+
+class Seeded(Scalar):
+    def backward(self):
+        ledger = {}
+        for z in self.order():
+            g = ledger.pop(z, 1.0)
+            z.grad += g
+            for x, sent in zip(z.inputs, z.rule(g)):
+                if sent is not None:
+                    ledger[x] = ledger.get(x, 0.0) + sent
+
+
+class Unknown(Scalar):
+    """Nobody has described this one."""
+
+    def order(self):
+        found, todo = {self.data: self}, [self]
+        while todo:
+            for x in todo.pop().inputs:
+                if x.data not in found:
+                    found[x.data] = x
+                    todo.append(x)
+        return sorted(found.values(), key=lambda value: value.number, reverse=True)
+
+
+# --- Their cards ------------------------------------------------------------------------------------------------------------
+
+@dataclass
+class Patient:
+    """A card. `shows` are the examinations that it fails, with what comes out; `caught`: does a check at ordinary numbers find it?"""
+    engine: type
+    method: str
+    symptom: str
+    writeup: str
+    cause: str
+    check: str
+    shows: dict
+    caught: bool = False
+
+    @property
+    def source(self):
+        """The ill method."""
+        return source(self.engine, self.method)
+
+    @property
+    def healthy(self):
+        return source(Scalar, self.method)
+
+
+def source(engine, method):
+    return textwrap.dedent(inspect.getsource(vars(engine)[method]))
+
+
+SQUARED = Patient(
+    Squared, "tanh", "Gradients of the right sign, of a wrong size.", "the write-up with the trace",
+    "the slope of tanh is taken for z², where it is 1 − z²",
+    "It fails, except where z² = ½.", {"tanh": 2 * math.tanh(0.5) ** 2, "far": 1.0}, caught=True)
+
+PATIENTS = {
+    "A": Patient(
+        Seeded, "backward", "A value to which nothing was sent behaves as if it were L.",
+        "the talk, with its contexts; there a constant exponent was sent nothing",
+        "whatever has no gradient yet is given a 1",
+        "It passes, until something sends nothing: here a relu that is closed.", {"closed": 1.0}),
+    "B": Patient(
+        Far, "tanh", "Stops with an error, far out on the tanh.", "the write-up with closures",
+        "tanh is computed from exponentials that grow too large",
+        "It passes wherever it can be made. At 400 there is no number to check.", {"far": "OverflowError"}),
+    "C": Patient(
+        Hushed, "backward", "A gradient of 0 where there is no gradient.", "the write-up with stored locals",
+        "a gradient that is no number is turned into 0",
+        "It passes wherever there are numbers. Where there are none, it says 0.", {"none": 0.0}),
+    "D": Patient(
+        Deaf, "tanh", "No gradient comes out of a tanh.", "the write-up with closures",
+        "the rule is stored under another name, and never runs",
+        "It fails, at every number.", {"tanh": 0.0}, caught=True),
+    "E": Patient(
+        Paths, "backward", "All numbers right, and it does not end.", "the write-up with stored locals, and the one with the trace",
+        "every path is walked by itself",
+        "It passes. Whoever only checks numbers waits for ever.", {"doubled": 1023}),
+    "F": Patient(
+        Misread, "half_squared_error", "The loss is below 0.", "the write-up with the trace, in its first listing",
+        "y is squared in place of the error",
+        "It passes: these are the right gradients, of another function.", {"loss": -1.0}),
+    "G": Patient(
+        Kept, "backward", "Right once. Three times as much when it is asked twice.",
+        "the write-up with closures, and the talk with its contexts",
+        "inner values keep what arrived in the call before",
+        "It passes: a check makes a fresh graph for every question.", {"twice": 36.0}),
+    "H": Patient(
+        Invented, "__pow__", "A gradient where there is none.", "the write-up with the trace",
+        "the logarithm is taken of |x|, so that it always exists",
+        "It passes for positive bases. For a negative one nothing can be measured, and it has an answer.",
+        {"none": 9 * math.log(3)})}
+
+
+# --- Examinations -----------------------------------------------------------------------------------------------------------
+
+@dataclass
+class Report:
+    """What a gradient check found: (letter, the engine's gradient, the measured one) of each input."""
+    rows: list
+
+    @property
+    def passed(self):
+        return all(agree(engine, measured) for _, engine, measured in self.rows)
+
+    def __repr__(self):
+        lines = [f"{letter}: the engine says {engine:.7g}, measured {measured:.7g}" + ("" if agree(engine, measured) else "   ✗")
+                 for letter, engine, measured in self.rows]
+        return "\n".join(lines + ["the check passes" if self.passed else "the check fails"])
+
+
+def agree(engine, measured):
+    return bool(np.isclose(engine, measured, rtol=1e-6, atol=1e-8, equal_nan=True))
+
+
+def examine(Engine, f, *xs, h=1e-6):
+    """A gradient check: the gradients of f at xs by the engine, beside central differences of the same engine's f."""
+    inputs = [Engine(x) for x in xs]
+    Engine.backward(f(*inputs))
+    rows = []
+    for i, letter in enumerate(inspect.signature(f).parameters):
+        right, left = ([Engine(x + way * h * (k == i)) for k, x in enumerate(xs)] for way in (1, -1))
+        rows.append((letter, inputs[i].grad, (f(*right).data - f(*left).data) / (2 * h)))
+    return Report(rows)
+
+
+def ordinary(x, y, w):
+    """Every operation once, and x and w twice, where all is smooth: the check that one would think of."""
+    return ((x * w).tanh() + (x + y).relu() ** (w - x)).half_squared_error(y)
+
+
+def _gradient(Engine, f, x, calls=1):
+    x = Engine(x)
+    L = f(x)
+    for _ in range(calls):
+        Engine.backward(L)
+    return x.grad
+
+
+def _rules_run(Engine):
+    """How often a rule runs in the walk back through ten doublings."""
+    values, runs = [Engine(1.0)], []
+
+    def counted(rule):
+        return lambda g: runs.append(g) or rule(g)
+
+    for _ in range(10):
+        values.append(values[-1] + values[-1])
+        values[-1].rule = counted(values[-1].rule)
+    Engine.backward(values[-1])
+    return len(runs)
+
+
+# What is asked, what is right, and how it is asked.
+EXAMINATIONS = {
+    "sum": ("(x + y)·w at 1, 4, −3: gradient of x", -3.0, lambda Engine: _gradient(
+        Engine, lambda x: (x + Engine(4.0)) * Engine(-3.0), 1.0)),
+    "tanh": ("2·tanh x at 0.5: gradient of x", 2 * (1 - math.tanh(0.5) ** 2), lambda Engine: _gradient(
+        Engine, lambda x: Engine(2.0) * x.tanh(), 0.5)),
+    "far": ("tanh x at 400: gradient of x", 0.0, lambda Engine: _gradient(Engine, lambda x: x.tanh(), 400.0)),
+    "closed": ("relu(x·1) at −1: gradient of x", 0.0, lambda Engine: _gradient(Engine, lambda x: (x * Engine(1.0)).relu(), -1.0)),
+    "none": ("(−3) ** (x·1) at 2: gradient of x", math.nan, lambda Engine: _gradient(
+        Engine, lambda x: Engine(-3.0) ** (x * Engine(1.0)), 2.0)),
+    "twice": ("3·(x·x) at 2, asked twice: gradient of x", 24.0, lambda Engine: _gradient(
+        Engine, lambda x: Engine(3.0) * (x * x), 2.0, calls=2)),
+    "doubled": ("x = x + x ten times: rules run", 10, _rules_run),
+    "loss": ("½(ŷ − y)² at ŷ = −1, y = 1: L itself", 2.0, lambda Engine: Engine(-1.0).half_squared_error(Engine(1.0)).data)}
+
+
+def sheet(Engine):
+    """{examination: what comes out, a number or the name of an error}"""
+    found = {}
+    for name, (_, _, ask) in EXAMINATIONS.items():
+        try:
+            found[name] = ask(Engine)
+        except (ArithmeticError, RecursionError) as error:
+            found[name] = type(error).__name__
+    return found
+
+
+def fails(name, shown):
+    """Whether what came out of the examination `name` is not what is right."""
+    return isinstance(shown, str) or not agree(shown, EXAMINATIONS[name][1])

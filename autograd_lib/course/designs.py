@@ -1,0 +1,400 @@
+"""Lesson 07's five designs of an engine, as the write-ups have them, each with + · tanh only; and what a graph costs in each.
+
+    x = Closures(0.5)
+    L = x * x
+    gradients(Closures, lambda x: x * x, 0.5)      # (1.0,), the same in every design
+    visits(Trace, doubled(10), 1.0)                # counted: 2047
+    compared()                                     # {graph: {design: Cost}}, measured on this computer, now
+
+The rules are right in all of them. What differs is where a rule is kept, who calls it, and what stays behind.
+"""
+import gc
+import inspect
+import sys
+import textwrap
+import tracemalloc
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
+from math import tanh
+from time import perf_counter
+
+import numpy as np
+
+# --- 000: a closure on each result ------------------------------------------------------------------------------------------
+
+
+class Closures:
+    def __init__(self, data, inputs=()):
+        self.data, self.grad, self.inputs = data, 0.0, inputs
+        self.send = lambda: None
+
+    def __add__(self, other):
+        z = Closures(self.data + other.data, (self, other))
+
+        def send():
+            self.grad += z.grad
+            other.grad += z.grad
+        z.send = send
+        return z
+
+    def __mul__(self, other):
+        z = Closures(self.data * other.data, (self, other))
+
+        def send():
+            self.grad += z.grad * other.data
+            other.grad += z.grad * self.data
+        z.send = send
+        return z
+
+    def tanh(self):
+        z = Closures(tanh(self.data), (self,))
+
+        def send():
+            self.grad += z.grad * (1 - z.data * z.data)
+        z.send = send
+        return z
+
+    def backward(self):
+        self.grad = 1.0
+        for z in users_first(self):
+            z.send()
+
+
+# --- 004: a class for each operation, and a context for each result ----------------------------------------------------------
+
+class Context:
+    def __init__(self, data, inputs=(), function=None, saved=()):
+        self.data, self.grad = data, 0.0
+        self.inputs, self.function, self.saved = inputs, function, saved
+
+    def __add__(self, other):
+        return Context(self.data + other.data, (self, other), Add)
+
+    def __mul__(self, other):
+        return Context(self.data * other.data, (self, other), Multiply, saved=(self.data, other.data))
+
+    def tanh(self):
+        t = tanh(self.data)
+        return Context(t, (self,), Tanh, saved=(t,))
+
+    def backward(self):
+        self.grad = 1.0
+        for z in users_first(self):
+            if z.function:
+                z.visit()
+
+    def visit(self):
+        for x, sent in zip(self.inputs, self.function.backward(self.saved, self.grad)):
+            x.grad += sent
+
+
+class Add:
+    @staticmethod
+    def backward(saved, g):
+        return g, g
+
+
+class Multiply:
+    @staticmethod
+    def backward(saved, g):
+        x, y = saved
+        return g * y, g * x
+
+
+class Tanh:
+    @staticmethod
+    def backward(saved, g):
+        z, = saved
+        return g * (1 - z * z),
+
+
+# --- 001: an object for each operation, and a ledger for the walk -------------------------------------------------------------
+
+class Ledger:
+    def __init__(self, data, inputs=(), op=None):
+        self.data, self.grad = data, 0.0
+        self.inputs, self.op = inputs, op
+
+    def __add__(self, other):
+        return Ledger(self.data + other.data, (self, other), AddOp())
+
+    def __mul__(self, other):
+        return Ledger(self.data * other.data, (self, other), MultiplyOp())
+
+    def tanh(self):
+        return Ledger(tanh(self.data), (self,), TanhOp())
+
+    def backward(self):
+        ledger = {self: 1.0}
+        for z in users_first(self):
+            g = ledger.pop(z)
+            z.grad += g
+            if z.op:
+                for x, sent in zip(z.inputs, z.op.pull(g, z)):
+                    ledger[x] = ledger.get(x, 0.0) + sent
+
+
+class AddOp:
+    def pull(self, g, z):
+        return g, g
+
+
+class MultiplyOp:
+    def pull(self, g, z):
+        x, y = z.inputs
+        return g * y.data, g * x.data
+
+
+class TanhOp:
+    def pull(self, g, z):
+        return g * (1 - z.data * z.data),
+
+
+# --- 002: local gradients on the result, walked path by path ------------------------------------------------------------------
+
+class Locals:
+    def __init__(self, data, inputs=(), locals=()):
+        self.data, self.grad = data, 0.0
+        self.inputs, self.locals = inputs, locals
+
+    def __add__(self, other):
+        return Locals(self.data + other.data, (self, other), (1.0, 1.0))
+
+    def __mul__(self, other):
+        return Locals(self.data * other.data, (self, other), (other.data, self.data))
+
+    def tanh(self):
+        t = tanh(self.data)
+        return Locals(t, (self,), (1 - t * t,))
+
+    def backward(self, g=1.0):
+        self.grad += g
+        for x, local in zip(self.inputs, self.locals):
+            x.backward(g * local)
+
+
+# --- 003: partials on the input, walked path by path --------------------------------------------------------------------------
+
+class Trace:
+    def __init__(self, data):
+        self.data = data
+        self.users = []
+
+    def __add__(self, other):
+        z = Trace(self.data + other.data)
+        self.users.append((1.0, z))
+        other.users.append((1.0, z))
+        return z
+
+    def __mul__(self, other):
+        z = Trace(self.data * other.data)
+        self.users.append((other.data, z))
+        other.users.append((self.data, z))
+        return z
+
+    def tanh(self):
+        z = Trace(tanh(self.data))
+        self.users.append((1 - z.data * z.data, z))
+        return z
+
+    def gradient(self):
+        if not self.users:
+            return 1.0
+        return sum(local * z.gradient() for local, z in self.users)
+
+
+def users_first(output):
+    """By recursion, as 000, 001 and 004 do it."""
+    found, seen = [], set()
+
+    def follow(value):
+        if value not in seen:
+            seen.add(value)
+            for x in value.inputs:
+                follow(x)
+            found.append(value)
+    follow(output)
+    return found[::-1]
+
+
+# --- The library's, as small as the others: a row for each operation, and a loop -----------------------------------------------
+
+class Table:
+    clock = count(1)
+
+    def __init__(self, data, inputs=(), row=None):
+        self.data, self.grad = data, 0.0
+        self.inputs, self.row, self.number = inputs, row, next(Table.clock)
+
+    def __add__(self, other):
+        return Table(self.data + other.data, (self, other), ADD)
+
+    def __mul__(self, other):
+        return Table(self.data * other.data, (self, other), MULTIPLY)
+
+    def tanh(self):
+        return Table(tanh(self.data), (self,), TANH)
+
+    def backward(self):
+        ledger, waiting = {self: 1.0}, [(-self.number, self)]
+        while waiting:
+            _, z = heappop(waiting)
+            z.arrive(ledger.pop(z), ledger, waiting)
+
+    def arrive(self, g, ledger, waiting):
+        self.grad += g
+        if self.row:
+            values = [x.data for x in self.inputs]
+            for x, rule in zip(self.inputs, self.row):
+                if x not in ledger:
+                    ledger[x] = 0.0
+                    heappush(waiting, (-x.number, x))
+                ledger[x] += rule(g, self.data, *values)
+
+
+ADD = (lambda g, z, x, y: g,
+       lambda g, z, x, y: g)
+
+MULTIPLY = (lambda g, z, x, y: g * y,
+            lambda g, z, x, y: g * x)
+
+TANH = (lambda g, z, x: g * (1 - z * z),)
+
+DESIGNS = {"closures": Closures, "context": Context, "ledger": Ledger, "stored locals": Locals, "trace": Trace, "table": Table}
+STEP = {Closures: "send", Context: "visit", Ledger: "pull", Locals: "backward", Trace: "gradient", Table: "arrive"}      # one a visit
+
+
+def source(Design):
+    """How a design multiplies, and how it goes back."""
+    parts = {Context: [Context.__mul__, Multiply, Context.visit, Context.backward], Ledger: [Ledger.__mul__, MultiplyOp, Ledger.backward],
+             Trace: [Trace.__mul__, Trace.gradient], Table: [Table.__mul__, Table.backward, Table.arrive]}
+    code = [inspect.getsource(part) for part in parts.get(Design) or [Design.__mul__, Design.backward]]
+    if Design is Table:
+        lines = inspect.getsource(sys.modules[__name__]).splitlines()
+        start = next(i for i, line in enumerate(lines) if line.startswith("MULTIPLY"))
+        code.insert(1, "\n".join(lines[start:start + 2]))
+    return "\n\n".join(textwrap.dedent(part).rstrip() for part in code)
+
+
+# --- Graphs: functions of anything that has +, * and tanh ---------------------------------------------------------------------
+
+def doubled(n):
+    def f(x):
+        for _ in range(n):
+            x = x + x
+        return x
+    return f
+
+
+def chain(n):
+    """n operations one after the other, a product and a sum in turn."""
+    def f(x, w, b):
+        for k in range(n):
+            x = x + b if k % 2 else x * w
+        return x
+    return f
+
+
+def neurons(n):
+    """n neurons side by side, each with the same two inputs and weights of its own; their outputs are added up."""
+    def f(x, y, *weights):
+        outputs = [(x * weights[2 * k] + y * weights[2 * k + 1]).tanh() for k in range(n)]
+        total = outputs[0]
+        for output in outputs[1:]:
+            total = total + output
+        return total
+    return f
+
+
+# --- What it gives and what it costs -------------------------------------------------------------------------------------------
+
+def _record(Design, f, xs):
+    inputs = [Design(x) for x in xs]
+    return inputs, f(*inputs)
+
+
+def _back(Design, inputs, L):
+    if Design is Trace:
+        return tuple(x.gradient() for x in inputs)
+    L.backward()
+    return tuple(x.grad for x in inputs)
+
+
+def gradients(Design, f, *xs, calls=1):
+    """The gradients of f at xs, after so many backward calls on one graph."""
+    inputs, L = _record(Design, f, xs)
+    for _ in range(calls):
+        found = _back(Design, inputs, L)
+    return found
+
+
+def visits(Design, f, *xs):
+    """How many steps the walk back takes, counted."""
+    inputs, L = _record(Design, f, xs)
+    steps, name = 0, STEP[Design]
+
+    def count_calls(frame, event, argument):
+        nonlocal steps
+        steps += event == "call" and frame.f_code.co_name == name
+    before = sys.getprofile()
+    sys.setprofile(count_calls)
+    try:
+        _back(Design, inputs, L)
+    finally:
+        sys.setprofile(before)
+    return steps
+
+
+def reaches(Design, n):
+    """Whether the walk back comes through n operations in a row."""
+    inputs, L = _record(Design, chain(n), (1.0, 1.0, 0.0))
+    try:
+        _back(Design, inputs[:1], L)
+    except RecursionError:
+        return False
+    return True
+
+
+def deepest(Design, most=20_000):
+    """The longest chain that the walk back comes through, to within ten operations; `most` is not exceeded."""
+    if reaches(Design, most):
+        return most
+    low, high = 0, most
+    while high - low > 10:
+        middle = (low + high) // 2
+        low, high = (middle, high) if reaches(Design, middle) else (low, middle)
+    return low
+
+
+@dataclass
+class Cost:
+    """What one graph costs in one design."""
+    microseconds: float      # for each operation, there and back
+    bytes: float             # for each operation, what the record keeps
+    visits: int              # of the whole walk back
+
+
+GRAPHS = {"300 operations in a row": (chain(300), (1.0, 1.0, 0.0), 300),
+          "50 neurons": (neurons(50), tuple(np.linspace(-1, 1, 102).tolist()), 50 * 4 + 49),
+          "12 doublings": (doubled(12), (1.0,), 12)}
+
+
+def compared(repeats=5):
+    """{graph: {design: Cost}}: what each graph costs in each design, on this computer, now."""
+    return {graph: {name: _cost(Design, *about, repeats) for name, Design in DESIGNS.items()} for graph, about in GRAPHS.items()}
+
+
+def _cost(Design, f, xs, operations, repeats):
+    times = []
+    for _ in range(repeats):
+        start = perf_counter()
+        _back(Design, *_record(Design, f, xs))
+        times.append(perf_counter() - start)
+    gc.collect()
+    tracemalloc.start()
+    kept = _record(Design, f, xs)
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    del kept
+    return Cost(min(times) / operations * 1e6, size / operations, visits(Design, f, *xs))
