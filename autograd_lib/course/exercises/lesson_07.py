@@ -20,7 +20,8 @@ recall("07", [
              "**No.** Both rules say 3 there. A check at one lucky point is no check.")])
 
 prediction(
-    "07.lower", question="One of the two has a wrong gradient. Which?", answer="the curves cannot tell",
+    "07.lower", question="""Two engines train the same neuron; one of them has a wrong gradient. Both losses fall, B's lower. Which is
+        the wrong one?""", answer="the curves cannot tell",
     choices=["A, the upper one", "B, the lower one", "the curves cannot tell"],
     reveal="""**The curves cannot tell.** Both fall all the way. As it happens, the wrong one is **B**, the lower: it is the published rule
         that you met in lesson 05. From this start it trains *better* than the right one.""")
@@ -82,7 +83,7 @@ def fooling_x(answer):
     if abs(1 - 2 * z * z) > 1e-3:
         raise Wrong(f"the two slopes at x = {x:g}", f"right {1 - z * z:.4g}, published {z * z:.4g}", "two equal numbers",
                     next((hint for wrong, hint in fooling_x.mistakes if abs(abs(x) - wrong) < 1e-3),
-                         f"Compare both rules there: {1 - z * z:.2g} and {z * z:.2g}. Where are they equal?"))
+                         f"Compare both rules there: {1 - z * z:.2g} and {z * z:.2g}. Close counts to four digits: where are they equal?"))
 
 
 # --- A walk by paths, mended by a cache -----------------------------------------------------------------------------------------
@@ -208,7 +209,7 @@ EVIDENCE = {
         diagnosis = {
             "A": ..., "B": ..., "C": ..., "D": ...,
             "E": ..., "F": ..., "G": ..., "H": ...}""",
-    hints=["Begin with whoever fails alone in a line: E, F, G. Then compare C and H, who fail in the same.",
+    hints=["Begin with whoever fails alone in a line: all but C and H. Then compare those two.",
            ("Help: D", EVIDENCE["D"]), ("Help: C and H", "One hides that there is no number. The other makes one up: 9 · log 3 = 9.888."),
            ("Help: A", EVIDENCE["A"])],
     solution="diagnosis = {" + ", ".join(f'"{letter}": {number}' for letter, number in sorted(RIGHT.items())) + "}",
@@ -263,7 +264,7 @@ def _by_exp(x):
             return ...""",
     hints=["The formula is right. Who calls it?",
            "`backward` of the engine calls `z.rule(g)` for every z. Nobody calls `z.backward(g)`.",
-           ("Help: zip argument …", "A rule returns a tuple, also for one input: the comma in `(g * (1 - t * t),)` makes it one.")],
+           ("Help: expected a tuple", "A rule returns a tuple, also for one input: the comma in `(g * (1 - t * t),)` makes it one.")],
     solution="""
         def mended_tanh(x):
             t = np.tanh(x.data)
@@ -331,7 +332,8 @@ def _by_recursion(L):
     question="""
         **Capstone.** `Unknown` is an engine that nobody has described: `Scalar` with one method changed. Find out when it is wrong, name
         the method, and write it anew. `examine(Unknown, lambda x, y: …, 2.0, 3.0)` checks any calculation you like, and
-        `Unknown.<method>??` shows a method's code; try for a diagnosis before you look. `mended` takes what the method takes.""",
+        `Unknown.<method>??` shows a method's code; try for a diagnosis before you look. (A plain number in a calculation is
+        `Unknown(1.0)`.) `mended` takes what the method takes.""",
     stub="""
         ill_method = ...            # its name, in quotes
         def mended(self):
@@ -359,7 +361,7 @@ def _by_recursion(L):
     planted=[
         (("order", Unknown.order), "the same number"),
         (("relu", Scalar.relu), "Any operation that gives back the number it got"),
-        (("__mul__", Scalar.__mul__), "x + 0 fails too"),
+        (("__mul__", Scalar.__mul__), "x + Unknown(0.0) fails too"),
         (("backward", Scalar.backward), "The ledger is right"),
         (("tanh", Scalar.tanh), "tanh passes"),
         (("order", lambda self: Scalar.order(self)[::-1]), "Oldest first"),
@@ -379,9 +381,10 @@ def capstone(answer):
     name = name.strip().removeprefix("Unknown.").removesuffix("()")
     if name != "order":
         raise Wrong("ill_method", name, "another method", {
-            "relu": "relu fails where it is open, yet its rule is right. Any operation that gives back the number it got fails: try x * 1.",
-            "__mul__": "x * y fails at 3 and 3, but x + 0 fails too. What do they share?",
-            "__add__": "x + 0 fails, but x * 1 fails too. What do they share?",
+            "relu": "relu fails where it is open, yet its rule is right. Any operation that gives back the number it got fails: try "
+                    "x * Unknown(1.0).",
+            "__mul__": "x * y fails at 3 and 3, but x + Unknown(0.0) fails too. What do they share?",
+            "__add__": "x + Unknown(0.0) fails, but x * Unknown(1.0) fails too. What do they share?",
             "backward": "The ledger is right. But backward visits only what it is told about: who tells it?",
             **dict.fromkeys(("tanh", "__sub__", "__pow__", "half_squared_error"),
                             f"{name} passes wherever no two values have the same number.")
