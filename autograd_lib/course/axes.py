@@ -72,7 +72,7 @@ def ticks(low, high, most=6):
     """Round positions from low to high, with their words."""
     power = 10.0 ** np.floor(np.log10((high - low) / most))
     step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if (high - low) / step <= most)
-    return [(k * step, style.number(k * step).replace("-", "−"))
+    return [(k * step, style.minus(style.number(k * step)))
             for k in range(int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9)) + 1)]
 
 
@@ -83,4 +83,4 @@ def decades(low, high, every):
 
 def number(x):
     """As `style.number`, with a true minus, and 0 where nothing but rounding is left."""
-    return style.number(round(x, 10)).replace("-", "−")
+    return style.minus(style.number(round(x, 10)))

@@ -433,10 +433,10 @@ def _weight(size):
 
 def _bead(layers, local, x, y, where, gx, size, state):
     outline, mark = BEADS[state]
-    word = mark + _minus(local if local.startswith(("(", "passes")) else f"local {local}")
+    word = mark + style.minus(local if local.startswith(("(", "passes")) else f"local {local}")
     passes = "" if gx is None else f"; passes {brief(np.asarray(gx))}" + ", closed" * (size == 0)
     layers["bead"].append(f'<rect x="{x - BEAD / 2:.1f}" y="{y - 10:.1f}" width="{BEAD}" height="20" rx="10" {outline}>'
-                          f"<title>{escape(where)}: {_minus(word + passes)}</title></rect>")
+                          f"<title>{escape(where)}: {style.minus(word + passes)}</title></rect>")
     faint = f' fill="{style.FAINT}"' if state == "ahead" else ""
     layers["bead word"].append(f'<text x="{x:.1f}" y="{y + 4:.1f}"{_squeezed(word, 12, BEAD - 10)}{faint}>{word}</text>')
 
@@ -447,7 +447,7 @@ def _squeezed(word, most, width):
 
 
 def _constant(layers, node, x, y):
-    value = _minus(brief(node.value))
+    value = style.minus(brief(node.value))
     layers["paper"].append(f'<rect x="{x - 33:.1f}" y="{y - 15:.1f}" width="66" height="30" rx="15" fill="#f1f3f4" '
                            f'stroke="{style.LINE}"><title>constant {value}</title></rect>')
     layers["value"].append(f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="middle" font-weight="400" pointer-events="none"'
@@ -476,7 +476,7 @@ def _card(layers, node, x, y, width, height, title, name, last, state):
     said = []
     for role, array in [("value", node.value)] + ([] if node.gradient is None else [("grad", node.gradient)]):
         array_like, label, faint = array.ndim > 0, role, ""
-        number = str(array.shape) if array_like else _minus(style.number(float(array)))
+        number = str(array.shape) if array_like else style.minus(style.number(float(array)))
         if role == "grad" and state == "ahead":
             number, array_like, faint = "not yet", False, f' fill="{style.FAINT}"'
         elif role == "grad" and state == "waiting":
@@ -486,7 +486,7 @@ def _card(layers, node, x, y, width, height, title, name, last, state):
         layers["label"].append(f'<text x="{left + 17:.1f}" y="{line + 17:.1f}">{label}</text>')
         layers[role].append(f'<text x="{right:.1f}" y="{line + 17.5:.1f}"{faint}{_squeezed(number, 8, 72)}>{number}</text>')
         if array_like and array.size:
-            ends = _minus(_range(array))
+            ends = style.minus(_range(array))
             layers[f"{role} range"].append(f'<text x="{right:.1f}" y="{line + 36:.1f}"{_squeezed(ends, 20, 126)}>{ends}</text>')
         said.append(f"{label} {number if faint or not array_like else brief(array) + _entries(array)}")
         line = end
@@ -496,7 +496,3 @@ def _card(layers, node, x, y, width, height, title, name, last, state):
         wide, ink, paper = 12 + 6.2 * len(mark), *((style.PAPER, style.INK) if state == "now" else (style.INK, style.PAPER))
         layers["mark"].append(f'<rect x="{left + 8:.1f}" y="{top - 13:.1f}" width="{wide:.1f}" height="17" rx="8" fill="{paper}" '
                               f'stroke="{style.INK}"/><text x="{left + 8 + wide / 2:.1f}" y="{top - 0.5:.1f}" fill="{ink}">{mark}</text>')
-
-
-def _minus(text):
-    return text.replace("-", "−")

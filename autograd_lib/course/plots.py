@@ -192,7 +192,7 @@ def two_parts(from_x, from_y, change, reach):
 
 
 def _signed(x):
-    return f"{x:+.3f}".replace("-", "−")
+    return style.minus(f"{x:+.3f}")
 
 
 # --- Lesson 03: a rectangle that grows ----------------------------------------------------------------------------------

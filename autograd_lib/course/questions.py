@@ -74,7 +74,7 @@ def shown(answer):
         return "[" + ", ".join(map(shown, answer)) + "]"
     if isinstance(answer, (tuple, str)):
         return str(answer)
-    return (str(answer) if isinstance(answer, int) else style.number(answer)).replace("-", "−")
+    return style.minus(str(answer) if isinstance(answer, int) else style.number(answer))
 
 
 # ---------------------------------------------------------------- what all of them are made of

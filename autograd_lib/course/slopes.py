@@ -45,12 +45,12 @@ ROWS = {
 
 def _four(x):
     """A value as the drawings print it, to four significant digits."""
-    return "none" if np.isnan(x) else style.number(x).replace("-", "−").replace("inf", "∞")
+    return "none" if np.isnan(x) else style.minus(style.number(x)).replace("inf", "∞")
 
 
 def _ten(x):
     """A slope or difference as the text prints it, to ten digits; a zero without rounding is said to be one."""
-    return f"{x:.10g}".replace("-", "−") if x else "exactly 0.0"
+    return style.minus(f"{x:.10g}") if x else "exactly 0.0"
 
 
 def _off(error):

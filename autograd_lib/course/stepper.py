@@ -429,4 +429,4 @@ def _list(title, rows, room):
 
 
 def _words(text):
-    return escape(text).replace("-", "−")
+    return style.minus(escape(text))

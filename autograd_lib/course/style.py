@@ -33,3 +33,8 @@ RC = {
 def number(x):
     """A number as every picture prints it: four significant digits, and no minus in front of zero."""
     return f"{x:.4g}".replace("e-0", "e-").replace("e+0", "e+") if x else "0"
+
+
+def minus(text):
+    """A text with true minus signs for hyphens, as numbers in drawings have them."""
+    return text.replace("-", "−")

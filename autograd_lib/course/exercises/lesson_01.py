@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import Wrong, exercise, expect, expect_call
-from .mistakes import in_a_tuple, one_sided, printed, sign_lost
+from .mistakes import central_difference, in_a_tuple, one_sided, printed, sign_lost
 from .texts import Question, card, prediction, recall
 
 recall("01", [
@@ -75,10 +75,6 @@ def square(x):
     return x ** 2
 
 
-def _central(f, x, h=1e-5):
-    return (f(x + h) - f(x - h)) / (2 * h)
-
-
 @exercise(
     "01.central", minutes=5, difficulty="easy",
     question="""
@@ -110,15 +106,15 @@ def _central(f, x, h=1e-5):
         (lambda f, x, h: (f(x + h) - f(x - h)) / (2 * x), "You divide by 2 * x. How far apart are the points? That has no x in it."),
         (lambda f, x, h: (f(x - h) - f(x - h)) / (2 * h), "Both points are the same one: one is at x + h, the other at x − h."),
         (lambda f, x, h: ((x + h) - (x - h)) / (2 * h), "You divide a distance by itself: put f around both points."),
-        sign_lost(_central, "The sign is lost: which of the two points is subtracted?"),
-        in_a_tuple(_central, "A single number was expected, and this holds 1"),
-        printed(_central)],
-    planted=[(lambda f, x, h: _central(f, x), "got"), (lambda f, x, h: 3 * x ** 2, "got"), (2.0, "give it the function"),
+        sign_lost(central_difference, "The sign is lost: which of the two points is subtracted?"),
+        in_a_tuple(central_difference, "A single number was expected, and this holds 1"),
+        printed(central_difference)],
+    planted=[(lambda f, x, h: central_difference(f, x), "got"), (lambda f, x, h: 3 * x ** 2, "got"), (2.0, "give it the function"),
              (lambda f, x, h: (f * (x + h) - f * (x - h)) / (2 * h), "unsupported operand")])
 def central(answer):
     # at h = 0.2 no two of the usual mistakes give the same number
     for f, x, h in [(cube, 2.0, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4)]:
-        expect_call(answer, f, x, h, gives=_central(f, x, h), rtol=1e-10, hints=central.mistakes)
+        expect_call(answer, f, x, h, gives=central_difference(f, x, h), rtol=1e-10, hints=central.mistakes)
 
 
 def _alone(got, expected):
@@ -180,7 +176,7 @@ def kink(answer):
         (lambda x: 0, "At 1 the check measures 3, and yours gives 0: it is caught at once."),
         printed(lambda x: 3 * x)],
     planted=[(lambda x: 3 * x ** 2, "nobody is fooled"), (lambda x: 3 * x * x + 1e-9, "nobody is fooled"),
-             (lambda x: _central(cube, x), "nobody is fooled"), (lambda x: x + 7, "got       8"), (3, "give it the function")])
+             (lambda x: central_difference(cube, x), "nobody is fooled"), (lambda x: x + 7, "got       8"), (3, "give it the function")])
 def fool(answer):
     expect_call(answer, 1.0, gives=3.0, rtol=1e-4, hints=fool.mistakes)
     elsewhere = [answer(x) for x in (0.5, 2.0, -1.5)]
@@ -201,7 +197,7 @@ def _bowl(x):
     return (x - 3) ** 2 + 5
 
 
-def _descent(sign=-1, measured=lambda f, x: _central(f, x), at="last", start="last", keep=slice(None), **fixed):
+def _descent(sign=-1, measured=lambda f, x: central_difference(f, x), at="last", start="last", keep=slice(None), **fixed):
     """A right `descend`, or a wrong one: measures `at` the first or the last x, moves from `start`, and `fixed` overrides f, x, …"""
     def descend(f, x, rate, steps):
         f, x, rate, steps = ({"f": f, "x": x, "rate": rate, "steps": steps} | fixed).values()

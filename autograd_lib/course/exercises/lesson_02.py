@@ -4,7 +4,7 @@ import numpy as np
 from ... import Tensor, elementwise
 from .. import Picture, draw_graph
 from . import exercise, expect, expect_call, formula, times
-from .mistakes import local_alone, multiplied, printed, sign_lost, upside_down
+from .mistakes import central_difference, local_alone, multiplied, printed, sign_lost, upside_down
 from .texts import Question, card, prediction, recall
 
 recall("02", [
@@ -94,13 +94,9 @@ def _mixed(x, y):
     return np.sin(x) * y + y * y
 
 
-def _central(f, x, h=1e-5):
-    return (f(x + h) - f(x - h)) / (2 * h)
-
-
 def _knobs(combine):
     """A `two_knobs` that measures both slopes, and combines them with the two nudges in its own way."""
-    return lambda f, x, y, dx, dy: combine(_central(lambda at: f(at, y), x), _central(lambda at: f(x, at), y), dx, dy)
+    return lambda f, x, y, dx, dy: combine(central_difference(lambda at: f(at, y), x), central_difference(lambda at: f(x, at), y), dx, dy)
 
 
 @exercise(
@@ -130,13 +126,13 @@ def _knobs(combine):
         (lambda f, x, y, dx, dy: f(x + dx, y + dy), "That is the new value. The change is asked for, predicted from the two slopes."),
         (lambda f, x, y, dx, dy: f(x, y) + _knobs(lambda a, b, dx, dy: a * dx + b * dy)(f, x, y, dx, dy),
          "That is the new value. Return the change alone."),
-        (lambda f, x, y, dx, dy: _central(f(x, y), x) * dx + _central(f(x, y), y) * dy,
+        (lambda f, x, y, dx, dy: central_difference(f(x, y), x) * dx + central_difference(f(x, y), y) * dy,
          "central wants a function of the one knob that moves, and f(x, y) is a number: lambda moving: f(moving, y)."),
-        (lambda f, x, y, dx, dy: _central(f, x) * dx + _central(f, y) * dy,
+        (lambda f, x, y, dx, dy: central_difference(f, x) * dx + central_difference(f, y) * dy,
          "central moves one number, and f takes two: hold the other knob still, lambda moving: f(moving, y)."),
         (lambda f, x, y, dx, dy: 12 * dx + 9 * dy,
          "12 and 9 are the slopes of the cell above, at its own point. Measure inside your function, from its f, x and y."),
-        (lambda f, x, y, dx, dy: _central(lambda at: f(at, 2.0), 3.0) * dx + _central(lambda at: f(3.0, at), 2.0) * dy,
+        (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, 2.0), 3.0) * dx + central_difference(lambda at: f(3.0, at), 2.0) * dy,
          "Your slopes are always those at (3, 2). Measure at the x and y that come in."),
         (lambda f, x, y, dx, dy: f(x + dx, y) - f(x, y) + f(x, y + dy) - f(x, y),
          "Those are the real changes of each knob alone. Predict them: measure each slope with central, and multiply by its nudge."),

@@ -221,7 +221,8 @@ def _deep_first(output, found=None):
     return found
 
 
-def _recursive(output):
+def recursive(output):
+    """Users first, by a walk that calls itself. Lesson 07 plants it too."""
     found = []
 
     def visit(value):
@@ -290,7 +291,7 @@ def _all_numbers(output):
         (lambda output: [value.number for value in _newest_first(_reached(output))], "creation numbers"),
         (lambda output: _reached(output), "A set has no order"),
         (_all_numbers, "was not made from it"),
-        (_recursive, "The walk calls itself"),
+        (recursive, "The walk calls itself"),
         (lambda output: [value for value in _newest_first(_reached(output)) if value._inputs], "The walk needs the leaves too"),
         (lambda output: print(_newest_first(_reached(output))), "It prints the result")])
 def order(answer):

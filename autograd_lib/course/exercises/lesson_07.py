@@ -1,13 +1,12 @@
 """Lesson 07: two rules that train, designs of engines, and the gradient clinic."""
 import math
-import sys
 
 import numpy as np
 
 from ..clinic import PATIENTS, SQUARED, Scalar, Unknown, examine
 from ..designs import Trace, doubled
 from . import NotYet, Wrong, brief, exercise, expect, is_stub, lesson_05, returned
-from .probes import FAULTS
+from .probes import FAULTS, Endless, bounded
 from .texts import Question, card, prediction, recall
 
 recall("07", [
@@ -88,26 +87,6 @@ def fooling_x(answer):
 
 # --- A walk by paths, mended by a cache -----------------------------------------------------------------------------------------
 
-class _Endless(Exception):
-    pass
-
-
-def _soon(function, *args):
-    """What it returns, or _Endless after 20,000 calls of functions."""
-    calls = 0
-
-    def count(frame, event, argument):
-        nonlocal calls
-        calls += 1
-        if calls > 20_000:
-            raise _Endless
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        return function(*args)
-    finally:
-        sys.setprofile(before)
-
 
 def _cached(x, cache):
     if x not in cache:
@@ -177,8 +156,8 @@ def cached(answer):
     x = Trace(1.0)
     doubled(30)(x)
     try:
-        got = _soon(answer, x, {})
-    except _Endless:
+        got = bounded(20_000, answer, x, {})
+    except Endless:
         raise Wrong("30 doublings, x = x + x", "no end after 20,000 calls of functions", "31 values, each once",
                     FAULTS["every path"]) from None
     expect(got, 2.0 ** 30, tried="the gradient of x after 30 doublings, x = x + x")
@@ -315,18 +294,6 @@ def mended_tanh(answer):
 
 # --- Capstone -------------------------------------------------------------------------------------------------------------------
 
-def _by_recursion(L):
-    found = []
-
-    def follow(value):
-        if value not in found:
-            for x in value.inputs:
-                follow(x)
-            found.append(value)
-    follow(L)
-    return found[::-1]
-
-
 @exercise(
     "07.capstone", minutes=12, difficulty="hard",
     question="""
@@ -365,7 +332,7 @@ def _by_recursion(L):
         (("backward", Scalar.backward), "The ledger is right"),
         (("tanh", Scalar.tanh), "tanh passes"),
         (("order", lambda self: Scalar.order(self)[::-1]), "Oldest first"),
-        (("order", _by_recursion), FAULTS["recursive"]),
+        (("order", lesson_05.recursive), FAULTS["recursive"]),
         (("order", lambda self: [self, *self.inputs]), "Inputs of inputs"),
         (("order", lambda self: print(0)), "It prints the result"),
         (("sort", Scalar.order), "no method of this name"),

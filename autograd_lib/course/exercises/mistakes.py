@@ -69,6 +69,11 @@ def local_alone(local, hint="That is the local gradient. Carry it on: what arriv
     return local, hint
 
 
+def central_difference(f, x, h=1e-5):
+    """The right answer of which many wrong ones are made."""
+    return (f(x + h) - f(x - h)) / (2 * h)
+
+
 def one_sided(hint="This is the one-sided difference. The left point is at x − h."):
     return lambda f, x, h: (f(x + h) - f(x)) / h, hint
 

@@ -254,31 +254,37 @@ def _outcome(probe, Scalar):
         return None
 
 
-class _Endless(Exception):
-    pass
+class Endless(Exception):
+    """A call that did not come to its end."""
+
+
+def bounded(most, function, *args):
+    """What the function returns; raises Endless after so many calls of functions."""
+    calls = 0
+
+    def count(frame, event, argument):
+        nonlocal calls
+        calls += 1
+        if calls > most:
+            raise Endless
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        return function(*args)
+    finally:
+        sys.setprofile(before)
 
 
 def _expect_each_node_once(Scalar):
     b = a = Scalar(1.0)
     for _ in range(40):
         b = b + b
-    calls = 0
-
-    def count(frame, event, argument):
-        nonlocal calls
-        calls += 1
-        if calls > 50_000:
-            raise _Endless
-
-    before = sys.getprofile()
-    sys.setprofile(count)
     try:
-        b.backward()
-    except _Endless:
+        bounded(50_000, b.backward)
+    except Endless:
         raise Wrong("40 doublings, b = b + b, and one backward call", "no end after 50,000 calls of functions", "41 visits",
                     FAULTS["every path"]) from None
-    finally:
-        sys.setprofile(before)
     expect(a.grad, 2.0 ** 40, tried="the gradient of a after 40 doublings, b = b + b")
 
 
