@@ -5,9 +5,11 @@ import pytest
 
 import autograd_lib as ag
 from autograd_lib import Tensor
-from autograd_lib.optim import SGD, Adam
+from autograd_lib.optim import SGD, Adam, AdamW, CosineAnnealingLR, LambdaLR, RMSprop, StepLR
 
-KINDS = [lambda ps: SGD(ps, lr=0.1), lambda ps: SGD(ps, lr=0.1, momentum=0.9, weight_decay=0.01), lambda ps: Adam(ps, lr=0.1)]
+KINDS = [lambda ps: SGD(ps, lr=0.1), lambda ps: SGD(ps, lr=0.1, momentum=0.9, weight_decay=0.01),
+         lambda ps: SGD(ps, lr=0.02, momentum=0.9, nesterov=True), lambda ps: RMSprop(ps, lr=0.02),
+         lambda ps: Adam(ps, lr=0.1), lambda ps: AdamW(ps, lr=0.1, weight_decay=1e-3)]
 
 
 def leaf(data, dtype=float):
@@ -55,6 +57,87 @@ def test_adam_by_hand():
     second = first - lr * (m / (1 - b1**2)) / (np.sqrt(v / (1 - b2**2)) + eps)
     np.testing.assert_allclose(got, [first, second], rtol=1e-13)
     assert abs(first - 0.9) < 1e-8
+
+
+def test_nesterov_by_hand():
+    """v: 1, then 0.9·1 + 3 = 3.9; the steps are 0.1·(1 + 0.9·1) and 0.1·(3 + 0.9·3.9). Broken once: the old v in the look ahead."""
+    p = leaf(1.0)
+    got = steps(SGD([p], lr=0.1, momentum=0.9, nesterov=True), p, [1.0, 3.0])
+    np.testing.assert_allclose(got, [0.81, 0.81 - 0.651], rtol=1e-13)
+
+
+def test_nesterov_is_the_gradient_at_the_point_ahead():
+    """Sutskever's form, v ← μv − lr·f′(p + μv), p ← p + v, walks through q = p + μv as SGD(nesterov=True) does."""
+    def slope(p):
+        return p ** 3 + p
+
+    p, v, q = 2.0, 0.0, leaf(2.0)
+    optimizer = SGD([q], lr=0.05, momentum=0.8, nesterov=True)
+    for _ in range(5):
+        v = 0.8 * v - 0.05 * slope(p + 0.8 * v)
+        p = p + v
+        q.grad = np.array(slope(q.data))
+        optimizer.step()
+        np.testing.assert_allclose(q.data, p + 0.8 * v, rtol=1e-13)
+
+
+def test_rmsprop_by_hand():
+    """v: 0.01·4 = 0.04, then 0.99·0.04 + 0.01·1 = 0.0496: steps of lr·2/0.2 and lr·1/√0.0496."""
+    p = leaf(1.0)
+    got = steps(RMSprop([p], lr=0.01), p, [2.0, 1.0])
+    np.testing.assert_allclose(got, [0.9, 0.9 - 0.01 / np.sqrt(0.0496)], rtol=1e-7)
+
+
+@pytest.mark.parametrize("kind", [lambda ps, wd: RMSprop(ps, lr=0.1, weight_decay=wd), lambda ps, wd: Adam(ps, lr=0.1, weight_decay=wd)])
+def test_weight_decay_is_the_gradient_of_a_penalty(kind):
+    """Broken once: the decay of the weights before the first step used for every step."""
+    penalised, decayed = leaf([1.0, -3.0]), leaf([1.0, -3.0])
+    one, other = kind([penalised], 0.0), kind([decayed], 0.3)
+    for g in ([0.5, 1.0], [-0.2, 2.0], [0.1, 0.1]):
+        steps(one, penalised, [g + 0.3 * penalised.data])
+        steps(other, decayed, [g])
+        np.testing.assert_allclose(decayed.data, penalised.data, rtol=1e-14)
+
+
+def test_adamw_by_hand():
+    """Adam's first step is lr·sign(g), whatever the decay: 2 − 0.1·0.5·2 − 0.1 = 1.8. Adam with weight_decay: 1.9."""
+    p, q = leaf(2.0), leaf(2.0)
+    np.testing.assert_allclose(steps(AdamW([p], lr=0.1, weight_decay=0.5), p, [1.0]), [1.8], rtol=1e-7)
+    np.testing.assert_allclose(steps(Adam([q], lr=0.1, weight_decay=0.5), q, [1.0]), [1.9], rtol=1e-7)
+    plain = leaf(1.8)
+    both = Adam([plain], lr=0.1)
+    steps(both, plain, [1.0])
+    adam = steps(both, plain, [-4.0])[0] - 1.7                     # Adam's own second step
+    got = steps(AdamW([r := leaf(2.0)], lr=0.1, weight_decay=0.5), r, [1.0, -4.0])
+    np.testing.assert_allclose(got[1], 1.8 * (1 - 0.05) + adam, rtol=1e-7)
+
+
+def test_schedules():
+    def rates(kind, n):
+        optimizer = SGD([leaf(1.0)], lr=0.5)
+        schedule = kind(optimizer)
+        out = [optimizer.lr]
+        for _ in range(n):
+            schedule.step()
+            out.append(optimizer.lr)
+        return out
+    assert rates(lambda o: StepLR(o, step_size=2, gamma=0.5), 5) == [0.5, 0.5, 0.25, 0.25, 0.125, 0.125]
+    np.testing.assert_allclose(rates(lambda o: CosineAnnealingLR(o, T_max=4), 4),
+                               [0.5, 0.25 + 0.25 * np.sqrt(0.5), 0.25, 0.25 - 0.25 * np.sqrt(0.5), 0], atol=1e-15)
+    assert rates(lambda o: LambdaLR(o, lambda epoch: min(1, (epoch + 1) / 4)), 4) == [0.125, 0.25, 0.375, 0.5, 0.5]
+
+
+def test_a_schedule_goes_on_from_its_saved_state(tmp_path):
+    one, other = SGD([leaf(1.0)], lr=0.5), SGD([leaf(1.0)], lr=0.1)
+    schedule = StepLR(one, step_size=2)
+    for _ in range(3):
+        schedule.step()
+    schedule.save(tmp_path / "s.npz")
+    resumed = StepLR(other, step_size=2)
+    resumed.load(tmp_path / "s.npz")
+    assert other.lr == one.lr
+    schedule.step(), resumed.step()
+    assert other.lr == one.lr == pytest.approx(0.005)
 
 
 def test_adam_with_other_constants_by_hand():
@@ -154,6 +237,8 @@ def test_parameters_may_come_from_a_generator_and_a_module():
     (lambda: SGD([np.ones(2)]), TypeError, "parameter 0"), (lambda: SGD([leaf(1.0), Tensor(1.0)]), TypeError, "parameter 1"),
     (lambda: SGD([leaf(1.0)], lr=-1), ValueError, "lr"), (lambda: Adam([leaf(1.0)], lr=np.nan), ValueError, "lr"),
     (lambda: SGD(leaf([1.0, 2.0])), TypeError, "parameter"),
+    (lambda: SGD([leaf(1.0)], nesterov=True), ValueError, "nesterov.*momentum"),
+    (lambda: AdamW([leaf(1.0)], weight_decay=-1.0), ValueError, "AdamW: weight_decay"),
 ])
 def test_misuse_is_an_error(make, error, words):
     with pytest.raises(error, match=words):
