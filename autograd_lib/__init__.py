@@ -2,9 +2,9 @@
 
 from . import operators as _operators  # attaches the operators to Tensor
 from .ops import (abs, add, broadcast_to, clip, concatenate, cos, divide, dot, exp, expand_dims, gelu, log, log_softmax,
-                  logsumexp, matmul, max, maximum, mean, min, minimum, multiply, negative, power, relu, reshape, sigmoid,
+                  logsumexp, matmul, max, maximum, mean, min, minimum, multiply, negative, nll_loss, power, relu, reshape, sigmoid,
                   sin, softmax, softplus, sqrt, squeeze, stack, subtract, sum, swapaxes, tanh, transpose, where)
-from . import nn, optim
+from . import data, nn, optim
 from .check import check_grads
 from .tape import Tensor, bilinear, elementwise, linear, no_grad, primitive
 from .transforms import checkpoint, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp

@@ -328,6 +328,73 @@ nll_loss = linear(lambda x, target: -x[np.arange(len(target)), target].sum() / l
     lambda g, z, x, target: g * (np.arange(x.shape[-1]) == target[:, None]) / -len(target),     # ∂z/∂xₙₖ = −1/N at the target
     name="nll_loss", doc="−mean of x at the target: (N, C) log-probabilities and (N,) class numbers give one number.")
 
+# --- Lesson 14: see locally -------------------------------------------------------------------------------
+
+
+def _pair(n):
+    return n if isinstance(n, tuple) else (n, n)
+
+
+def _sizes(image, kernel, stride, padding):
+    """How many windows there are down and across: ⌊(n + 2·padding − kernel)/stride⌋ + 1 of each."""
+    numbers = tuple(zip(image, _pair(kernel), _pair(stride), _pair(padding)))
+    if any(s < 1 or p < 0 or not 1 <= k <= n + 2 * p for n, k, s, p in numbers):
+        raise ValueError(f"a kernel of {_pair(kernel)} with stride {_pair(stride)} and padding {_pair(padding)} does not fit "
+                         f"an image of {tuple(image)}")
+    return tuple((n + 2 * p - k) // s + 1 for n, k, s, p in numbers)
+
+
+def _unfold(x, kernel_size, stride=1, padding=0):
+    if x.ndim != 4:
+        raise ValueError("images of shape (N, C, H, W) are needed")
+    (kh, kw), (sh, sw), (ph, pw) = _pair(kernel_size), _pair(stride), _pair(padding)
+    h, w = _sizes(x.shape[2:], kernel_size, stride, padding)
+    if ph or pw:
+        x = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)))
+    windows = np.lib.stride_tricks.sliding_window_view(x, (kh, kw), axis=(2, 3))[:, :, ::sh, ::sw]
+    return windows.transpose(0, 1, 4, 5, 2, 3).reshape(len(x), x.shape[1] * kh * kw, h * w)
+
+
+def _fold(x, output_size, kernel_size, stride=1, padding=0):
+    (kh, kw), (sh, sw), (ph, pw) = _pair(kernel_size), _pair(stride), _pair(padding)
+    height, width = output_size
+    h, w = _sizes(output_size, kernel_size, stride, padding)
+    if x.ndim != 3 or x.shape[1] % (kh * kw) or x.shape[2] != h * w:
+        raise ValueError(f"columns of shape (N, C·{kh * kw}, {h * w}) are needed for these windows")
+    windows = x.reshape(len(x), x.shape[1] // (kh * kw), kh, kw, h, w)
+    out = np.zeros((*windows.shape[:2], height + 2 * ph, width + 2 * pw), x.dtype)
+    for i in range(kh):
+        for j in range(kw):                    # entry (i, j) of every window at once
+            out[:, :, i:i + sh * h:sh, j:j + sw * w:sw] += windows[:, :, i, j]
+    return out[:, :, ph:ph + height, pw:pw + width]
+
+
+unfold = linear(_unfold,
+    lambda g, z, x, kernel_size, stride=1, padding=0: fold(g, x.shape[2:], kernel_size, stride, padding),
+    name="unfold", doc="The windows of (N, C, H, W) images as columns: (N, C·kh·kw, number of windows), as torch's unfold gives them.")
+
+fold = linear(_fold,
+    lambda g, z, x, output_size, kernel_size, stride=1, padding=0: unfold(g, kernel_size, stride, padding),
+    name="fold", doc="Columns added up where their windows were, in images of `output_size` (H, W): the transpose of `unfold`.")
+
+
+def _flat(x, axis):
+    """`x` with all axes from `axis` on as one."""
+    return np.reshape(x, (*x.shape[:axis], math.prod(x.shape[axis:])))
+
+
+def _conv2d(x, y, stride=1, padding=0):
+    if x.ndim != 4 or y.ndim != 4 or x.shape[1] != y.shape[1]:
+        raise ValueError("images of shape (N, C, H, W) and kernels of shape (K, C, kh, kw) are needed, with the same C")
+    z = _flat(y, 1) @ _unfold(x, y.shape[2:], stride, padding)
+    return z.reshape(len(x), len(y), *_sizes(x.shape[2:], y.shape[2:], stride, padding))
+
+
+conv2d = bilinear(_conv2d,                     # a window times a kernel is a matrix product; so are both gradients
+    lambda g, z, x, y, stride=1, padding=0: fold(_flat(y, 1).mT @ _flat(g, 2), x.shape[2:], y.shape[2:], stride, padding),
+    lambda g, z, x, y, stride=1, padding=0: np.reshape(np.sum(_flat(g, 2) @ unfold(x, y.shape[2:], stride, padding).mT, axis=0), y.shape),
+    name="conv2d", doc="Kernels (K, C, kh, kw) slid over images (N, C, H, W), not flipped: (N, K, windows down, windows across).")
+
 # --- Made of the rows above ------------------------------------------------------------------------------
 
 

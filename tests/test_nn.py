@@ -10,6 +10,7 @@ import pytest
 
 import autograd_lib as ag
 from autograd_lib import Tensor, check_grads, nn
+from autograd_lib.data import DataLoader
 from autograd_lib.nn import functional as F
 
 
@@ -45,6 +46,158 @@ def test_layers_compute_what_they_say():
     model = nn.MLP([3, 5, 2], activation=ag.tanh, rng=3)
     first, _, last = model.layers
     np.testing.assert_allclose(model(x).data, last(np.tanh(first(x).data)).data, rtol=1e-14)  # none after the last
+
+
+def test_convolution_and_pooling_layers():
+    x = np.random.default_rng(0).normal(size=(2, 3, 5, 6))
+    layer = nn.Conv2d(3, 4, (3, 2), stride=(2, 1), padding=1, rng=0)
+    assert layer.weight.shape == (4, 3, 3, 2) and layer.bias.shape == (4,)
+    assert np.abs(layer.weight.data).max() <= 1 / np.sqrt(18)
+    z = layer(x)
+    assert z.shape == (2, 4, 3, 7)
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    window = padded[1, :, 2:5, 3:5]
+    np.testing.assert_allclose(z.data[1, 2, 1, 3], np.sum(window * layer.weight.data[2]) + layer.bias.data[2], rtol=1e-13)
+    np.testing.assert_allclose(layer(x).data - nn.functional.conv2d(x, layer.weight, stride=(2, 1), padding=1).data,
+                               np.broadcast_to(layer.bias.data.reshape(4, 1, 1), z.shape), rtol=1e-9)
+    assert len(nn.Conv2d(1, 2, 3, bias=False, rng=0).parameters()) == 1
+    for pool, reduce in [(nn.MaxPool2d, np.max), (nn.AvgPool2d, np.mean)]:
+        whole = pool(2)(ag.Tensor(x[:, :, :4]))
+        np.testing.assert_allclose(whole.data, reduce(x[:, :, :4].reshape(2, 3, 2, 2, 3, 2), axis=(3, 5)), rtol=1e-14)
+        np.testing.assert_array_equal(pool(2)(ag.Tensor(x)).data, whole.data)          # a fifth row fills no window
+        overlapping = pool((3, 2), stride=(2, 1))(ag.Tensor(x)).data
+        assert overlapping.shape == (2, 3, 2, 5)
+        np.testing.assert_allclose(overlapping[0, 1, 1, 4], reduce(x[0, 1, 2:5, 4:6]), rtol=1e-14)
+    assert nn.Flatten()(z).shape == (2, 84) and nn.Flatten()(np.ones((0, 2, 3))).shape == (0, 6)
+
+
+def test_a_pooling_tie_shares_the_gradient():
+    x = ag.Tensor([[[[1.0, 5.0], [5.0, 2.0]]]], requires_grad=True)
+    F.max_pool2d(x, 2).sum().backward()
+    np.testing.assert_array_equal(x.grad, [[[[0, 0.5], [0.5, 0]]]])
+
+
+def test_gradients_of_convolution_and_pooling_by_differences():
+    rng = np.random.default_rng(0)
+    x, w, b = rng.normal(size=(2, 2, 5, 4)), rng.normal(size=(3, 2, 3, 2)), rng.normal(size=3)
+    check_grads(lambda x, w, b: F.conv2d(x, w, b, stride=(2, 1), padding=(1, 0)), x, w, b)
+    check_grads(lambda x: F.max_pool2d(x, (3, 2), stride=1), x)
+    check_grads(lambda x: F.avg_pool2d(x, 3, stride=(2, 1)), x)
+
+
+def test_recurrent_cell():
+    cell, x, h = nn.RNNCell(3, 4, rng=0), np.ones((2, 3)), np.full((2, 4), 0.5)
+    by_hand = np.tanh(x @ cell.weight_ih.data.T + cell.bias_ih.data + h @ cell.weight_hh.data.T + cell.bias_hh.data)
+    np.testing.assert_allclose(cell(x, h).data, by_hand, rtol=1e-14)
+    np.testing.assert_allclose(cell(x).data, cell(x, np.zeros((2, 4))).data, rtol=1e-14)
+    np.testing.assert_allclose(cell(x[0], h[0]).data, by_hand[0], rtol=1e-14)
+    assert [p.shape for p in cell.parameters()] == [(4, 3), (4, 4), (4,), (4,)]
+    assert max(np.abs(p.data).max() for p in cell.parameters()) <= 0.5
+    plain = nn.RNNCell(3, 4, activation=lambda z: z, rng=0)
+    np.testing.assert_allclose(np.tanh(plain(x, h).data), by_hand, rtol=1e-14)
+
+    def twice(weight):
+        cell.weight_hh.data = weight
+        return cell(x, cell(x, h)).sum().item()
+    start = cell.weight_hh.data
+    cell(x, cell(x, h)).sum().backward()
+    moved = np.zeros((4, 4))
+    moved[1, 2] = 1e-5
+    np.testing.assert_allclose(cell.weight_hh.grad[1, 2], (twice(start + moved) - twice(start - moved)) / 2e-5, rtol=1e-6)
+
+
+def test_dropout():
+    x = ag.Tensor(np.ones((100, 100), np.float32), requires_grad=True)
+    layer = nn.Dropout(0.25, rng=0)
+    z = layer(x)
+    assert z.dtype == np.float32 and set(np.unique(z.data)) == {np.float32(0), np.float32(1 / 0.75)}
+    assert 0.73 < np.mean(z.data > 0) < 0.77
+    z.sum().backward()
+    np.testing.assert_array_equal(x.grad, z.data)                       # what was dropped gets no gradient
+    assert not np.array_equal(layer(x).data, z.data)                    # drawn anew
+    np.testing.assert_array_equal(nn.Dropout(0.25, rng=0)(x).data, z.data)
+    model = nn.Sequential(layer).eval()
+    np.testing.assert_array_equal(model(x).data, x.data)
+    np.testing.assert_array_equal(nn.Dropout(0.0)(x).data, x.data)
+    assert 0.45 < np.mean(F.dropout(x, rng=1).data > 0) < 0.55
+    for p in (1.0, -0.1, np.nan):
+        with pytest.raises(ValueError, match="dropout: p"):
+            F.dropout(x, p)
+
+
+# --- Starting values, clipping, batches -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fill, variance", [
+    (nn.init.xavier_uniform_, 2 / (300 + 600)), (nn.init.xavier_normal_, 2 / (300 + 600)),
+    (nn.init.kaiming_uniform_, 2 / 300), (nn.init.kaiming_normal_, 2 / 300)])
+def test_starting_values(fill, variance):
+    """Broken once: fan_in and fan_out exchanged (kaiming), the gain not squared."""
+    weight = Tensor(np.zeros((600, 300), np.float32), requires_grad=True)
+    assert fill(weight, rng=0) is weight and weight.dtype == np.float32
+    assert abs(weight.data.mean()) < 1e-3
+    np.testing.assert_allclose(weight.data.var(), variance, rtol=0.02)
+    first = weight.data.copy()
+    np.testing.assert_array_equal(fill(weight, rng=0).data, first)
+    assert not np.array_equal(fill(weight, rng=1).data, first)
+    if "uniform" in fill.__name__:
+        assert np.sqrt(3 * variance) * 0.99 < np.abs(first).max() <= np.sqrt(3 * variance) * (1 + 1e-6)
+    kernel = Tensor(np.zeros((60, 30, 2, 5)), requires_grad=True)
+    np.testing.assert_allclose(fill(kernel, rng=0).data.var(), variance, rtol=0.05)     # the same fans: 30·2·5 and 60·2·5
+    with pytest.raises(ValueError, match="fan_out, fan_in"):
+        fill(Tensor(np.zeros(3), requires_grad=True))
+
+
+def test_gains_keep_the_size_of_signals():
+    """Thirty relu layers: with the gain of relu the signal keeps its size, with that of a linear layer it is halved in every one."""
+    sizes = {}
+    for name in ("relu", "linear"):
+        x = np.random.default_rng(0).normal(size=(100, 256))
+        for k in range(30):
+            x = np.maximum(x @ nn.init.kaiming_normal_(Tensor(np.zeros((256, 256))), name, rng=k).data.T, 0)
+        sizes[name] = np.mean(x ** 2)
+    assert 0.1 < sizes["relu"] < 10 and sizes["linear"] < 1e-7
+    with pytest.raises(ValueError, match="nonlinearity.*'swish'"):
+        nn.init.calculate_gain("swish")
+    weight = Tensor(np.zeros((400, 400)))
+    np.testing.assert_allclose(nn.init.xavier_normal_(weight, nn.init.calculate_gain("tanh"), rng=0).data.var(), 25 / 9 / 400, rtol=0.02)
+
+
+def test_gradients_are_clipped_together():
+    a, b, c = leaf([3.0, 0.0]), Tensor(np.zeros(1, np.float32), requires_grad=True), leaf(1.0)
+    a.grad, b.grad = np.array([3.0, 0.0]), np.array([4.0], np.float32)
+    assert nn.utils.clip_grad_norm_([a, b, c], 10.0) == 5.0
+    np.testing.assert_array_equal(a.grad, [3, 0])
+    assert nn.utils.clip_grad_norm_((p for p in [a, b, c]), 1.0) == 5.0
+    np.testing.assert_allclose(a.grad, [0.6, 0], rtol=1e-15)
+    np.testing.assert_allclose(b.grad, [0.8], rtol=1e-6)
+    assert b.grad.dtype == np.float32 and c.grad is None
+    assert nn.utils.clip_grad_norm_([c], 1.0) == 0
+    for grad, most, words in [(np.inf, 1.0, "norm of the gradients is inf"), (np.nan, 1.0, "nan"), (1.0, -1.0, "max_norm")]:
+        c.grad = np.array(grad)
+        with pytest.raises(ValueError, match=words):
+            nn.utils.clip_grad_norm_([c], most)
+        np.testing.assert_array_equal(c.grad, grad)
+
+
+def test_batches():
+    x, y = np.arange(10), np.arange(10) * 2
+    loader = DataLoader(x, y, batch_size=4)
+    assert [a.tolist() for a, _ in loader] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]] and len(loader) == 3
+    whole = DataLoader(x, y, batch_size=4, drop_last=True)
+    assert [len(a) for a, _ in whole] == [4, 4] and len(whole) == 2
+    mixed = DataLoader(x, y, batch_size=3, shuffle=True, rng=0)
+    first, second = [list(mixed) for _ in range(2)]
+    for batches in (first, second):
+        assert sorted(np.concatenate([a for a, _ in batches])) == list(x)
+        assert all(np.array_equal(b, 2 * a) for a, b in batches)
+    assert [a.tolist() for a, _ in first] != [a.tolist() for a, _ in second]
+    assert [a.tolist() for a, _ in first] == [a.tolist() for a, _ in DataLoader(x, y, batch_size=3, shuffle=True, rng=0)]
+    assert next(iter(DataLoader(np.ones((5, 2)), batch_size=2))).shape == (2, 2)
+    assert list(DataLoader(np.ones((0, 2)), batch_size=2)) == []
+    for arrays, size, words in [((x, y[:9]), 1, r"\[10, 9\]"), ((), 1, "the same length"), ((x,), 0, "batch_size")]:
+        with pytest.raises(ValueError, match=words):
+            DataLoader(*arrays, batch_size=size)
 
 
 def test_initial_weights_are_random_reproducible_and_small():

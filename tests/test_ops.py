@@ -1,5 +1,6 @@
 """The table over itself: a row is tested by being in it. Then every form of arguments that NumPy has."""
 
+import functools
 import itertools
 import warnings
 
@@ -37,8 +38,47 @@ SAMPLES = {
                 ([(3,)], {"index": np.array([1, 0, 1]), "shape": (2,)})],
     "concatenate": [([(2, 3), (1, 3)], {"axis": 0, "starts": [0, 2, 3]})],
     "nll_loss": [([(3, 4)], {"target": np.array([1, 0, 3])})],
+    "unfold": [([(2, 2, 4, 5)], {"kernel_size": (2, 3)}), ([(1, 2, 4, 4)], {"kernel_size": 3, "stride": 2, "padding": (1, 2)})],
+    "fold": [([(2, 8, 6)], {"output_size": (3, 4), "kernel_size": 2}),
+             ([(1, 9, 4)], {"output_size": (4, 4), "kernel_size": 3, "stride": 2, "padding": 1})],
+    "conv2d": [([(2, 2, 3, 4), (3, 2, 2, 2)], {}), ([(1, 2, 5, 4), (2, 2, 3, 2)], {"stride": (2, 1), "padding": (1, 0)})],
     "matmul": [([(2, 3), (3, 4)], {}), ([(2, 2, 3), (3,)], {}), ([(3,), (2, 3, 2)], {})],
 }
+
+
+
+def pair(n):
+    return n if isinstance(n, tuple) else (n, n)
+
+
+def conv_by_indices(x, y, stride=1, padding=0):
+    """z[n, k, i, j] = Σ x[n, c, i·stride + a − padding, j·stride + b − padding]·y[k, c, a, b], over the places that x has."""
+    (sh, sw), (ph, pw), (_, _, height, width), (_, channels, kh, kw) = pair(stride), pair(padding), x.shape, y.shape
+    z = np.zeros((len(x), len(y), (height + 2 * ph - kh) // sh + 1, (width + 2 * pw - kw) // sw + 1))
+    for n, k, i, j in np.ndindex(z.shape):
+        for c, a, b in np.ndindex(channels, kh, kw):
+            row, column = i * sh + a - ph, j * sw + b - pw
+            if 0 <= row < height and 0 <= column < width:
+                z[n, k, i, j] += x[n, c, row, column] * y[k, c, a, b]
+    return z
+
+
+def unfold_by_indices(x, kernel_size, **keywords):
+    """Each kernel of the convolution picks one entry of the window."""
+    kh, kw = pair(kernel_size)
+    n = x.shape[1] * kh * kw
+    return conv_by_indices(x, np.eye(n).reshape(n, x.shape[1], kh, kw), **keywords).reshape(len(x), n, -1)
+
+
+def fold_by_indices(x, output_size, kernel_size, **keywords):
+    """Where an entry goes, an image of numbered places says; 0 is the padding."""
+    kh, kw = pair(kernel_size)
+    places = unfold_by_indices(np.arange(1.0, 1 + np.prod(output_size)).reshape(1, 1, *output_size), kernel_size, **keywords)[0].astype(int)
+    out = np.zeros((len(x), x.shape[1] // (kh * kw), 1 + np.prod(output_size)))
+    for n, c in np.ndindex(out.shape[:2]):
+        np.add.at(out[n, c], places, x[n].reshape(-1, *places.shape)[c])
+    return out[..., 1:].reshape(*out.shape[:2], *output_size)
+
 
 REFERENCES = {  # what NumPy does not have under the row's name
     "relu": lambda x: np.where(x > 0, x, 0),
@@ -52,6 +92,9 @@ REFERENCES = {  # what NumPy does not have under the row's name
     "getitem": lambda x, index: x[index],
     "scatter": lambda x, index, shape: (lambda out: (np.add.at(out, index, x), out)[1])(np.zeros(shape)),
     "concatenate": lambda *xs, axis, starts: np.concatenate(xs, axis),
+    "conv2d": lambda x, y, **kw: conv_by_indices(x, y, **kw),
+    "unfold": lambda x, **kw: unfold_by_indices(x, **kw),
+    "fold": lambda x, **kw: fold_by_indices(x, **kw),
     "astype": lambda x, dtype: x.astype(dtype),
 }
 
@@ -274,8 +317,11 @@ def test_only_needed_rules_run(row, xs, params):
     """Broken once: every rule in `_needed`, whether or not its argument asked."""
     for wanted in [i for i, rule in enumerate(row.rules) if rule]:
         called = []
-        spies = [rule and (lambda g, z, *values, i=i, rule=rule: (called.append(i), rule(g, z, *values))[1])
-                 for i, rule in enumerate(row.rules)]
+
+        def spy(i, rule):
+            return functools.wraps(rule)(lambda *given, **keywords: (called.append(i), rule(*given, **keywords))[1])
+
+        spies = [rule and spy(i, rule) for i, rule in enumerate(row.rules)]
         spied = getattr(ag, row.kind)(row.function, *spies, name=row.name)
         z = spied(*[Tensor(x, requires_grad=i == wanted) for i, x in enumerate(xs)], **params)
         z.backward(np.ones(z.shape))
@@ -744,6 +790,12 @@ def test_indexing_of_0d():
     (lambda t: t.reshape(4, 2), ["reshape", "(2, 3)", "(4,2)"]),
     (lambda t: t.sum(axis=2), ["sum", "axis 2", "(2, 3)"]),
     (lambda t: t.max(axis=-3), ["max", "axis -3", "(2, 3)"]),
+    (lambda t: ag.ops.conv2d(t, np.ones((1, 1, 2, 2))), ["conv2d", "argument 0", "(N, C, H, W)", "(2, 3)"]),
+    (lambda t: ag.ops.conv2d(t.reshape(1, 1, 2, 3), np.ones((1, 2, 2, 2))), ["conv2d", "the same C", "(1, 2, 2, 2)"]),
+    (lambda t: ag.ops.conv2d(t.reshape(1, 1, 2, 3), np.ones((1, 1, 3, 2))), ["conv2d", "kernel of (3, 2)", "does not fit", "(2, 3)"]),
+    (lambda t: ag.ops.conv2d(t.reshape(1, 1, 2, 3), np.ones((1, 1, 2, 2)), stride=0), ["conv2d", "stride (0, 0)"]),
+    (lambda t: ag.ops.unfold(t, kernel_size=2), ["unfold", "(N, C, H, W)", "(2, 3)"]),
+    (lambda t: ag.ops.fold(t.reshape(1, 6, 1), output_size=(2, 3), kernel_size=(2, 2)), ["fold", "(1, 6, 1)"]),
     (lambda t: t[5], ["getitem", "index 5", "(2, 3)"]),
     (lambda t: t[0, 0, 0], ["getitem", "too many", "(2, 3)"]),
     (lambda t: t.squeeze(0), ["squeeze", "(2, 3)"]),

@@ -90,7 +90,6 @@ def test_rmsprop_by_hand():
 
 @pytest.mark.parametrize("kind", [lambda ps, wd: RMSprop(ps, lr=0.1, weight_decay=wd), lambda ps, wd: Adam(ps, lr=0.1, weight_decay=wd)])
 def test_weight_decay_is_the_gradient_of_a_penalty(kind):
-    """Broken once: the decay of the weights before the first step used for every step."""
     penalised, decayed = leaf([1.0, -3.0]), leaf([1.0, -3.0])
     one, other = kind([penalised], 0.0), kind([decayed], 0.3)
     for g in ([0.5, 1.0], [-0.2, 2.0], [0.1, 0.1]):

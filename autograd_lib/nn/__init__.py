@@ -6,6 +6,8 @@ from .. import ops
 from ..state import Stateful
 from ..tape import Tensor
 from . import functional as functional
+from . import init as init
+from . import utils as utils
 
 
 class Module(Stateful):
@@ -115,6 +117,80 @@ class Linear(Module):
     def forward(self, x):
         z = x @ self.weight.T
         return z if self.bias is None else z + self.bias
+
+
+class Conv2d(Module):
+    """`functional.conv2d` with kernels and biases of its own: (N, in_channels, H, W) gives (N, out_channels, …, …).
+
+    `weight` has shape (out_channels, in_channels, kh, kw), `bias` (out_channels,). `kernel_size`, `stride` and `padding` are an
+    int or a pair. `rng` is a NumPy Generator or a seed.
+    """
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, bias=True, rng=None):
+        rng = np.random.default_rng(rng)
+        kh, kw = kernel_size if isinstance(kernel_size, tuple) else (kernel_size, kernel_size)
+        fan_in = in_channels * kh * kw
+        self.weight = _parameter((out_channels, in_channels, kh, kw), fan_in, rng)
+        self.bias = _parameter(out_channels, fan_in, rng) if bias else None
+        self.stride, self.padding = stride, padding
+
+    def forward(self, x):
+        return functional.conv2d(x, self.weight, self.bias, self.stride, self.padding)
+
+
+class MaxPool2d(Module):
+    """`functional.max_pool2d` as a layer."""
+
+    def __init__(self, kernel_size, stride=None):
+        self.kernel_size, self.stride = kernel_size, stride
+
+    def forward(self, x):
+        return functional.max_pool2d(x, self.kernel_size, self.stride)
+
+
+class AvgPool2d(MaxPool2d):
+    """`functional.avg_pool2d` as a layer."""
+
+    def forward(self, x):
+        return functional.avg_pool2d(x, self.kernel_size, self.stride)
+
+
+class Flatten(Module):
+    """All axes but the first as one: (N, C, H, W) gives (N, C·H·W)."""
+
+    def forward(self, x):
+        return ops.reshape(x, (len(x), int(np.prod(x.shape[1:]))))
+
+
+class Dropout(Module):
+    """`functional.dropout` while training, nothing after `eval()`. `rng` is a NumPy Generator or a seed."""
+
+    def __init__(self, p=0.5, rng=None):
+        self.p, self.rng = p, np.random.default_rng(rng)
+
+    def forward(self, x):
+        return functional.dropout(x, self.p, self.training, self.rng)
+
+
+class RNNCell(Module):
+    """One step of a recurrent network: h′ = tanh(x·W_ihᵀ + b_ih + h·W_hhᵀ + b_hh) (Elman 1990).
+
+    `x` has shape (N, input_size) and `h` (N, hidden_size), or both without N; without `h` it starts at zeros. `weight_ih` has shape
+    (hidden_size, input_size), `weight_hh` (hidden_size, hidden_size), each bias (hidden_size,); all start uniform between
+    ±1/√hidden_size. `activation` takes the place of tanh. `rng` is a NumPy Generator or a seed.
+    """
+
+    def __init__(self, input_size, hidden_size, activation=ops.tanh, rng=None):
+        rng = np.random.default_rng(rng)
+        self.weight_ih = _parameter((hidden_size, input_size), hidden_size, rng)
+        self.weight_hh = _parameter((hidden_size, hidden_size), hidden_size, rng)
+        self.bias_ih = _parameter(hidden_size, hidden_size, rng)
+        self.bias_hh = _parameter(hidden_size, hidden_size, rng)
+        self.activation = activation
+
+    def forward(self, x, h=None):
+        z = x @ self.weight_ih.T + self.bias_ih + self.bias_hh
+        return self.activation(z if h is None else z + h @ self.weight_hh.T)
 
 
 class Sequential(Module):

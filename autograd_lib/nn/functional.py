@@ -1,4 +1,4 @@
-"""Losses, as in torch.nn.functional."""
+"""Losses and layers without parameters of their own, as in torch.nn.functional."""
 
 import numpy as np
 
@@ -40,3 +40,51 @@ def cross_entropy(input, target):
         raise ValueError(f"cross_entropy: target holds classes {target.min()} to {target.max()}, and input has the "
                          f"classes 0 to {shape[1] - 1}")
     return ops.nll_loss(ops.log_softmax(input), target=target)
+
+
+def conv2d(input, weight, bias=None, stride=1, padding=0):
+    """`weight` slid over `input`: (N, C, H, W) and (K, C, kh, kw) give (N, K, windows down, windows across).
+
+    Like every deep-learning library it does not flip the kernel (mathematics calls that cross-correlation). `stride` and
+    `padding` (with zeros, on all sides) are an int or a pair. `bias` has shape (K,). Raises ValueError if the shapes do not
+    fit, or a kernel is larger than the padded image.
+    """
+    z = ops.conv2d(input, weight, stride=stride, padding=padding)
+    return z if bias is None else z + ops.reshape(bias, (-1, 1, 1))
+
+
+def max_pool2d(input, kernel_size, stride=None):
+    """The largest entry of every window: (N, C, H, W) gives (N, C, windows down, windows across).
+
+    `kernel_size` and `stride` are an int or a pair; without a stride the windows lie side by side. What does not fill a
+    window is left out. Entries that tie for the largest share the gradient equally, the stated rule of `max` (PyTorch
+    gives all of it to the first). Raises ValueError if a window is larger than the image.
+    """
+    return _pool(ops.max, input, kernel_size, stride)
+
+
+def avg_pool2d(input, kernel_size, stride=None):
+    """The mean of every window; see `max_pool2d`."""
+    return _pool(ops.mean, input, kernel_size, stride)
+
+
+def _pool(reduce, x, kernel_size, stride):
+    kh, kw = kernel_size if isinstance(kernel_size, tuple) else (kernel_size, kernel_size)
+    sh, sw = (kh, kw) if stride is None else stride if isinstance(stride, tuple) else (stride, stride)
+    windows = ops.unfold(x, kernel_size=(kh, kw), stride=(sh, sw))              # (N, C·kh·kw, windows)
+    n, c, height, width = x.shape
+    z = reduce(ops.reshape(windows, (n, c, kh * kw, windows.shape[2])), axis=2)
+    return ops.reshape(z, (n, c, (height - kh) // sh + 1, (width - kw) // sw + 1))
+
+
+def dropout(input, p=0.5, training=True, rng=None):
+    """Each entry set to 0 with probability `p` and the others divided by 1 − p, so that the mean stays; unchanged unless `training`.
+
+    Srivastava et al. (2014), in the inverted form. `rng` is a NumPy Generator or a seed. Raises ValueError if `p` is not in [0, 1).
+    """
+    if not 0 <= p < 1:
+        raise ValueError(f"dropout: p is a probability from 0 up to, not including, 1, and is {p}")
+    if not training or p == 0:
+        return input
+    keep = np.random.default_rng(rng).random(np.shape(input)) >= p
+    return input * (keep / (1 - p)).astype(input.dtype)

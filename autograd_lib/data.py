@@ -1,0 +1,37 @@
+"""Mini-batches, as torch.utils.data gives them, from arrays."""
+import numpy as np
+
+
+class DataLoader:
+    """Goes over arrays of the same length in batches: `for x, y in DataLoader(images, labels, batch_size=32, shuffle=True)`.
+
+    Every pass yields each row once, together with the rows of the other arrays that belong to it: a tuple of arrays, or the array
+    itself where one alone was given. With `shuffle` each pass has an order of its own. The last batch is smaller if the rows
+    do not divide, and left out with `drop_last`. `len` is the number of batches. `rng` is a NumPy Generator or a seed.
+
+    Raises
+    ------
+    ValueError
+        If there is no array, their lengths differ, or `batch_size` is less than 1.
+    """
+
+    def __init__(self, *arrays, batch_size=1, shuffle=False, drop_last=False, rng=None):
+        self.arrays = [np.asarray(a) for a in arrays]
+        lengths = [len(a) for a in self.arrays]
+        if not lengths or len(set(lengths)) > 1:
+            raise ValueError(f"DataLoader: arrays of the same length are needed, not {lengths}")
+        if batch_size < 1:
+            raise ValueError(f"DataLoader: batch_size must be at least 1, and is {batch_size}")
+        self.batch_size, self.shuffle, self.drop_last, self.rng = batch_size, shuffle, drop_last, np.random.default_rng(rng)
+
+    def __len__(self):
+        n, size = len(self.arrays[0]), self.batch_size
+        return n // size if self.drop_last else -(-n // size)
+
+    def __iter__(self):
+        n = len(self.arrays[0])
+        order = self.rng.permutation(n) if self.shuffle else np.arange(n)
+        for k in range(len(self)):
+            rows = order[k * self.batch_size:(k + 1) * self.batch_size]
+            batch = tuple(a[rows] for a in self.arrays)
+            yield batch if len(batch) > 1 else batch[0]

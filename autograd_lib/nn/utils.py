@@ -1,0 +1,21 @@
+"""What is done to the gradients of a whole model, as in torch.nn.utils."""
+import numpy as np
+
+
+def clip_grad_norm_(parameters, max_norm):
+    """Scale all gradients together so that their common norm is at most `max_norm`; returns the norm before, a float.
+
+    The direction of the whole gradient stays; clipping each entry would change it (Pascanu et al. 2013, algorithm 1). Parameters
+    without a gradient are passed over. Raises ValueError, with the gradients unchanged, if the norm is not finite or
+    `max_norm` is negative.
+    """
+    parameters = [p for p in parameters if p.grad is not None]
+    norm = float(np.sqrt(sum(np.vdot(p.grad, p.grad).item() for p in parameters)))
+    if not max_norm >= 0:
+        raise ValueError(f"clip_grad_norm_: max_norm must not be negative, and is {max_norm}")
+    if not np.isfinite(norm):
+        raise ValueError(f"clip_grad_norm_: the norm of the gradients is {norm}; an entry is infinite or nan, and no factor mends that")
+    if norm > max_norm:
+        for p in parameters:
+            p.grad = p.grad * p.dtype.type(max_norm / norm)
+    return norm
