@@ -349,50 +349,70 @@ def _unfold(x, kernel_size, stride=1, padding=0):
         raise ValueError("images of shape (N, C, H, W) are needed")
     (kh, kw), (sh, sw), (ph, pw) = _pair(kernel_size), _pair(stride), _pair(padding)
     h, w = _sizes(x.shape[2:], kernel_size, stride, padding)
-    if ph or pw:
-        x = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)))
-    windows = np.lib.stride_tricks.sliding_window_view(x, (kh, kw), axis=(2, 3))[:, :, ::sh, ::sw]
-    return windows.transpose(0, 1, 4, 5, 2, 3).reshape(len(x), x.shape[1] * kh * kw, h * w)
+    n, c, height, width = x.shape
+    image = np.zeros((n, height + 2 * ph, width + 2 * pw, c), x.dtype)      # channels last, so that a row of a window is one block
+    image[:, ph:ph + height, pw:pw + width] = x.transpose(0, 2, 3, 1)
+    windows = np.lib.stride_tricks.sliding_window_view(image, (kh, kw, c), axis=(1, 2, 3))[:, ::sh, ::sw]
+    return windows.reshape(n, h * w, kh * kw * c)
 
 
 def _fold(x, output_size, kernel_size, stride=1, padding=0):
     (kh, kw), (sh, sw), (ph, pw) = _pair(kernel_size), _pair(stride), _pair(padding)
     height, width = output_size
     h, w = _sizes(output_size, kernel_size, stride, padding)
-    if x.ndim != 3 or x.shape[1] % (kh * kw) or x.shape[2] != h * w:
-        raise ValueError(f"columns of shape (N, C·{kh * kw}, {h * w}) are needed for these windows")
-    windows = x.reshape(len(x), x.shape[1] // (kh * kw), kh, kw, h, w)
-    out = np.zeros((*windows.shape[:2], height + 2 * ph, width + 2 * pw), x.dtype)
+    if x.ndim != 3 or x.shape[1] != h * w or x.shape[2] % (kh * kw):
+        raise ValueError(f"windows of shape (N, {h * w}, {kh * kw}·C) are needed")
+    windows = x.reshape(len(x), h, w, kh, kw, x.shape[2] // (kh * kw))
+    image = np.zeros((len(x), height + 2 * ph, width + 2 * pw, windows.shape[5]), x.dtype)
     for i in range(kh):
         for j in range(kw):                    # entry (i, j) of every window at once
-            out[:, :, i:i + sh * h:sh, j:j + sw * w:sw] += windows[:, :, i, j]
-    return out[:, :, ph:ph + height, pw:pw + width]
+            image[:, i:i + sh * h:sh, j:j + sw * w:sw] += windows[:, :, :, i, j]
+    return image[:, ph:ph + height, pw:pw + width].transpose(0, 3, 1, 2)
 
 
 unfold = linear(_unfold,
     lambda g, z, x, kernel_size, stride=1, padding=0: fold(g, x.shape[2:], kernel_size, stride, padding),
-    name="unfold", doc="The windows of (N, C, H, W) images as columns: (N, C·kh·kw, number of windows), as torch's unfold gives them.")
+    name="unfold", doc="The windows of (N, C, H, W) images, each as one row of kh·kw·C numbers: (N, windows, kh·kw·C).")
 
 fold = linear(_fold,
     lambda g, z, x, output_size, kernel_size, stride=1, padding=0: unfold(g, kernel_size, stride, padding),
-    name="fold", doc="Columns added up where their windows were, in images of `output_size` (H, W): the transpose of `unfold`.")
+    name="fold", doc="Windows added up where they were cut out, in images of `output_size` (H, W): the transpose of `unfold`.")
 
 
-def _flat(x, axis):
-    """`x` with all axes from `axis` on as one."""
-    return np.reshape(x, (*x.shape[:axis], math.prod(x.shape[axis:])))
+def _as_columns(y):
+    """Kernels (K, C, kh, kw), each as a column in the order of `unfold`'s rows: (kh·kw·C, K)."""
+    return np.reshape(np.transpose(y, (2, 3, 1, 0)), (-1, len(y)))
+
+
+def _as_rows(g):
+    """(N, K, h, w), each place a row: (N, h·w, K)."""
+    n, k, h, w = g.shape
+    return np.reshape(np.transpose(g, (0, 2, 3, 1)), (n, h * w, k))
 
 
 def _conv2d(x, y, stride=1, padding=0):
     if x.ndim != 4 or y.ndim != 4 or x.shape[1] != y.shape[1]:
         raise ValueError("images of shape (N, C, H, W) and kernels of shape (K, C, kh, kw) are needed, with the same C")
-    z = _flat(y, 1) @ _unfold(x, y.shape[2:], stride, padding)
-    return z.reshape(len(x), len(y), *_sizes(x.shape[2:], y.shape[2:], stride, padding))
+    h, w = _sizes(x.shape[2:], y.shape[2:], stride, padding)
+    windows = _unfold(x, y.shape[2:], stride, padding)
+    z = windows.reshape(-1, windows.shape[2]) @ _as_columns(y)
+    return z.reshape(len(x), h, w, len(y)).transpose(0, 3, 1, 2)
 
 
-conv2d = bilinear(_conv2d,                     # a window times a kernel is a matrix product; so are both gradients
-    lambda g, z, x, y, stride=1, padding=0: fold(_flat(y, 1).mT @ _flat(g, 2), x.shape[2:], y.shape[2:], stride, padding),
-    lambda g, z, x, y, stride=1, padding=0: np.reshape(np.sum(_flat(g, 2) @ unfold(x, y.shape[2:], stride, padding).mT, axis=0), y.shape),
+def _conv2d_x(g, z, x, y, stride=1, padding=0):
+    return fold(_as_rows(g) @ _as_columns(y).mT, x.shape[2:], y.shape[2:], stride, padding)
+
+
+def _conv2d_y(g, z, x, y, stride=1, padding=0):
+    rows = unfold(x, y.shape[2:], stride, padding)
+    gy = np.reshape(rows, (-1, rows.shape[2])).mT @ np.reshape(_as_rows(g), (-1, len(y)))       # as columns
+    k, c, kh, kw = y.shape
+    return np.transpose(np.reshape(gy, (kh, kw, c, k)), (3, 2, 0, 1))
+
+
+conv2d = bilinear(_conv2d,                     # Z = X·Y with a window a row of X, a kernel a column of Y: its rules are matmul's
+    _conv2d_x,                                 # ∂L/∂X = g·Yᵀ, folded
+    _conv2d_y,                                 # ∂L/∂Y = Xᵀ·g
     name="conv2d", doc="Kernels (K, C, kh, kw) slid over images (N, C, H, W), not flipped: (N, K, windows down, windows across).")
 
 # --- Made of the rows above ------------------------------------------------------------------------------

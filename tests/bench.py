@@ -192,6 +192,129 @@ def small_mlp():
     return mlp([64, 64, 10], 32, "float64")
 
 
+@row("CNN 16-32 on 8 × 8 digits, batch 32, float32", ("×",), rounds=21)
+def small_cnn():
+    """3 × 3 kernels with padding, relu and pooling, twice, then one linear layer; by hand with windows as rows, too."""
+    import numpy as np
+
+    import autograd_lib as ag
+    from autograd_lib.nn import functional as F
+
+    rng = np.random.default_rng(0)
+    X, y, lr, n = rng.normal(size=(32, 1, 8, 8)).astype("f"), rng.integers(0, 10, 32), 0.01, 32
+    start = [rng.normal(0, fan_in ** -0.5, shape).astype("f") for shape, fan_in in
+             [((16, 1, 3, 3), 9), ((16,), 9), ((32, 16, 3, 3), 144), ((32,), 144), ((10, 128), 128), ((10,), 128)]]
+    runs = {}
+
+    ours = [ag.Tensor(p, requires_grad=True) for p in start]
+    sgd = ag.optim.SGD(ours, lr=lr)
+
+    def our_step():
+        w1, b1, w2, b2, w3, b3 = ours
+        sgd.zero_grad()
+        h = F.max_pool2d(ag.relu(F.conv2d(X, w1, b1, padding=1)), 2)
+        h = F.max_pool2d(ag.relu(F.conv2d(h, w2, b2, padding=1)), 2)
+        loss = F.cross_entropy(h.reshape(n, 128) @ w3.T + b3, y)
+        loss.backward()
+        sgd.step()
+        return loss.data
+    runs["ours"] = our_step
+
+    by_hand = [p.copy() for p in start]
+    rows = np.arange(n)
+
+    def convolved(x, w, b):                     # channels last
+        _, size, _, c = x.shape
+        padded = np.zeros((n, size + 2, size + 2, c), "f")
+        padded[:, 1:-1, 1:-1] = x
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3, c), axis=(1, 2, 3)).reshape(-1, 9 * c)
+        return windows, (windows @ w.transpose(2, 3, 1, 0).reshape(9 * c, -1)).reshape(n, size, size, -1) + b
+
+    def convolved_back(g, windows, w):
+        _, size, _, k = g.shape
+        c, flat = w.shape[1], g.reshape(-1, k)
+        gw = (windows.T @ flat).reshape(3, 3, c, k).transpose(3, 2, 0, 1)
+        gx = np.zeros((n, size + 2, size + 2, c), "f")
+        if c > 1:
+            gc = (flat @ w.transpose(2, 3, 1, 0).reshape(9 * c, k).T).reshape(n, size, size, 3, 3, c)
+            for i in range(3):
+                for j in range(3):
+                    gx[:, i:i + size, j:j + size] += gc[:, :, :, i, j]
+        return gx[:, 1:-1, 1:-1], gw, flat.sum(0)
+
+    def pooled(x):
+        return np.maximum(np.maximum(x[:, ::2, ::2], x[:, 1::2, ::2]), np.maximum(x[:, ::2, 1::2], x[:, 1::2, 1::2]))
+
+    def pooled_back(g, x, z):
+        out = np.empty_like(x)
+        for i in (0, 1):
+            for j in (0, 1):
+                out[:, i::2, j::2] = g * (x[:, i::2, j::2] == z)
+        return out
+
+    def numpy_step():
+        w1, b1, w2, b2, w3, b3 = by_hand
+        windows1, a1 = convolved(X.transpose(0, 2, 3, 1), w1, b1)
+        r1 = np.maximum(a1, 0)
+        p1 = pooled(r1)
+        windows2, a2 = convolved(p1, w2, b2)
+        r2 = np.maximum(a2, 0)
+        p2 = pooled(r2)
+        h = p2.transpose(0, 3, 1, 2).reshape(n, 128)
+        z = h @ w3.T + b3
+        e = np.exp(z - z.max(1, keepdims=True))
+        p = e / e.sum(1, keepdims=True)
+        loss = -np.log(p[rows, y]).mean()
+        p[rows, y] -= 1
+        g = p / np.float32(n)
+        gw3, gb3 = g.T @ h, g.sum(0)
+        g = (g @ w3).reshape(n, 32, 2, 2).transpose(0, 2, 3, 1)
+        g, gw2, gb2 = convolved_back(pooled_back(g, r2, p2) * (a2 > 0), windows2, w2)
+        _, gw1, gb1 = convolved_back(pooled_back(g, r1, p1) * (a1 > 0), windows1, w1)
+        for p, gp in zip(by_hand, (gw1, gb1, gw2, gb2, gw3, gb3)):
+            p -= lr * gp
+        return loss
+    runs["NumPy"] = numpy_step
+
+    if have("PyTorch"):
+        import torch
+        torch.set_num_threads(1)
+        theirs = [torch.tensor(p, requires_grad=True) for p in start]
+        tX, ty, T = torch.tensor(X), torch.tensor(y), torch.nn.functional
+        tsgd = torch.optim.SGD(theirs, lr=lr)
+
+        def torch_step():
+            w1, b1, w2, b2, w3, b3 = theirs
+            tsgd.zero_grad()
+            h = T.max_pool2d(torch.relu(T.conv2d(tX, w1, b1, padding=1)), 2)
+            h = T.max_pool2d(torch.relu(T.conv2d(h, w2, b2, padding=1)), 2)
+            loss = T.cross_entropy(h.reshape(n, 128) @ w3.T + b3, ty)
+            loss.backward()
+            tsgd.step()
+            return loss.item()
+        runs["PyTorch"] = torch_step
+
+    if have("MyGrad"):
+        import mygrad
+        from mygrad.nnet import softmax_crossentropy
+        from mygrad.nnet.activations import relu
+        from mygrad.nnet.layers import conv_nd, max_pool
+        mine = [mygrad.tensor(p) for p in start]
+
+        def mygrad_step():
+            w1, b1, w2, b2, w3, b3 = mine
+            h = max_pool(relu(conv_nd(X, w1, stride=1, padding=1) + b1.reshape(1, -1, 1, 1)), (2, 2), 2)
+            h = max_pool(relu(conv_nd(h, w2, stride=1, padding=1) + b2.reshape(1, -1, 1, 1)), (2, 2), 2)
+            loss = softmax_crossentropy(mygrad.matmul(h.reshape(n, 128), w3.T) + b3, y)
+            loss.backward()
+            for p in mine:
+                p.data -= lr * p.grad
+                p.null_grad()
+            return loss.item()
+        runs["MyGrad"] = mygrad_step
+    return runs
+
+
 @row("where the step of MLP 64-64-10 goes", ("×",), rounds=41)
 def small_mlp_in_parts():
     """The step of the first row, more of it each time; the first part is the floor: the same rows without an engine."""

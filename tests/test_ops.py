@@ -39,8 +39,8 @@ SAMPLES = {
     "concatenate": [([(2, 3), (1, 3)], {"axis": 0, "starts": [0, 2, 3]})],
     "nll_loss": [([(3, 4)], {"target": np.array([1, 0, 3])})],
     "unfold": [([(2, 2, 4, 5)], {"kernel_size": (2, 3)}), ([(1, 2, 4, 4)], {"kernel_size": 3, "stride": 2, "padding": (1, 2)})],
-    "fold": [([(2, 8, 6)], {"output_size": (3, 4), "kernel_size": 2}),
-             ([(1, 9, 4)], {"output_size": (4, 4), "kernel_size": 3, "stride": 2, "padding": 1})],
+    "fold": [([(2, 6, 8)], {"output_size": (3, 4), "kernel_size": 2}),
+             ([(1, 4, 9)], {"output_size": (4, 4), "kernel_size": 3, "stride": 2, "padding": 1})],
     "conv2d": [([(2, 2, 3, 4), (3, 2, 2, 2)], {}), ([(1, 2, 5, 4), (2, 2, 3, 2)], {"stride": (2, 1), "padding": (1, 0)})],
     "matmul": [([(2, 3), (3, 4)], {}), ([(2, 2, 3), (3,)], {}), ([(3,), (2, 3, 2)], {})],
 }
@@ -64,19 +64,20 @@ def conv_by_indices(x, y, stride=1, padding=0):
 
 
 def unfold_by_indices(x, kernel_size, **keywords):
-    """Each kernel of the convolution picks one entry of the window."""
+    """Each kernel of the convolution picks one entry of the window: row, column, channel."""
     kh, kw = pair(kernel_size)
-    n = x.shape[1] * kh * kw
-    return conv_by_indices(x, np.eye(n).reshape(n, x.shape[1], kh, kw), **keywords).reshape(len(x), n, -1)
+    c = x.shape[1]
+    picks = np.eye(kh * kw * c).reshape(-1, kh, kw, c).transpose(0, 3, 1, 2)
+    return conv_by_indices(x, picks, **keywords).reshape(len(x), kh * kw * c, -1).transpose(0, 2, 1)
 
 
 def fold_by_indices(x, output_size, kernel_size, **keywords):
     """Where an entry goes, an image of numbered places says; 0 is the padding."""
     kh, kw = pair(kernel_size)
     places = unfold_by_indices(np.arange(1.0, 1 + np.prod(output_size)).reshape(1, 1, *output_size), kernel_size, **keywords)[0].astype(int)
-    out = np.zeros((len(x), x.shape[1] // (kh * kw), 1 + np.prod(output_size)))
+    out = np.zeros((len(x), x.shape[2] // (kh * kw), 1 + np.prod(output_size)))
     for n, c in np.ndindex(out.shape[:2]):
-        np.add.at(out[n, c], places, x[n].reshape(-1, *places.shape)[c])
+        np.add.at(out[n, c], places, x[n].reshape(*places.shape, -1)[..., c])
     return out[..., 1:].reshape(*out.shape[:2], *output_size)
 
 
