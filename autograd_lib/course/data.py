@@ -1,4 +1,9 @@
-"""Data sets. The first two come with scikit-learn; the third is fetched where there is a network."""
+"""Data sets. The first two come with scikit-learn; the third is fetched where there is a network, or read from its own files."""
+import gzip
+import zlib
+from math import prod
+from pathlib import Path
+
 import numpy as np
 
 
@@ -21,17 +26,67 @@ def moons(n=200, noise=0.25, seed=0):
     return make_moons(n, noise=noise, random_state=seed)
 
 
-def mnist():
+def mnist(folder=None):
     """MNIST as `digits()` gives the small set: rows of 784 grey values from 0 to 1, float32, 60,000 and 10,000 of them.
 
-    Fetched from OpenML the first time (about 15 MB) and kept in scikit-learn's data folder. Raises ConnectionError if it is
-    not there and cannot be fetched.
+    Without a folder it is fetched from OpenML the first time (about 15 MB) and kept in scikit-learn's data folder; ConnectionError if it
+    is not there and cannot be fetched. With one it is read from MNIST's own four files, train-images-idx3-ubyte and so on, as they are
+    or as .gz; ValueError or FileNotFoundError names the file that is damaged or missing.
     """
+    train, test = _fetched() if folder is None else [_read(Path(folder), part) for part in ("train", "t10k")]
+    return *_rows(*train), *_rows(*test)
+
+
+def _fetched():
     from sklearn.datasets import fetch_openml
     try:
         pixels, labels = fetch_openml("mnist_784", version=1, as_frame=False, parser="liac-arff", return_X_y=True)
     except OSError as error:
-        raise ConnectionError("MNIST could not be fetched from OpenML; connect to a network once, or use digits(), which needs "
-                              f"none ({error})") from None
-    pixels, labels = (pixels / 255).astype(np.float32), labels.astype(int)
-    return pixels[:60_000], labels[:60_000], pixels[60_000:], labels[60_000:]
+        raise ConnectionError("MNIST could not be fetched from OpenML; connect to a network once, give mnist(folder) the folder of its "
+                              f"four files, or use digits(), which needs neither ({error})") from None
+    source = "OpenML's mnist_784"
+    return [(source, pixels[part], source, labels[part]) for part in (slice(60_000), slice(60_000, None))]
+
+
+def _read(folder, part):
+    images, labels = _file(folder, f"{part}-images-idx3-ubyte"), _file(folder, f"{part}-labels-idx1-ubyte")
+    return images, _idx(images, 2051), labels, _idx(labels, 2049)
+
+
+def _file(folder, name):
+    for path in (folder / name, folder / f"{name}.gz"):
+        if path.exists():
+            return path
+    raise FileNotFoundError(f"{folder / name}: no such file, and none with .gz. MNIST is four files, train-images-idx3-ubyte, "
+                            "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte; put them into one folder.")
+
+
+def _idx(path, magic):
+    """The array of bytes in an IDX file: the magic number, whose last byte counts the axes, their lengths (all big-endian), the bytes."""
+    data = path.read_bytes()
+    if data.startswith(b"\x1f\x8b"):      # gzip; by its first bytes, since a browser may unpack a file and leave it its name
+        try:
+            data = gzip.decompress(data)
+        except (EOFError, OSError, zlib.error) as error:
+            raise ValueError(f"{path}: the gzip file is damaged ({error}). Download it again.") from None
+    found, start = int.from_bytes(data[:4], "big"), 4 + 4 * (magic % 256)
+    if found != magic:
+        raise ValueError(f"{path} begins with the number {found}, and a file of this name has to begin with {magic}. "
+                         "Is it another file under this name? Download it again.")
+    shape = [int.from_bytes(data[at:at + 4], "big") for at in range(4, start, 4)]
+    if len(data) != start + prod(shape):
+        raise ValueError(f"{path} has {len(data):,} bytes, and its header, which announces {' × '.join(map(str, shape))}, asks for "
+                         f"{start + prod(shape):,}. It is {'cut short' if len(data) < start + prod(shape) else 'too long'}: "
+                         "download it again.")
+    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
+
+
+def _rows(images_from, images, labels_from, labels):
+    """Raw pixels from 0 to 255 and labels, digits or their names, as `mnist` returns them."""
+    if len(images) != len(labels):
+        raise ValueError(f"{images_from} has {len(images)} images, and {labels_from} has {len(labels)} labels. They are not of one set: "
+                         "download both again.")
+    labels = labels.astype(int)
+    if not np.isin(labels, range(10)).all():
+        raise ValueError(f"{labels_from} has labels from {labels.min()} to {labels.max()}, and digits are 0 to 9. Download it again.")
+    return images.reshape(len(images), -1).astype(np.float32) / 255, labels
