@@ -8,7 +8,7 @@ _HOME = {
     "Picture": "picture", "explore": "sliders", "track": "bar",
     "draw_graph": "graph", "live_graph": "live", "backward_stepper": "stepper", "slope_explorer": "slopes",
     "check": "exercises", "Verdict": "exercises",
-    "predict": "questions", "recall": "questions", "card": "questions", "place": "questions", "progress": "record",
+    "predict": "questions", "recall": "questions", "card": "questions", "place": "questions", "progress": "report",
     "same_line": "rules", "table_of_rules": "rules",
     "digits": "data", "moons": "data", "mnist": "data",
     "confusion": "plots", "misread": "plots",

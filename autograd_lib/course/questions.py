@@ -246,8 +246,7 @@ def recall(lesson):
     registered()
     if lesson not in RECALL:
         return _missing("lesson", lesson)
-    back = [name for name in record.returning() if name in PREDICTIONS and name[:2] < lesson]
-    back = sorted(back, key=lambda name: name[:2], reverse=True)[:3]
+    back = [name for name in record.returning() if name in PREDICTIONS and name[:2] < lesson][:3]
     asks = [Ask(question, lambda ask: None, number=str(number)) for number, question in enumerate(RECALL[lesson], start=1)]
     asks += [_returning(name) for name in back]
     return Panel(asks, *_twin([*RECALL[lesson], *(PREDICTIONS[name] for name in back)], "From memory"))
@@ -255,8 +254,8 @@ def recall(lesson):
 
 def _returning(name):
     def opened(ask):
-        if ask.good and ask.openings == 1:
-            record.recalled(name)
+        if ask.good is not None and ask.openings == 1:
+            record.recalled(name, ask.good)
 
     def praise(good, sure):
         return "Right: now it is yours, and does not come back." if good else "Not yet. It comes back once more."

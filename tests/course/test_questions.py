@@ -9,6 +9,7 @@ from autograd_lib.course.exercises import texts
 from autograd_lib.course.exercises.texts import Question
 from autograd_lib.course.questions import parts, right, shown
 
+exercises.registered()      # now, while the lessons' texts go where they belong
 REAL = {name: getattr(texts, name) for name in ["PREDICTIONS", "RECALL", "CARDS", "PLACEMENT"]}
 NO_ANSWER = Question("Which points?", reveal="Those at x − h and x + h.")
 
@@ -18,7 +19,7 @@ def folder(tmp_path, monkeypatch):
     """The working folder of a learner, and sample texts instead of the lessons'."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(record, "FILE", Path("progress.json"))
-    monkeypatch.setattr(record, "_unkept", [])
+    monkeypatch.setattr(record, "unkept", [])
     monkeypatch.setattr(questions, "registered", dict)
     for name in REAL:
         monkeypatch.setattr(texts, name, {})
@@ -117,7 +118,8 @@ def test_reveal_shows_both_answers_the_reason_and_its_maths():
     said = answer(ask_of("01.mean"), "6.0", sure="certain")
     assert "Right, and you knew it" in said and compared(said) == [["", "You, certain", "Ours"], ["", "6.0", "6"]]
     assert "Exactly <strong>6</strong>" in said and r'<span class="math">\(h\)</span>' in said
-    assert record.read()["predictions"]["01.mean"] == {"answer": ["6.0"], "sure": "certain", "right": True, "recalled": False}
+    assert record.read()["predictions"]["01.mean"] == {"answer": ["6.0"], "sure": "certain", "right": True, "recalled": False,
+                                                          "missed": 0}
 
 
 @pytest.mark.parametrize("sure, word", [("certain", "Worth remembering: it comes back"), ("fairly sure", "Not this time"),
@@ -224,12 +226,18 @@ def test_certain_and_wrong_comes_back_until_answered_right():
     assert len(recall("03").children) == 3
 
 
-def test_three_come_back_at_most_the_latest_lessons_first():
+def test_three_come_back_at_most_the_most_often_missed_then_the_latest_first():
     for name in ["01.a", "01.b", "02.c", "02.d"]:
         texts.prediction(name, question=name, answer=1, reveal="1")
         record.predicted(name, ["2"], "certain", False)
     record.predicted("02.renamed_since", ["2"], "certain", False)
     assert recall("03").text.splitlines()[4:] == ["4. 02.c", "5. 02.d", "6. 01.a"]
+    answer(recall("03").children[5], "3")
+    assert recall("03").text.splitlines()[4:] == ["4. 01.a", "5. 02.c", "6. 02.d"], "missed twice: it is not crowded out"
+    press(recall("03").children[4])
+    assert recall("03").text.splitlines()[5] == "5. 02.c", "opened without an answer is no miss"
+    answer(recall("03").children[3], "1")
+    assert recall("03").text.splitlines()[4:] == ["4. 02.c", "5. 02.d", "6. 01.b"]
 
 
 # ---------------------------------------------------------------- card

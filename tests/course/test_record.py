@@ -19,7 +19,7 @@ def folder(tmp_path, monkeypatch):
     """The folder of two notebooks, as the working folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(record, "FILE", Path("progress.json"))
-    monkeypatch.setattr(record, "_unkept", [])
+    monkeypatch.setattr(record, "unkept", [])
     monkeypatch.setattr(exercises, "registered", dict)
     monkeypatch.setattr(exercises, "EXERCISES", dict.fromkeys(["01.central", "01.kink", "02.routes"]))
     monkeypatch.setattr(texts, "PREDICTIONS", dict.fromkeys(["01.mean", "01.bet", "02.both"], Question("?")))
@@ -36,7 +36,7 @@ def test_what_was_done_is_read_again(folder):
     record.solved("01.kink")
     record.predicted("01.mean", ["6"], "certain", False)
     record.written("01", ["a line", "another"])
-    made = {"answer": ["6"], "sure": "certain", "right": False, "recalled": False}
+    made = {"answer": ["6"], "sure": "certain", "right": False, "recalled": False, "missed": 1}
     assert record.read() == {"exercises": ["01.kink"], "predictions": {"01.mean": made}, "cards": {"01": ["a line", "another"]}}
     record.written("01", [])
     assert record.read()["cards"] == {} and names(folder) == ["progress.json"]
@@ -53,13 +53,32 @@ def test_the_first_prediction_counts():
 def test_only_the_certain_and_wrong_returns_until_recalled(sure, right, returns):
     record.predicted("01.mean", ["6"], sure, right)
     assert record.returning() == ["01.mean"] * returns
-    record.recalled("01.mean")
+    record.recalled("01.mean", False)
+    assert record.returning() == ["01.mean"] * returns
+    record.recalled("01.mean", True)
     assert record.returning() == []
+
+
+def test_the_most_often_missed_comes_first_then_the_latest():
+    for name in ["01.mean", "01.bet", "02.both"]:
+        record.predicted(name, ["6"], "certain", False)
+    assert record.returning() == ["02.both", "01.mean", "01.bet"]
+    record.recalled("01.bet", False)
+    assert record.returning() == ["01.bet", "02.both", "01.mean"]
+
+
+def test_a_record_without_counts_of_misses_is_read(folder):
+    record.predicted("01.mean", ["6"], "certain", False)
+    text = (folder / "progress.json").read_text(encoding="utf-8")
+    (folder / "progress.json").write_text(text.replace(',\n   "missed": 1', ""), encoding="utf-8")
+    assert "missed" not in (folder / "progress.json").read_text(encoding="utf-8")
+    record.recalled("01.mean", False)
+    assert record.read()["predictions"]["01.mean"]["missed"] == 2 and names(folder) == ["progress.json"]
 
 
 def test_looking_writes_nothing(folder):
     record.read()
-    record.recalled("01.mean")
+    record.recalled("01.mean", True)
     record.written("01", [])
     str(progress())
     assert names(folder) == []
