@@ -5,10 +5,11 @@ lab           open JupyterLab on the first lesson      python run.py lab --no-br
 test          run every test and every notebook        python run.py test -k relu
 test-browser  of these, the lessons in a real browser  python run.py test-browser -k 02_draw
 bench         time the engine beside NumPy and peers   python run.py bench MLP
+site          write the course as pages to read        python run.py site folder
 lock          write requirements.lock anew from pyproject.toml (--upgrade: to the newest releases)
 clean         remove .venv and whatever else was made here; notebooks and data stay
 
-`lab`, both tests and `bench` first install what requirements.lock names into .venv, unless that is done already.
+`lab`, both tests, `bench` and `site` first install what requirements.lock names into .venv, unless that is done already.
 """
 # Standard library only. Must parse on Python 3.6, or it could not say that Python is too old.
 import hashlib
@@ -134,6 +135,11 @@ def bench(*args):
     return call(python_of(VENV), "tests/bench.py", *args)
 
 
+def site(*args):
+    install()
+    return call(python_of(VENV), "docs/pages.py", *args)
+
+
 def lock(*args):
     with tempfile.TemporaryDirectory() as folder:
         venv = Path(folder) / "venv"
@@ -146,13 +152,13 @@ def lock(*args):
 
 def clean():
     for pattern in [".venv", ".pytest_cache", ".ruff_cache", ".hypothesis", "build", "*.egg-info",
-                    "tests/screenshots", "**/__pycache__", "**/.ipynb_checkpoints"]:
+                    "tests/screenshots", "site", "**/__pycache__", "**/.ipynb_checkpoints"]:
         for folder in list(ROOT.glob(pattern)):
             shutil.rmtree(str(folder), ignore_errors=True)
 
 
 def main(target="", *args):
-    targets = {"lab": lab, "test": test, "test-browser": test_browser, "bench": bench, "lock": lock, "clean": clean}
+    targets = {"lab": lab, "test": test, "test-browser": test_browser, "bench": bench, "site": site, "lock": lock, "clean": clean}
     if target not in targets:
         sys.exit((f"There is no target {target!r}.\n\n" if target else "") + __doc__)
     use_new_enough_python()
