@@ -51,7 +51,7 @@ def broadcast_blocks(sign, pick=None, **arrays):
         cells = np.argwhere(np.broadcast_to(picked, whole)).tolist()
         said.append(f"{last}{np.argwhere(picked)[0].tolist()} reaches {len(cells)} cell{'s' * (len(cells) > 1)} of {formula}: "
                     + ", ".join(map(str, cells)))
-    return _picture(parts, right, _height(whole), said)
+    return drawing(parts, right, _height(whole), said)
 
 
 def sum_blocks(g, shape, pick=None, name="b"):
@@ -82,37 +82,37 @@ def sum_blocks(g, shape, pick=None, name="b"):
     row, column = HIGH + 18 * down, WIDE + 18 * across
     tall = rows * row + (HIGH + 14) * (down and not over) + 20
     left = 76 if sheets > 1 else 10
-    _words(parts, left, 20, f"<tspan font-weight='bold'>g</tspan> {g.shape}", anchor="start")
+    draw_words(parts, left, 20, f"<tspan font-weight='bold'>g</tspan> {g.shape}", anchor="start")
     into, from_ = total.reshape(_three(kept_shape)), g.reshape(sheets, rows, columns)
     follow = followed.reshape(into.shape)
     reached = np.broadcast_to(follow, from_.shape)
     frame = pick is not None
     for s, r, c in product(range(sheets), range(rows), range(columns)):
         x, y = left + c * column, 34 + s * tall + r * row
-        _cell(parts, x, y, from_[s, r, c], "gradient", frame and reached[s, r, c])
+        draw_cell(parts, x, y, from_[s, r, c], "gradient", frame and reached[s, r, c])
         if down and (r or (over and s)):
-            _words(parts, x + WIDE / 2, y - (4 if r else 8), "+", style.GRADIENT)
+            draw_words(parts, x + WIDE / 2, y - (4 if r else 8), "+", style.GRADIENT)
         if over and not down and s and not r:
-            _words(parts, x + WIDE / 2, y - 5, "+", style.GRADIENT)
+            draw_words(parts, x + WIDE / 2, y - 5, "+", style.GRADIENT)
         if across and c:
-            _words(parts, x - 9, y + 20, "+", style.GRADIENT)
+            draw_words(parts, x - 9, y + 20, "+", style.GRADIENT)
     for s in range(sheets if sheets > 1 else 0):
-        _words(parts, 10, 34 + s * tall + 20, f"sheet {s}", style.FAINT, 12, "start")
+        draw_words(parts, 10, 34 + s * tall + 20, f"sheet {s}", style.FAINT, 12, "start")
     end = left + columns * column
     beside, beneath = across or not axes, down or over      # where the sums stand
     for s, r, c in product(*map(range, into.shape)):
         x = end + 22 + c * WIDE if beside else left + c * column
         y = 34 + (sheets - 1 if over else s) * tall + (rows * row + (14 if down else 22) + r * HIGH if beneath else r * row)
-        _cell(parts, x, y, into[s, r, c], "gradient" if follow[s, r, c] else "ghost", frame and follow[s, r, c])
+        draw_cell(parts, x, y, into[s, r, c], "gradient" if follow[s, r, c] else "ghost", frame and follow[s, r, c])
         if beside and not c:
-            _words(parts, x - 14, y + 20, "=", style.GRADIENT)
+            draw_words(parts, x - 14, y + 20, "=", style.GRADIENT)
         elif beneath and not beside and not r:
-            _words(parts, x + WIDE / 2, y - 6, "=", style.GRADIENT)
+            draw_words(parts, x + WIDE / 2, y - 6, "=", style.GRADIENT)
     if beneath:
-        _words(parts, x + WIDE + 12, y + 20, f"<tspan font-weight='bold'>{name}</tspan> {shape}", anchor="start")
+        draw_words(parts, x + WIDE + 12, y + 20, f"<tspan font-weight='bold'>{name}</tspan> {shape}", anchor="start")
         end = x + WIDE + 12
     else:
-        _words(parts, end + 22, 20, f"<tspan font-weight='bold'>{name}</tspan> {shape}", anchor="start")
+        draw_words(parts, end + 22, 20, f"<tspan font-weight='bold'>{name}</tspan> {shape}", anchor="start")
         end += 22
     right, bottom = max(end + 9 * len(f"{name} {shape}"), x + WIDE), y + HIGH + 10
     said = [f"g {g.shape} falls into {name} {shape}: "
@@ -121,7 +121,7 @@ def sum_blocks(g, shape, pick=None, name="b"):
         terms = g[np.broadcast_to(cells == cell, g.shape)]
         at = np.argwhere(cells.reshape(shape) == cell)[0].tolist()
         said.append(f"{name}{at if at else ''}: {' + '.join(map(_term, terms))} = {number(total[cells == cell][0])}")
-    return _picture(parts, right, bottom, said)
+    return drawing(parts, right, bottom, said)
 
 
 # --- shapes -------------------------------------------------------------------------------------------------------------
@@ -172,8 +172,8 @@ def _misfit(shapes, blocks, sign, formula):
             x = _sign(parts, x, shape, sign)
     bottom = max(map(_height, shapes.values()))
     for nth, line in enumerate(said[1:]):
-        _words(parts, 10, bottom + 16 + 22 * nth, line, style.GRADIENT, 14, "start")
-    return _picture(parts, max(x, 7.2 * max(map(len, said[1:]))), bottom + 22 * len(said[1:]), said)
+        draw_words(parts, 10, bottom + 16 + 22 * nth, line, style.GRADIENT, 14, "start")
+    return drawing(parts, max(x, 7.2 * max(map(len, said[1:]))), bottom + 22 * len(said[1:]), said)
 
 
 # --- ink ----------------------------------------------------------------------------------------------------------------
@@ -185,12 +185,12 @@ LOOKS = {       # stroke, dash, fill, ink
 }
 
 
-def _words(parts, x, y, words, colour=style.INK, size=14, anchor="middle"):
+def draw_words(parts, x, y, words, colour=style.INK, size=14, anchor="middle"):
     parts.append(f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" font-size="{size:g}" text-anchor="{anchor}" '
                  f'font-family="{style.FONT}">{words}</text>')
 
 
-def _cell(parts, x, y, value, look, framed):
+def draw_cell(parts, x, y, value, look, framed):
     stroke, dash, fill, ink = LOOKS[look]
     parts.append(f'<rect x="{x + 1:.1f}" y="{y + 1:.1f}" width="{WIDE - 2}" height="{HIGH - 2}" rx="2" fill="{fill}" stroke="{stroke}" '
                  f'stroke-width="1.4" stroke-dasharray="{dash}"/>')
@@ -199,19 +199,19 @@ def _cell(parts, x, y, value, look, framed):
                      'stroke-width="3"/>')
     if value is not None:
         words = number(value)
-        _words(parts, x + WIDE / 2, y + HIGH / 2 + 5, words, ink, min(13, 78 / len(words)))
+        draw_words(parts, x + WIDE / 2, y + HIGH / 2 + 5, words, ink, min(13, 78 / len(words)))
 
 
 def _block(parts, x, name, note, shape, values, own, frames):
     """Draw a block at x under its name, and return where it ends."""
     sheets, rows, columns = _three(shape)
     width = max(columns * WIDE, 8.5 * len(name), 7.5 * len(note))
-    _words(parts, x + width / 2, 20, f"<tspan font-weight='bold'>{name}</tspan>")
-    _words(parts, x + width / 2, 40, note, style.FAINT, 13)
+    draw_words(parts, x + width / 2, 20, f"<tspan font-weight='bold'>{name}</tspan>")
+    draw_words(parts, x + width / 2, 40, note, style.FAINT, 13)
     left = x + (width - columns * WIDE) / 2
     for s, r, c in product(range(sheets), range(rows), range(columns)):
         cell = (s, r, c)[3 - len(shape):]
-        _cell(parts, left + c * WIDE, TOP + s * (rows * HIGH + 14) + r * HIGH, None if values is None else values[cell],
+        draw_cell(parts, left + c * WIDE, TOP + s * (rows * HIGH + 14) + r * HIGH, None if values is None else values[cell],
               "own" if own[cell] else "ghost", frames[cell])
     return x + width
 
@@ -219,7 +219,7 @@ def _block(parts, x, name, note, shape, values, own, frames):
 def _sign(parts, x, shape, sign):
     sheets, rows, _ = _three(shape)
     for s in range(sheets):
-        _words(parts, x + 20, TOP + s * (rows * HIGH + 14) + rows * HIGH / 2 + 6, sign, size=19)
+        draw_words(parts, x + 20, TOP + s * (rows * HIGH + 14) + rows * HIGH / 2 + 6, sign, size=19)
     return x + 40
 
 
@@ -236,5 +236,5 @@ def _nested(numbers):
     return f"[{', '.join(map(_nested, numbers))}]" if isinstance(numbers, list) else number(numbers)
 
 
-def _picture(parts, right, bottom, said):
+def drawing(parts, right, bottom, said):
     return Picture(svg(f"0 0 {right + 10:.0f} {bottom:.0f}", "".join(parts), "\n".join(said)), "\n".join(said))

@@ -208,11 +208,11 @@ class Patient:
 
     @property
     def healthy(self):
-        return source(Scalar, self.method)
+        return source(self.engine.__base__, self.method)
 
 
 def source(engine, method):
-    return textwrap.dedent(inspect.getsource(vars(engine)[method]))
+    return textwrap.dedent(inspect.getsource(getattr(engine, method)))
 
 
 SQUARED = Patient(

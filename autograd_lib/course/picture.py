@@ -9,11 +9,12 @@ from . import style
 class Picture:
     """What every drawing function returns; Jupyter shows `html`, a terminal and a screen reader get `text`.
 
-    html: an SVG string with role="img" and a <title>, or any HTML. text: the same in words and numbers.
+    html: an SVG string with role="img" and a <title>, or any HTML. text: the same in words and numbers. says_all: whether
+    all numbers of the text can be seen in the drawing too; then `explore` folds the text.
     """
 
-    def __init__(self, html, text):
-        self.html, self.text = html, text
+    def __init__(self, html, text, says_all=False):
+        self.html, self.text, self.says_all = html, text, says_all
 
     @classmethod
     def of(cls, figure, text):

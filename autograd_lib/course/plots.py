@@ -6,8 +6,9 @@ from .axes import Axes, number, ticks
 from .blocks import broadcast_blocks as broadcast_blocks
 from .blocks import sum_blocks as sum_blocks
 from .differences import v_curve as v_curve
-from .landscapes import boundary, plane
+from .landscapes import boundary as boundary
 from .landscapes import landscape as landscape
+from .landscapes import plane as plane
 from .picture import Picture, figure, svg
 
 
@@ -89,11 +90,6 @@ def gradient_sizes(named, limits=None):
 
 
 # --- Lesson 12: classify ------------------------------------------------------------------------------------------------
-
-def moons_map(points, labels, model, title, pull=None):
-    """`boundary`, of a model at hand: a function from points (N, 2) to the probability of class 1 (N,)."""
-    return boundary(points, labels, model(plane(points)), title, pull)
-
 
 def digit_sheet(images, labels, title):
     """Scans (N, 64) in rows of ten, each with its label beneath."""

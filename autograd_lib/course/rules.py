@@ -17,6 +17,7 @@ from .. import ops
 from ..tape import Primitive, Tensor
 from . import style
 from .exercises import brief
+from .exercises.compare import is_stub
 from .picture import Picture
 
 # --- The source of one function ---------------------------------------------------------------------------------------
@@ -147,10 +148,12 @@ def same_line(mine, row=None, argument=0):
 
     A rule takes what the engine passes, `g, z, x, y` and the row's keywords, in this order; or some of it, by these names.
     The verdict on each: "same line", also with other letters; "different, and right"; "not the same", with what was tried; or
-    "not yet". None in a list leaves that argument out, as the condition of `where`, which has no rule. A mistake is shown, never raised.
+    "not yet". At a tie another choice of who gets what is right, as long as all slots together give away what arrives; for a slot
+    without a rule of the learner's the library's counts. None in a list leaves that argument out, as the condition of `where`, which
+    has no rule. A mistake is shown, never raised.
     """
     if row is not None:
-        return Comparison([_one(mine, row, argument)])
+        return Comparison([_one({argument: mine}, row, argument)])
     if not isinstance(mine, dict):
         waits = mine is None or mine is ...
         return Comparison([Line("rule", "not yet" if waits else "not the same", brief(mine), "", [] if waits else [(
@@ -173,12 +176,13 @@ def _lesson(key, rules):
         return [Line(_called(key), "not the same", f"{len(rules)} rules", f"{count} rule{'s' * (count > 1)}",
                      [("", f"{row.name} takes {_arguments(row)}: give one rule for each{none}.")])]
     rules = [*rules, *[...] * (count - len(rules))]
-    return [_one(rule, key, i) for i, rule in enumerate(rules) if not (rule is None and count)]
+    return [_one(dict(enumerate(rules)), key, i) for i, rule in enumerate(rules) if not (rule is None and count)]
 
 
-def _one(mine, key, argument):
-    """The Line of one rule."""
-    row, text = _row(key), source(mine)
+def _one(rules, key, argument):
+    """The Line of the learner's rule of one argument; {argument: rule} of those that were written."""
+    row, mine = _row(key), rules[argument]
+    text = source(mine)
     if not text and mine is not None and mine is not ...:
         text = f"{brief(mine)} (its source is not at hand)" if callable(mine) else brief(mine)
     if not isinstance(row, Primitive):
@@ -206,11 +210,12 @@ def _one(mine, key, argument):
     if how is None:
         return line._replace(verdict="not the same", note=[("", f"{', '.join(letters + keywords)} are passed. Take all of these in this "
                                                            "order, or some of them by these names.")])
-    return _judged(line, mine, library, row, argument, how, letters, keywords)
+    return _judged(line, rules, library, row, argument, how, letters, keywords)
 
 
-def _judged(line, mine, library, row, argument, how, letters, keywords):
+def _judged(line, rules, library, row, argument, how, letters, keywords):
     """`line` with its verdict: by what the two did on the same numbers, then by their code."""
+    mine = rules[argument]
     trials = [_trial(mine, how, case, letters) for case in _cases(row, argument)]
     if any(trial.fault == "not yet" for trial in trials):
         return line._replace(library=LATER)
@@ -226,6 +231,10 @@ def _judged(line, mine, library, row, argument, how, letters, keywords):
                 return line._replace(verdict="same line")
             return line._replace(verdict="same line, other letters", note=[
                 ("", f"Yours has {', '.join(renamed)} for {', '.join(renamed.values())}.")])
+    for case in _ties(row, argument):
+        trial = _trial(mine, how, case, letters)
+        if trial.fault and trial.got is not None and (said := _shared(rules, row, argument, trial, letters, keywords)):
+            return line._replace(verdict="not the same", note=[*trial.lines, ("", said)])
     beyond = (_trial(mine, how, case, letters) for case in _edges(row, argument))
     odd = next((trial for trial in beyond if trial.fault), None)
     return line._replace(verdict="different, and right", note=[("", "But not everywhere:"), *odd.lines] if odd else [])
@@ -246,9 +255,12 @@ SHAPES = {
     "astype": [([(2, 3)], {"dtype": np.float64})],
     "getitem": [([(3, 2)], {"index": [0, 2, 0]})],
     "scatter": [([(3, 2)], {"index": [0, 2, 0], "shape": (4, 2)})],
-    "concatenate": [([(2, 2), (1, 2)], {"axis": 0, "starts": [0, 2, 3]})],
+    "concatenate": [([(2, 2), (1, 2)], {"axis": 0, "starts": [0, 2, 3]}), ([(2, 2), (2, 1)], {"axis": 1, "starts": [0, 2, 3]})],
     "matmul": [([(2, 3), (3, 4)], {}), ([(2, 2, 3), (2, 3, 2)], {}), ([(3,), (3, 2)], {}), ([(2, 3), (3,)], {})],
     "nll_loss": [([(2, 3)], {"target": np.array([2, 0])})],
+    "unfold": [([(1, 2, 3, 4)], {"kernel_size": 2}), ([(2, 1, 5, 4)], {"kernel_size": (3, 2), "stride": 2, "padding": 1})],
+    "fold": [([(1, 6, 8)], {"output_size": (3, 4), "kernel_size": 2})],
+    "conv2d": [([(1, 2, 3, 4), (2, 2, 2, 2)], {}), ([(2, 1, 5, 4), (3, 1, 3, 2)], {"stride": 2, "padding": 1})],
 }
 
 
@@ -280,6 +292,33 @@ def _on_arrays(row, argument):
                                       for choice in ({}, {"axis": 1}, {"axis": 0, "keepdims": True})]
     rng = np.random.default_rng(0)
     return [_case(row, argument, [rng.uniform(-2, 2, shape).round(2) for shape in shape_of], given, rng) for shape_of, given in shapes]
+
+
+# What arrives at a tie of these is shared: all that is given away adds up to it, whoever gets which part.
+TIES = {"maximum", "minimum", "clip", "max", "min"}
+
+
+def _ties(row, argument):
+    if row.name not in TIES:
+        return []
+    xs = [np.float64(3)] * len(row.rules) if row.kind == "elementwise" else [np.full((2, 3), 3.0)]
+    return [_case(row, argument, xs, {}, np.random.default_rng(0))]
+
+
+def _shared(rules, row, argument, trial, letters, keywords):
+    """What is wrong with the shares at a tie, the learner's and, for slots that have none of theirs, the library's; or ""."""
+    given, beside = [trial.got], []
+    for other in range(len(row.rules)):
+        if other != argument:
+            case = _ties(row, other)[0]
+            rule = rules.get(other)
+            how = callable(rule) and _convention(rule, letters, keywords, False)
+            theirs = _trial(rule, how, case, letters).got if how else None
+            given.append(case.wanted if theirs is None else theirs)
+            beside.append(f"{'the library’s' if theirs is None else 'your'} rule for {letters[2 + other]}")
+    share = np.sum(given) / np.sum(trial.g)
+    together = "Together with " + " and ".join(beside) + ", it" if beside else "It"
+    return "" if np.isclose(share, 1) else f"At a tie what arrives is shared. {together} gives away {share:.3g} of 1."
 
 
 def _case(row, argument, xs, keywords, rng):
@@ -316,7 +355,7 @@ def _trial(mine, how, case, letters):
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             came = mine(**named) if how == "name" else mine(*passed, **case.keywords)
-        if came is ... or came is None and _empty(mine):
+        if came is ... or came is None and is_stub(mine):
             return ended("not yet", "")
         if came is None:
             return ended("wrong", "nothing came back: is there a return?")
@@ -430,11 +469,6 @@ def _steps(code, roles):
         if step.opname != "PUSH_NULL":      # np.cos( ) is called as a function or as a method, depending on where np was imported
             steps.append((step.opname.replace("LOAD_METHOD", "LOAD_ATTR"), what))
     return steps
-
-
-def _empty(function):
-    """Whether a function reads none of its letters: a stub."""
-    return not any("FAST" in name for name, _ in _steps(function.__code__, {})) if hasattr(function, "__code__") else False
 
 
 # --- The table of rows ----------------------------------------------------------------------------------------------------

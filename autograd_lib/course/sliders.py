@@ -8,6 +8,9 @@ from . import style
 
 # Said by a screen reader, not shown: the same lines stand above it.
 UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:pre"
+# What is folded stands in the next widget, for whatever is drawn anew would close: this one is drawn once.
+FOLD = ("<style>.in-words:has(details:not([open])) + .widget-html pre{display:none}</style>"
+        "<details><summary>in words</summary></details>")
 LABEL = {"description_width": "4em"}
 BOX, WIDE = {"width": "11em"}, {"width": "min(420px, 60%)"}
 
@@ -32,8 +35,9 @@ def explore(picture, **sliders):
         explore(boundary_at, step=range(0, 301, 10))
 
     Beside a slider stands a number box that follows it and can be typed into; the box carries the accessible name, because
-    ipywidgets offers none for a slider's handle. The picture's text stands below it; the lines of it that changed are announced
-    politely, while frames play only once they stop. Frames that take long to draw are skipped, not queued.
+    ipywidgets offers none for a slider's handle. The picture's text stands below it, folded as "in words" if the drawing says
+    all of it; the lines of it that changed are announced politely, while frames play only once they stop. A picture higher than
+    the window scrolls, and the sliders stay. Frames that take long to draw are skipped, not queued.
     An error in `picture` is shown in place of the picture and raised.
     """
     rows, controls, players = [], {}, {}
@@ -42,7 +46,8 @@ def explore(picture, **sliders):
         rows.append(row)
         if player:
             players[name] = player
-    view, words = widgets.HTML(), widgets.HTML()
+    view, fold, words = widgets.HTML(layout={"max_height": "80vh", "overflow": "auto"}), widgets.HTML(FOLD), widgets.HTML()
+    fold.add_class("in-words")
     ui = Explorer([*rows, view, words])
     ui.sliders, ui.players = controls, players
     drawn, said = None, []       # the values last drawn, the lines last announced
@@ -70,6 +75,8 @@ def explore(picture, **sliders):
                        f'<div aria-live="polite" style="{UNSEEN}">{escape(chr(10).join(news))}</div>')
 
     redraw()
+    if ui.picture.says_all:
+        ui.children = [*rows, view, fold, words]
     for control in controls.values():
         control.observe(redraw, "value")
     for player in players.values():

@@ -12,6 +12,7 @@ from ..transforms import grad
 from . import style
 from .axes import DOTS, Axes, decades, ticks
 from .differences import STEPS, against_steps, errors_at
+from .exercises.compare import is_stub
 from .picture import Picture, svg
 from .sliders import explore
 
@@ -110,6 +111,7 @@ class _Subject:
 
     def __init__(self, f, rule):
         self.f, self.rule, self.starts, self.takes_g = f, rule, {}, False
+        self.waits = rule is ... or callable(rule) and is_stub(rule)
         self.name = getattr(f, "name", getattr(f, "__name__", "f")).replace("<lambda>", "f")
         if isinstance(f, Primitive):
             if f.kind != "elementwise":
@@ -143,13 +145,13 @@ class _Subject:
 
     def slope(self, i, *xs, g=1.0):
         """What the rule sends to argument i when `g` arrives; nan if it is not written yet."""
-        xs, given = [np.float64(x) for x in xs], self.rule
+        xs = [np.float64(x) for x in xs]
+        if self.waits:
+            return np.nan
         with np.errstate(all="ignore"):
-            if given is None:
+            if self.rule is None:
                 return plain(grad(self.f, argnums=i)(*xs)).item()
-            if callable(given):
-                given = given(np.float64(g), np.float64(self.value(*xs)), *xs) if self.takes_g else given(*xs)
-            return np.nan if given is ... or given is None else float(plain(given).item())
+            return float(plain(self.rule(np.float64(g), np.float64(self.value(*xs)), *xs) if self.takes_g else self.rule(*xs)).item())
 
 
 def _spec(given, usual):
@@ -239,6 +241,7 @@ class _Still:
         inputs = [self.letter if k == i else str(other) if isinstance(other, bool) else _four(other) for k, other in enumerate(xs)]
         self.name = f"{subject.name}({', '.join(inputs)})"
         self.whose, self.says = ("the rule", "slope") if subject.rule is None else ("your rule", "your rule says")
+        self.waits = subject.waits
         self.because = f": {subject.domain}" * bool(subject.domain)
         curve, rule = _pieces(value, *span), _pieces(slope, *span)
         self.jumps = curve.jumps
@@ -317,10 +320,12 @@ class _Still:
         whose = self.whose
         if not measured:
             return ["there is no place here where a slope could be measured"]
+        if self.waits:
+            return ["the circles, where the slope was measured, wait for your rule"]
         found = [(x, y, self.slope(x)) for x, y in measured]
         missed = [one for one in found if not abs(one[2] - one[1]) <= 1e-4 * max(abs(one[1]), self.slopes[1] - self.slopes[0])]
-        if not any(np.isfinite(rule) for _, _, rule in found):
-            return [f"{whose} gives no number yet: the circles, where the slope was measured, wait for it"]
+        if all(np.isnan(rule) for _, _, rule in found):
+            return [f"{whose} gives nan, no number, at all {len(found)} circles, where the slope was measured"]
         if missed:
             x, y, rule = max(missed, key=lambda one: _apart(one[1], one[2]))
             said = [f"{whose} misses {len(missed)} of the {len(found)} circles, where the slope was measured: "
@@ -376,19 +381,21 @@ def _words(p):
     point = f"{still.name} at {p.here}: "
     if not p.exists:
         point += f"no value ({z}), so nothing can be drawn there{still.because}"
+    elif still.waits:
+        point += f"z = {z}; your rule is still …"
     elif not np.isfinite(p.slope):
-        gives = "no number" if np.isnan(p.slope) else _four(p.slope)
-        waits = still.whose == "your rule" and np.isfinite(p.central)
-        why = "" if waits else ": the curve stands upright" * bool(np.isinf(p.slope)) + still.because
+        gives = "nan, no number" if np.isnan(p.slope) else _four(p.slope)
+        why = "" if np.isfinite(p.left + p.right) else ": the curve stands upright" * bool(np.isinf(p.slope)) + still.because
         point += f"z = {z}, but {still.whose} gives {gives}, so there is no tangent{why}"
+    elif p.kink:
+        point += f"z = {z}, no slope; {still.whose} states {_four(p.slope)}"
     else:
         point += f"z = {z}, {still.says} {_ten(p.slope)}" + ", and nearby z stays the same" * (p.slope == p.left == p.right == 0)
     special = ""
     if p.jump:
         special = f"a jump at {p.here}: z itself jumps, so it has no slope there"
     elif p.kink:
-        special = (f"a kink at {p.here}: measured slope {_four(p.left)} on the left, {_four(p.right)} on the right; "
-                   f"{still.whose} states {_four(p.slope)}")
+        special = f"a kink at {p.here}: measured slope {_four(p.left)} on the left, {_four(p.right)} on the right"
     differences = [(f"{name} difference {_ten(one)}" + f", off by {_off(one - p.slope)} from {still.whose}" * bool(np.isfinite(p.slope)))
                    if np.isfinite(one) else f"no {name} difference, for one of its points has no value"
                    for name, one in [("forward", p.forward), ("central", p.central)]]
@@ -419,13 +426,16 @@ def _moving(p):
     else:
         curve.words(BOX[0] + BOX[2] / 2, BOX[1] + 24, f"no value at {p.here}", halo=True)
     numbers = " and ".join(dict.fromkeys(_four(slope) for _, slope in tangents)) or "none"
-    _line_key(curve, 0, f"tangent{'s' * p.kink}: slope {numbers}", style.TANGENT, 3.5, DOTS)
+    drawn = "tangent: waits for your rule" if still.waits and not p.kink else f"tangent{'s' * p.kink}: slope {numbers}"
+    rule_says = "rule: still …" if still.waits else f"rule: {'nan' if np.isnan(p.slope) else _four(p.slope)}"
+    _line_key(curve, 0, drawn, style.TANGENT, 3.5, DOTS)
     _line_key(curve, 1, f"secant: slope {_four(p.forward)}", style.DIFFERENCE, 1.5)
-    _line_key(rule, 0, f"rule: {_four(p.slope)}", style.GRADIENT, 2.5, DASHES)
+    _line_key(rule, 0, rule_says, style.GRADIENT, 2.5, DASHES)
     _mark_key(rule, 0, 156, "measured", size=3.5)
     for row, name, one in [(1, "forward", p.forward), (2, "central", p.central)]:
         _mark_key(rule, row, 0, f"{name} difference: {_four(one)}", square=name == "central")
-        _mark_key(errors, row, 0, f"{name}: off by {_off(one - p.slope)}", square=name == "central")
+        if not still.waits:
+            _mark_key(errors, row, 0, f"{name}: off by {_off(one - p.slope)}", square=name == "central")
     return plots
 
 

@@ -18,17 +18,18 @@ from .sliders import explore
 
 MOST = 8      # rows of a list in the panel
 LINE = 22     # px, a row of the panel
-WINDOW = 600  # px of a higher graph are seen at once, those about the node that is visited
+WHOLE = 725   # px: a graph that is no higher is seen whole
+WINDOW = 520  # px of a higher graph are seen at once, those about the node that is visited
 CARD = 80     # px, more than from the middle of a card to its edge
 BORDER = graph.EDGE + 8     # px around a graph, with the padding of style.CARD
 BESIDE = 520  # px: a graph that is no wider, and higher than wide, has the panel at its right
 LETTERS = 84  # in a line of the sentence, where the notebook is narrow
 
 # say: the step in words. at: (name of the node visited, what arrived there), or None. work: [(to whom, words)] of what it sent
-# so far, a line each. waiting: [(name, what has arrived, remark)] in `order`. leaves: [(name, what is in .grad)]. nodes,
-# placed, cards, beads: for graph.draw; the nodes hold what has arrived and passed so far. eye: (x, y) in px of what is seen of a
+# so far, a line each. waiting: [(name, what has arrived, remark)], next first. leaves: [(name, what is in .grad)]. nodes, placed,
+# cards, beads, grads: for graph.draw; the nodes hold what has arrived and passed so far. eye: (x, y) in px of what is seen of a
 # large graph, its middle and its upper edge. room: (letters of say, rows of work, waiting, leaves), the most of any frame.
-Frame = namedtuple("Frame", "number last say at work order waiting leaves nodes placed cards beads eye room")
+Frame = namedtuple("Frame", "number last say at work waiting leaves nodes placed cards beads grads eye room")
 
 
 def backward_stepper(output, visits=None):
@@ -36,7 +37,7 @@ def backward_stepper(output, visits=None):
 
     Each step is a sentence, a state of the graph, and the numbers: who is visited, what arrived there, local × upstream for
     each input, the running sum where several uses meet, and what still waits. An output that is an array stands for the sum of
-    its entries. `visits` may be any iterable of (node, g, grads), as `tape.backward_pass` yields them, in any order: the
+    its entries. `visits` may be any iterable of (Tensor, g, grads), as `tape.backward_pass` yields them, in any order: the
     steps then tell what these visits do, right or wrong. A leaf's `.grad` is the sum of what it was visited with, or, if
     it never was, of what arrived there.
 
@@ -54,10 +55,17 @@ class Stepper(widgets.VBox):
     def __init__(self, story):
         self.explorer = explore(lambda step: picture(story[step]), step=range(len(story)))
         self.explorer.players["step"].interval = 2000       # ms, to read a sentence
+        self.explorer.children[1].layout.max_height = None      # its large graphs have a window of their own
         self.sliders = self.explorer.sliders
         steps = "".join(f"<li>{escape(frame.say)}</li>" for frame in story)
         steps = f'<ol start="0">{steps}</ol>'
-        super().__init__([self.explorer, widgets.HTML(f"<details><summary>All {len(story)} steps as a list</summary>{steps}</details>")])
+        folds = f"<details><summary>All {len(story)} steps as a list</summary>{steps}</details>"
+        start = story[0]
+        if start.placed and _size(start.placed)[1] > WHOLE:
+            whole = graph.draw(start.nodes, start.placed, _text(start), start.cards, start.beads)
+            folds += (f'<details><summary>The whole graph, before the first step</summary><div style="overflow-x:auto">{whole}</div>'
+                      "</details>")
+        super().__init__([self.explorer, widgets.HTML(folds)])
         first = self.explorer.picture
         self.twin = {"text/html": first.html + steps,       # for a reader without a kernel
                      "text/plain": "\n".join([first.text, "", *(f"{frame.number}. {frame.say}" for frame in story)])}
@@ -74,8 +82,7 @@ def frames(output, visits=None):
         raise RuntimeError("backward_stepper: this Tensor requires no gradient, so nothing walks back from it: make what it is "
                            "computed from with requires_grad=True")
     seed = np.ones_like(output.data)
-    walk = (_Walk(output, seed, list(tape.backward_pass(output, seed)), "newest first") if visits is None else
-            _Walk(output, seed, list(visits), "next first"))
+    walk = _Walk(output, seed, list(tape.backward_pass(output, seed) if visits is None else visits))
     walk.start()
     for i in range(len(walk.visits)):
         walk.visit(i)
@@ -89,13 +96,13 @@ def frames(output, visits=None):
 class _Walk:
     """What the visits so far have brought about, and the frames that told it."""
 
-    def __init__(self, output, seed, visits, order):
+    def __init__(self, output, seed, visits):
         nodes = graph.read(output)
         names = graph.names(nodes)
         # the picture shows the names that the sentences use
         self.nodes = {node.key: node if graph.is_constant(node) else node._replace(name=names[node.key]) for node in nodes}
         self.placed = graph.layout(list(self.nodes.values()))
-        self.names, self.output, self.visits, self.order = names, output, visits, order
+        self.names, self.output, self.visits = names, output, visits
         self.result = names[id(output)] if output.shape == () else f"the sum of {names[id(output)]}"
         self.tensors = {id(output): output}
         self.turns, self.arrivals = {}, {}      # {key: [visit, …]}, {key: [(visit, slot), …]}: also those to come
@@ -116,6 +123,7 @@ class _Walk:
         self.wanting = [node for node in self.nodes.values() if node.op is None and node.gradient is not None]      # leaves
         self.waits = {id(output): seed}     # {key: what arrived and was not visited yet}
         self.brought = {}                   # {key: what the last visit had; of a leaf, what is in its .grad}
+        self.had = {}                       # {key: what each of its visits had, in words}
         self.lost = {}                      # {key: what arrived when no visit was to come}
         self.place = -1, -1                 # visit and slot of the step that is being told
         self.now, self.at, self.eye = None, None, (0, 0)
@@ -168,6 +176,7 @@ class _Walk:
         name, had, before = self.names[key], self.waits.pop(key, None), self.brought.get(key)
         self.brought[key] = g
         again, what = " again" * (before is not None), show(g)
+        self.had.setdefault(key, []).append(what)
         if had is None:
             return f"{name} is visited{again}, with {what}, although nothing waits there."
         if not _same(g, had):
@@ -175,18 +184,19 @@ class _Walk:
                 return f"{name} is visited again, with {what}: {show(had)} is new, and the {show(before)} of before is sent once more."
             return f"{name} is visited{again}, with {what}, although {show(had)} has arrived."
         late = sum(when > i for when, _ in self.arrivals.get(key, ()))
-        newer = [self.names[other] for other in self.waits if self.tensors[other]._order > self.tensors[key]._order]
+        users = [self.names[other] for other in self.waits if any(x is self.tensors[key] for x in self.tensors[other].inputs)]
         say = [f"{name} is visited{again}: {what} has arrived there"]
         if late:
             say.append(f", and {late} more will arrive after this visit: {what} is not the whole")
         elif not again:
             say.append(", and that is all of it")
-        if newer:
-            say.append(f". Yet {' and '.join(newer)}, made later, still wait{'s' * (len(newer) == 1)}")
+        if users:
+            one = len(users) == 1
+            say.append(f". Yet {' and '.join(users)}, which use{'s' * one} it, still wait{'s' * one}")
         elif self.tensors[key]._replay:
             say.append(". It kept no results from inside: they are computed again now, and walked before anything that waits")
-        elif not late:
-            say.append(". It is the newest that waits, so all that uses it has been visited" if self.waits else ". Nothing else waits")
+        elif not late and not self.waits:
+            say.append(". Nothing else waits")
         return "".join(say) + "."
 
     def leaf(self, i, key, g):
@@ -233,7 +243,7 @@ class _Walk:
         if not _same(g, self.nodes[id(node)].gradient):
             return [product], f"{product} goes to {name}."
         twice = sum(x is node.inputs[slot] for x in node.inputs) > 1
-        say = f"Along this edge{f' (argument {slot})' * twice} {_moves(source, local, name)}"
+        say = f"Along this arrow{f' (argument {slot})' * twice} {_moves(source, local, name)}"
         if node is not self.output:
             say += f"; {_moves(self.result, g, source)}"
         return [product], f"{say}: {product} goes to {name}."
@@ -297,26 +307,29 @@ class _Walk:
     # -- A frame
 
     def tell(self, say):
-        cards, beads, nodes = {}, {}, []
+        cards, beads, grads, nodes = {}, {}, {}, []
         for key, node in self.nodes.items() if self.placed else ():
             if node.gradient is not None:
                 cards[key] = self.state(key)
                 held = self.waits if cards[key] == "waiting" else self.brought
                 node = node._replace(gradient=held.get(key, node.gradient))
+                if cards[key] in ("now", "done") and len(self.had.get(key, ())) > 1:
+                    grads[key] = ", then ".join(self.had[key])
             for slot, (_, local) in enumerate(node.inputs):
                 if local:
                     beads[key, slot] = self.beads.get((key, slot), "ahead")
             nodes.append(node._replace(passed=tuple(self.sent.get((key, slot)) for slot in range(len(node.inputs)))))
-        self.told.append(Frame(len(self.told), None, say, self.at, list(self.work), self.order, self.waiting(), self.leaves(),
-                               nodes, self.placed, cards, beads, self.eye, None))
+        self.told.append(Frame(len(self.told), None, say, self.at, list(self.work), self.waiting(), self.leaves(),
+                               nodes, self.placed, cards, beads, grads, self.eye, None))
 
     def look_at(self, key):
         """Turn the eye to a card and those of its inputs, up or down no further than it takes to see them."""
         if self.placed:
             (x, y), *inputs = [self.placed.at[self.number[key]] for key in (key, *(x for x, _ in self.nodes[key].inputs))]
-            low, high = y + BORDER + CARD - WINDOW, min(y for _, y in [(x, y), *inputs]) + BORDER - CARD
-            top = min(max(self.eye[1], low), max(high, low), self.placed.height + 2 * BORDER - WINDOW)
-            self.eye = x + BORDER, max(0, top)
+            size = graph.scale(self.placed)
+            low, high = (y + CARD) * size + BORDER - WINDOW, (min(y for _, y in [(x, y), *inputs]) - CARD) * size + BORDER
+            top = min(max(self.eye[1], low), max(high, low), _size(self.placed)[1] - WINDOW)
+            self.eye = x * size + BORDER, max(0, top)
 
     def state(self, key):
         if key == self.now:
@@ -377,20 +390,20 @@ def picture(frame):
     """One Frame as a Picture: the sentence, the graph, and beneath it the numbers. Every frame of a story has the same size."""
     text = _text(frame)
     if frame.placed is None:
-        return Picture(graph.listed(text), text)
-    drawn = graph.draw(frame.nodes, frame.placed, text, cards=frame.cards, beads=frame.beads)
+        return Picture(graph.listed(text), text, says_all=True)
+    drawn = graph.draw(frame.nodes, frame.placed, text, frame.cards, frame.beads, frame.grads)
     letters, work, waiting, leaves = frame.room
-    wide, high = frame.placed.width + 2 * BORDER, frame.placed.height + 2 * BORDER
+    wide, high = _size(frame.placed)
     beside = high > wide <= BESIDE
     name, visited = "", []
     if frame.at:
         name, visited = f": {frame.at[0]}", [("g arriving", "", frame.at[1]), *((to, words, "") for to, words in frame.work[1 - MOST:])]
     panel = (_list(f"Visited now{name}", visited, work + 1)
-             + _list(f"Waiting, {frame.order}", [(name, remark, has) for name, has, remark in frame.waiting], waiting)
+             + _list("Waiting, next first", [(name, remark, has) for name, has, remark in frame.waiting], waiting)
              + _list("In .grad so far", [(name, has, "") if has == "nothing" else (name, "", has) for name, has in frame.leaves], leaves))
     say = (f'<div style="font-size:15px;line-height:22px;min-height:{22 * ceil(letters / LETTERS)}px;padding:2px 4px 8px">'
            f'<span style="color:{style.FAINT}">{frame.number}/{frame.last}</span>&ensp;{_words(frame.say)}</div>')
-    if high > WINDOW or wide > graph.WIDE + 2 * BORDER:     # then in its own size, and fading where it goes on
+    if high > WHOLE or wide > graph.WIDE + 2 * BORDER:     # then in its own size, and fading where it goes on
         (x, y), window = frame.eye, min(high, WINDOW)
         fade = f"linear-gradient(transparent,#000 {24 * (y > 0)}px {window - 24 * (y + window < high):.0f}px,transparent)"
         drawn = (f'<div style="position:relative;height:{window:.0f}px;overflow:hidden;mask-image:{fade}"><div style="position:absolute;'
@@ -400,7 +413,12 @@ def picture(frame):
     return Picture(f'<div style="{style.CARD};display:block;max-width:900px;font-family:{style.FONT}">{say}'
                    f'<div style="display:flex;flex-direction:{side};gap:8px"><div style="{size}">{drawn}</div>'
                    f'<div aria-hidden="true" style="flex:1;min-width:0;display:grid;grid-template-columns:{across};gap:10px;'
-                   f'align-content:start;padding:4px;font-size:13px;line-height:{LINE}px">{panel}</div></div></div>', text)
+                   f'align-content:start;padding:4px;font-size:13px;line-height:{LINE}px">{panel}</div></div></div>', text, says_all=True)
+
+
+def _size(placed):
+    """(width, height) of a graph as it is shown, in px."""
+    return placed.width * graph.scale(placed) + 2 * BORDER, placed.height * graph.scale(placed) + 2 * BORDER
 
 
 def _text(frame):
@@ -408,7 +426,7 @@ def _text(frame):
     if frame.at:
         lines.append("; ".join([f"Visited now: {frame.at[0]}, g = {frame.at[1]}", *(f"{to} {words}".strip() for to, words in frame.work)]))
     waiting = [" ".join(filter(None, [name, has, remark and f"({remark})"])) for name, has, remark in frame.waiting]
-    lines.append(f"Waiting, {frame.order}: {', '.join(waiting) or 'nothing'}")
+    lines.append(f"Waiting, next first: {', '.join(waiting) or 'nothing'}")
     lines.append(f"In .grad so far: {', '.join(f'{name} {has}' for name, has in frame.leaves) or 'nothing'}")
     return "\n".join(lines)
 

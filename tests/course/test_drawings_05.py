@@ -7,9 +7,9 @@ import pytest
 
 import autograd_lib as ag
 from autograd_lib import tape
-from autograd_lib.course.drawings.lesson_05 import duration, in_order, odometer, visits
+from autograd_lib.course.drawings.lesson_05 import duration, in_order, odometer, race, visits
 from autograd_lib.course.exercises import yours_or_ours
-from autograd_lib.course.exercises.lesson_05 import as_found, random_program
+from autograd_lib.course.exercises.lesson_05 import as_found, random_program, replaced, score
 from autograd_lib.course.exercises.probes import engine
 
 
@@ -78,6 +78,18 @@ def test_durations_in_words(seconds, said):
     assert duration(seconds) == said
 
 
+def test_a_race_follows_the_paths_that_are_there():
+    class Node:
+        def __init__(self, *inputs):
+            self.inputs = inputs
+
+    def tripled(n):
+        return Node(*[tripled(n - 1)] * 3) if n else Node()
+
+    after = race(lambda n: tripled(min(n, 6)), lambda L: [L] * 5)
+    assert after(2).text.startswith("9 paths (followed) and 5 visits") and after(20).text.startswith("1,048,576 paths (computed)")
+
+
 # --- What the notebook runs
 
 def test_random_programs():
@@ -99,6 +111,12 @@ def test_random_programs_tell_broken_engines_from_right_ones():
     programs = [random_program(seed) for seed in range(50)]
     for fault, most in [("=", 5), ("early", 10)]:
         assert sum(np.allclose(gradients(engine(fault), one), gradients(engine(), one)) for one in programs) <= most
+
+
+def test_score_counts_right_programs():
+    Scalar = engine()
+    assert score(Scalar.backward, Scalar, 20) == 20
+    assert score(replaced, Scalar, 20) < 5 and 0 < score(as_found, Scalar) < 20, "two hundred different ones"
 
 
 def test_a_walk_as_found_is_an_early_one():

@@ -14,6 +14,7 @@ def svg_of(picture):
     """Its one SVG, parsed, with the whole text for a screen reader."""
     root = ET.fromstring(re.search(r"<svg.*</svg>", picture.html, re.DOTALL).group())
     assert root.get("role") == "img" and root.get("aria-label").split() == picture.text.split()
+    return root
 
 
 def gradients(text):
@@ -69,6 +70,13 @@ def test_errors_over_steps():
     svg_of(picture)
     assert picture.text.splitlines() == ["two lines", "down: 10 at first, lowest 0.1, 0.1 after 2 steps",
                                          "low: 1 at first, lowest 0, 0 after 4 steps", "circles, one a step: from 0.5 to 20"]
+
+
+def test_names_at_the_ends_stay_apart_and_above_the_axis():
+    lines = {name: ([0, 9], [1.0, last]) for name, last in [("low", 1e-9), ("lower", 0.0), ("lowest", 0.0)]}
+    root = svg_of(drawn.courses(lines, "three lines", powers=(-3, 1)))
+    ys = sorted(float(word.get("y")) for word in root.iter("{http://www.w3.org/2000/svg}text") if word.get("x") == "472.0")
+    assert len(ys) == 6 and ys[-1] < 34 + 230 and min(b - a for a, b in zip(ys, ys[1:])) > 15      # the axis is 34 + 230 px down
 
 
 def test_fit_shows_the_course_so_far():

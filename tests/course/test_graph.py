@@ -46,7 +46,7 @@ def without(monkeypatch):
 
 
 TEXT = """\
-Graph of L, 5 nodes, with the gradients
+Graph of L, 5 values, with the gradients
 x: value 2, gradient -4
 y: value 3, gradient -4
 z = add(x, y): value 5, gradient -4; local gradients: x 1, y 1; passed on: x -4, y -4
@@ -64,7 +64,7 @@ def test_drawing_says_everything():
     assert {"x", "y", "w", "z = x + y", "L = z × w", "local 1", "local −4", "local 5"} <= set(said)
     assert [said.count(number) for number in ("2", "3", "5", "−4", "−20", "1")] == [1, 1, 2, 4, 1, 1]
     picture = draw_graph(product())
-    assert 'role="img"' in picture.html and "<title>Graph of L, 5 nodes, with the gradients</title>" in picture.html
+    assert 'role="img"' in picture.html and "<title>Graph of L, 5 values, with the gradients</title>" in picture.html
     assert picture.html == draw_graph(product()).html, "the same every time"
 
 
@@ -164,7 +164,7 @@ def test_arrays_by_shape_and_range():
     W, b = leaf(np.full((3, 2), 0.5)), leaf(np.zeros(2))
     picture = draw_graph(ag.sum(ag.tanh(Tensor(np.ones((4, 3)), name="X") @ W + b), axis=0))
     lines = picture.text.splitlines()
-    assert lines[0] == "Graph of n4, 7 nodes, with the gradients of the sum of its entries"
+    assert lines[0] == "Graph of n4, 7 values, with the gradients of the sum of its entries"
     assert "b: value (2,) 0 … 0, gradient (2,) 0.7228 … 0.7228" in lines
     (added,) = [said for said in lines if said.startswith("n2 = add(n1, b): value (4, 2) 1.5 … 1.5, gradient (4, 2)")]
     assert added.endswith("; passed on: n1 (4, 2) 0.1807 … 0.1807, b (2,) 0.7228 … 0.7228")
@@ -201,7 +201,7 @@ def test_large_graphs_become_a_list_and_deep_ones_do_not_recurse():
     for _ in range(3000):
         y = ag.tanh(y)
     picture = draw_graph(y)
-    assert "<svg" not in picture.html and "3001 nodes" in picture.text
+    assert "<svg" not in picture.html and "3001 values" in picture.text
 
 
 def chain(x, ops=8):
@@ -216,6 +216,15 @@ def test_wide_graphs_run_downwards():
     assert placed.width < 200 < placed.height
     placed = graph.layout(graph.read(ag.tanh(x)))
     assert placed.width > placed.height
+
+
+def test_high_graphs_are_smaller_as_long_as_they_can_be_read():
+    def size(ops):
+        return graph.scale(graph.layout(graph.read(chain(leaf(0.5, "x"), ops))))
+
+    assert size(3) == 1 and graph.LEAST < size(5) < 1 and size(20) == graph.LEAST
+    widths = [float(re.search(r"max-width:(\d+)px;min-width", draw_graph(chain(leaf(0.5, "x"), ops)).html)[1]) for ops in (4, 5, 20)]
+    assert widths[0] > widths[1] >= widths[2] == 137, "three quarters of a card of 132 and its margins, and the paper around"
 
 
 # --- Where things are ---------------------------------------------------------------------------------------------------

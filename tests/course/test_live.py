@@ -38,6 +38,14 @@ def test_the_numbers_are_the_engines(x):
     assert f">{y.item():.4g}<".replace("-", "−") in ui.picture.html
 
 
+def test_the_expression_runs_once_for_each_picture():
+    runs = []
+    ui = live_graph(lambda x: runs.append(1) or x * 2.0, x=(-3, 3, 0.7))
+    assert len(runs) == 1
+    ui.sliders["x"].value = 1.0
+    assert len(runs) == 2
+
+
 def test_it_shows_itself_without_a_touch_and_without_a_kernel():
     ui = live_graph(neuron, **SLIDERS)
     bundle = ui._repr_mimebundle_()
@@ -218,6 +226,7 @@ def test_an_entry_of_an_array_can_be_moved():
     assert "Gradient of x:\n[[ 4.  8.]\n [ 8. 16.]]" in ui.picture.text and "x[1, 0] = 3 moved by -1 to 2" in ui.picture.text
     ui.sliders["entry:"].value = "x[0, 0]"
     assert "Gradient of x:\n[[ 0.  8.]\n [12. 16.]]" in ui.picture.text, "the others are as they were given"
+    assert "[12. 16.]]</pre>" in ui.picture.html, "seen without opening the words"
     np.testing.assert_array_equal(x, [[1, 2], [3, 4]])
 
 
@@ -304,10 +313,10 @@ def test_a_big_graph_starts_with_its_modules_as_boxes():
     loss = loss_of(whole, data)
     loss.backward()
     box = lines(ui)["p"]
-    assert box.startswith("p = model(data): value (5, 1) ") and "MLP: (5, 2) → (5, 1); 17 nodes inside" in box
+    assert box.startswith("p = model(data): value (5, 1) ") and "MLP: (5, 2) → (5, 1); 17 values inside" in box
     assert f"passed on: data (5, 2) {data.grad.min():.4g} … {data.grad.max():.4g}" in box
-    assert "Folded: model (17 nodes). Choose one under “open:” to see inside." in ui.picture.text
-    assert "MLP: (5, 2) → (5, 1)" in ui.picture.html and "17 nodes inside" in ui.picture.html and "model.layers" not in ui.picture.html
+    assert "Folded: model (17 values). Choose one under “open:” to see inside." in ui.picture.text
+    assert "MLP: (5, 2) → (5, 1)" in ui.picture.html and "17 values inside" in ui.picture.html and "model.layers" not in ui.picture.html
     assert lines(ui)["L"].startswith(f"L = mean(n1): value {loss.item():.4g}")
 
 
@@ -316,14 +325,14 @@ def test_opening_a_module_opens_what_it_is_in():
     assert [choice for _, choice in ui.sliders["open:"].options] == [
         "nothing", "model", "model.layers.0", "model.layers.2", "model.layers.4", "everything"]
     ui.sliders["open:"].value = "model"
-    assert [line for line in lines(ui) if "model" in line] == [] and ui.picture.text.count("nodes inside") == 3
+    assert [line for line in lines(ui) if "model" in line] == [] and ui.picture.text.count("values inside") == 3
     ui.sliders["open:"].value = "model.layers.2"
-    assert ui.picture.text.count("nodes inside") == 2 and "model.layers.2.weight" in lines(ui)
-    assert "Folded: model.layers.0 (5 nodes), model.layers.4 (5 nodes)." in ui.picture.text
+    assert ui.picture.text.count("values inside") == 2 and "model.layers.2.weight" in lines(ui)
+    assert "Folded: model.layers.0 (5 values), model.layers.4 (5 values)." in ui.picture.text
     ui.sliders["open:"].value = "everything"
-    assert "nodes inside" not in ui.picture.text and "Folded" not in ui.picture.text and "22 nodes" in ui.picture.text
+    assert "values inside" not in ui.picture.text and "Folded" not in ui.picture.text and "22 values" in ui.picture.text
     ui.sliders["open:"].value = "nothing"
-    assert "17 nodes inside" in ui.picture.text
+    assert "17 values inside" in ui.picture.text
 
 
 def test_a_small_graph_starts_open_and_can_be_folded():
@@ -331,7 +340,7 @@ def test_a_small_graph_starts_open_and_can_be_folded():
     ui = live_graph(unit, x=np.ones(2))
     assert "unit.weight" in lines(ui) and ui.sliders["open:"].value == "everything"
     ui.sliders["open:"].value = "nothing"
-    assert "n1 = unit(x): value" in ui.picture.text and "Neuron: (2,) → (); 5 nodes inside" in ui.picture.text
+    assert "n1 = unit(x): value" in ui.picture.text and "Neuron: (2,) → (); 5 values inside" in ui.picture.text
 
 
 def test_boxes_between_numbers_say_what_passes():
@@ -350,7 +359,7 @@ def test_boxes_between_numbers_say_what_passes():
     assert lines(ui)["x"] == f"x: value 0.5, gradient {x.grad:.4g}"
     assert lines(ui)["twice.by"] == f"twice.by: value 2, gradient {twice.by.grad:.4g}", "shared by two calls, so outside both"
     assert f"passed on: x {x.grad:.4g}, " in lines(ui)["n1"], "both ways through the box, in one arrow"
-    assert ui.picture.html.count(">passes ") == 4 and ui.picture.text.count("3 nodes inside") == 2
+    assert ui.picture.html.count(">passes ") == 4 and ui.picture.text.count("3 values inside") == 2
     twice.by.grad = None
 
 
@@ -377,5 +386,5 @@ def test_too_many_nodes_are_listed_and_why():
         return x
 
     ui = live_graph(f, x=(-3, 3, 0.5))
-    assert "<svg" not in ui.picture.html and "More than 150 nodes" in ui.picture.text and "n199 = tanh(n198)" in ui.picture.text
+    assert "<svg" not in ui.picture.html and "More than 150 values" in ui.picture.text and "n199 = tanh(n198)" in ui.picture.text
     assert "n199 = tanh(n198)" in ui.picture.html, "also without a kernel"

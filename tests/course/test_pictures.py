@@ -75,6 +75,16 @@ def announced(ui):
     return region.splitlines()
 
 
+def test_words_that_the_drawing_says_too_are_folded_and_stay_so_when_it_moves():
+    assert not any("details" in str(child.get_state().get("value")) for child in explore(echo, x=(0, 9, 4)).children)
+    ui = explore(lambda x: Picture(f"<p>{x}</p>", f"{x}", says_all=True), x=(0, 9, 4))
+    *_, view, fold, words = ui.children
+    before = fold.value
+    assert "<details><summary>in words</summary>" in before and "in-words" in fold._dom_classes
+    ui.sliders["x"].value = 5
+    assert fold.value == before and words.value.count("<pre") == 1 and "aria-live" in words.value
+
+
 def test_only_changed_lines_are_announced():
     ui = explore(lambda x: Picture("", f"always\nx is {x}\nagain\nits half {x // 2}"), x=(0, 9, 4))
     assert announced(ui) == [], "nothing has changed yet"
@@ -353,7 +363,6 @@ def test_boundary_from_recorded_probabilities():
     right = np.sum((POINTS[:, 0] > 0) == (LABELS == 1))
     assert picture.text == f"After 3 steps. {right} of 40 points lie on their own side of the boundary."
     assert {"0.25", "0.5", "0.75", "class 0", "class 1"} <= set(written(picture))
-    assert plots.moons_map(POINTS, LABELS, left_or_right, "After 3 steps").html == picture.html
     line = [path for path in svg_of(picture).iter(f"{SVG}path") if path.get("stroke-width") == "2"]
     xs = [float(place.split()[0]) for place in line[0].get("d")[1:].replace("M", " ").split(" ") if "." in place][::2]
     (low, high), width = (POINTS[:, 0].min() - 0.4, POINTS[:, 0].max() + 0.4), 570

@@ -105,6 +105,36 @@ def test_not_the_same(mine, row, i, cause):
     assert (found.status, found.lines[0].verdict) == ("wrong", "not the same") and cause in found.text
 
 
+ALL, NONE, HALF = lambda g, x, y: g * (x >= y), lambda g, x, y: g * (x > y), lambda g, x, y: g * (x > y) + 0.5 * g * (x == y)
+
+
+@pytest.mark.parametrize("rules, shares", [
+    ([ALL], "the library’s rule for y, it gives away 1.5 of 1"), ([NONE], "the library’s rule for y, it gives away 0.5 of 1"),
+    ([ALL, lambda g, x, y: g * (y >= x)], "your rule for y, it gives away 2 of 1"),
+    ([NONE, lambda g, x, y: g * (y > x)], "your rule for y, it gives away 0 of 1")])
+def test_a_forgotten_tie_is_wrong(rules, shares):
+    found = same_line({ag.maximum: rules})
+    assert {line.verdict for line in found.lines[:len(rules)]} == {"not the same"} and found.status == "wrong"
+    assert "x = 3, y = 3" in found.lines[0].note[0][1] and shares in found.text
+
+
+@pytest.mark.parametrize("row, rules", [
+    (ag.maximum, [ALL, lambda g, x, y: g * (y > x)]), (ag.minimum, [lambda g, x, y: g * (x < y), lambda g, x, y: g * (y <= x)]),
+    (ag.clip, [lambda g, x, low, high: g * ((low < x) & (x <= high)), lambda g, x, low, high: g * ((x <= low) & (low <= high)), ...])])
+def test_a_tie_that_is_shared_in_another_way_is_another_choice(row, rules):
+    found = same_line({row: rules})
+    for line in found.lines[:2]:
+        assert line.verdict == "different, and right" and line.note[0] == ("", "But not everywhere:")
+    assert verdict(HALF, ag.maximum) == "different, and right"
+
+
+def test_ties_of_a_whole_array():
+    once = lambda g, z, x, *, axis=None, keepdims=False: g * (x == np.max(x, axis, keepdims=True))      # noqa: E731
+    assert "It gives away 6 of 1." in same_line(once, ag.max).text
+    line, = same_line(lambda g, x, low, high: g * ((low < x) & (x < high)), ag.clip).lines
+    assert line.verdict == "not the same" and "your rule" not in str(line.note) and "gives away 0 of 1" in str(line.note)
+
+
 def test_the_same_words_that_mean_something_else():
     mine = eval("lambda g, z, x: g * sigmoid(x)", {"sigmoid": np.sin})
     assert verdict(ag.softplus.rules[0], ag.softplus) == "same line" and verdict(mine, ag.softplus) == "not the same"

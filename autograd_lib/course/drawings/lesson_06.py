@@ -41,12 +41,12 @@ def courses(lines, title, powers, dots=()):
         ends.append((plot.at(0, height[-1])[1], name, errors[-1], colour))
         first, low, last = map(number, (errors[0], np.min(errors), errors[-1]))
         said.append(f"{name}: {first} at first, lowest {low}, {last} after {steps[-1]:,} steps")
-    below = 0
-    for py, name, last, colour in sorted(ends):
-        py = below = max(py, below)
+    above = 246                    # from the lowest label up, so that none comes among the numbers of the axis
+    for py, name, last, colour in sorted(ends, reverse=True):
+        py = above = min(py, above)
         plot.words(472, py, name, colour, "start", 13)
         plot.words(472, py + 16, number(last), colour, "start", 13)
-        below += 36
+        above -= 36
     if len(dots):
         said.append(f"circles, one a step: from {number(np.min(dots))} to {number(np.max(dots))}")
     text = "\n".join(said)

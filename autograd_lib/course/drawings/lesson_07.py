@@ -21,17 +21,24 @@ def _losses(plot, runs, words):
         plot.words(px + 8, py + 4, name, colour, "start", 13)
 
 
+def trained(gradient, w, b=0.0):
+    """The losses of the neuron of lesson 05, with x = 2 and y = 1, over 200 steps at the rate 0.1. gradient(w, b) is that of w."""
+    losses = []
+    for _ in range(201):
+        losses.append((np.tanh(2 * w + b) - 1) ** 2 / 2)
+        g = gradient(w, b)
+        w, b = w - 0.1 * g, b - 0.1 * g / 2      # x = 2, so b's gradient is half of w's
+    return losses
+
+
 def mystery():
-    """The losses of the neuron of lesson 05 over 200 steps from w = 1: with the right slope of tanh, and with the published one."""
-    runs = []
-    for slope in (lambda z: 1 - z * z, lambda z: z * z):
-        inside, losses = 2.0, []      # w·x + b: with x = 2 a step moves it by 2·2 + 1 times the gradient of b
-        for _ in range(201):
-            z = np.tanh(inside)
-            losses.append((z - 1) ** 2 / 2)
-            inside -= 0.1 * 5 * (z - 1) * slope(z)
-        runs.append(losses)
-    return runs
+    """Its losses from w = 1: with the right slope of tanh, and with the published one."""
+    def gradient(slope):
+        def of_w(w, b):
+            z = np.tanh(2 * w + b)
+            return (z - 1) * slope(z) * 2
+        return of_w
+    return [trained(gradient(slope), 1.0) for slope in (lambda z: 1 - z * z, lambda z: z * z)]
 
 
 def two_losses(one, other):
@@ -44,8 +51,8 @@ def two_losses(one, other):
     return Picture(svg("0 0 540 300", "".join(plot.parts), text), text)
 
 
-def duel(w, right, published, trained):
-    """Both gradients over the weight, and the losses of both trainings that start at w: `trained(gradient, w)` gives the list."""
+def duel(w, right, published):
+    """Both gradients over the weight, functions of w and b; and the losses of both trainings that start at w."""
     left, ws = Axes((50, 40, 310, 250), (-1.5, 1.5), (-2.6, 0.4)), np.linspace(-1.5, 1.5, 121)
     left.frame(ticks(-1.5, 1.5, 6), ticks(-2, 0, 4), "weight w", "gradient of w, over w")
     left.line([w, w], [-2.6, 0.4], style.LINE, 1.5)
@@ -128,11 +135,18 @@ def _bars(title, values, limits, powers, shown):
 # --- The ward -----------------------------------------------------------------------------------------------------------------
 
 def shown(value):
-    """What came out of an examination, short enough for a cell."""
-    return "error" if isinstance(value, str) else number(value)
+    """What came out of an examination, short enough for a cell: an array with a line for each of its rows."""
+    if isinstance(value, str):
+        return "error"
+    return "\n".join(" ".join(map(number, row)) for row in np.atleast_2d(value))
 
 
-def ward(sheets):
+def in_line(value):
+    """The same in one line."""
+    return f"[{shown(value)}]".replace("\n", "; ") if np.ndim(value) else shown(value)
+
+
+def ward(sheets, of=clinic):
     """The examinations, a line each, and what each engine shows: {letter: sheet}. What is not right is framed and marked."""
     cell = f"padding:4px 3px;text-align:center;border:none;border-bottom:1px solid {style.LINE};background:none;color:{style.INK}"
     words = f"{cell};text-align:left;font-weight:normal;min-width:9em;max-width:22em"
@@ -140,27 +154,27 @@ def ward(sheets):
     heads = "".join(f'<th scope="col" style="{cell};font-weight:600;min-width:2.1em">{letter}</th>' for letter in sheets)
     rows = [f'<tr style="background:none"><th scope="col" style="{words}">examination</th>'
             f'<th scope="col" style="{right_cell}">right</th>{heads}</tr>']
-    lines = [f"The ward: {len(clinic.EXAMINATIONS)} examinations of {len(sheets)} engine{'s' * (len(sheets) != 1)}; ✗ is not right."]
-    for name, (asked, right, _) in clinic.EXAMINATIONS.items():
+    lines = [f"The ward: {len(of.EXAMINATIONS)} examinations of {len(sheets)} engine{'s' * (len(sheets) != 1)}; ✗ is not right."]
+    for name, (asked, right, _) in of.EXAMINATIONS.items():
         cells, found = [], []
         for letter, results in sheets.items():
             value = shown(results[name])
-            if clinic.fails(name, results[name]):
-                found.append(f"{letter} {value} ✗")
+            if of.fails(name, results[name]):
+                found.append(f"{letter} {in_line(results[name])} ✗")
                 cells.append(f'<td style="{cell}"><span style="border:2px dashed {style.GRADIENT};border-radius:4px;padding:1px 4px;'
-                             f'color:{style.GRADIENT};white-space:nowrap">{value}</span></td>')
+                             f'color:{style.GRADIENT};white-space:pre;display:inline-block">{value}</span></td>')
             else:
                 cells.append(f'<td style="{cell};color:{style.FAINT}">✓</td>')
         rows.append(f'<tr style="background:none"><th scope="row" style="{words}">{escape(asked)}</th>'
-                    f'<td style="{right_cell}">{shown(right)}</td>{"".join(cells)}</tr>')
-        lines.append(f"{asked}: right {shown(right)}; " + ("; ".join(found) if found else "nobody fails"))
+                    f'<td style="{right_cell};white-space:pre">{shown(right)}</td>{"".join(cells)}</tr>')
+        lines.append(f"{asked}: right {in_line(right)}; " + ("; ".join(found) if found else "nobody fails"))
     table = f'<table style="border:none;border-collapse:collapse;margin:0;font-size:13px">{"".join(rows)}</table>'
     return Picture(f'<div style="{style.CARD};font-family:{style.FONT}">{table}</div>', "\n".join(lines))
 
 
-def case(letter, method="as found"):
+def case(letter, method="as found", of=clinic):
     """A patient's card, and the ill method as found; or the healthy one, "mended"; with the lines that differ marked."""
-    mended, patient = method == "mended", clinic.PATIENTS[letter]
+    mended, patient = method == "mended", of.PATIENTS[letter]
     ill, healthy = patient.source.splitlines(), patient.healthy.splitlines()
     code = []
     here, there = (healthy, ill) if mended else (ill, healthy)
@@ -172,11 +186,11 @@ def case(letter, method="as found"):
             code.append(f'<span style="{colour}">{escape(marked)}</span>')
     facts = [("complaint", patient.symptom), ("published in", patient.writeup), ("a gradient check", patient.check),
              ("cause", patient.cause)]
-    for name, ill_value in clinic.sheet(patient.engine).items():
+    for name, ill_value in of.sheet(patient.engine).items():
         if name in patient.shows:
-            value = clinic.sheet(clinic.Scalar)[name] if mended else ill_value
-            sign = "✗" if clinic.fails(name, value) else "✓"
-            facts.append(("its examination", f"{clinic.EXAMINATIONS[name][0]}: {shown(value)} {sign}"))
+            value = of.sheet(patient.engine.__base__)[name] if mended else ill_value
+            sign = "✗" if of.fails(name, value) else "✓"
+            facts.append(("its examination", f"{of.EXAMINATIONS[name][0]}: {in_line(value)} {sign}"))
     cells = "".join(f'<tr style="background:none"><th scope="row" style="text-align:left;padding:2px 14px 2px 0;font-weight:normal;'
                     f'color:{style.FAINT};vertical-align:top;white-space:nowrap">{name}</th>'
                     f'<td style="text-align:left;padding:2px 0">{escape(fact)}</td></tr>' for name, fact in facts)

@@ -54,14 +54,6 @@ prediction(
     reveal="""**50** on each: in a product, the local gradient of one slot is what stands in the other. They must be **added**:
         50 + 50 = 100. If they multiplied, it would be 2500.""")
 
-prediction(
-    "02.back", question="""In $L = (y \\cdot x + x) \\cdot w$, with x = 2 and w = 10: no number on a path is 0, and still the gradient of
-        x can be 0. At which y?""",
-    answer=-1,
-    reveal="""First the 40: through p come 3 · 1 · 10 = 30, straight into s come 1 · 10 = 10. It is 0 at **y = −1**: one path brings
-        −10, the other +10. They cancel: two knobs turned against each other. A nudge of x does not move L at all, though it moves p. And it
-        stays 0 as you slide x: the gradient of x is 10 · (y + 1), and x itself is not in it. Try it.""")
-
 card("02", [
     "∂z/∂x is the slope of z when x alone moves and the other inputs stand still.",
     "Two knobs: dz ≈ (∂z/∂x) dx + (∂z/∂y) dy. The parts add.",
@@ -100,7 +92,7 @@ def _knobs(combine):
 
 
 @exercise(
-    "02.two_knobs", minutes=6, difficulty="medium",
+    "02.two_knobs", minutes=6, difficulty="optional",
     question="""
         Write `two_knobs(f, x, y, dx, dy)`: the *predicted* change, for any f of two inputs. Measure the two slopes at (x, y) with
         `central`, each with the other knob held still.""",

@@ -2,8 +2,8 @@
 import numpy as np
 
 from ... import Tensor, nn
-from . import NotYet, Wrong, brief, exercise, expect, expect_call, is_stub
-from .compare import returned, same
+from . import NotYet, Wrong, brief, exercise, expect, expect_call
+from .compare import has_blank, returned, same
 from .mistakes import printed
 from .texts import Question, card, prediction, recall
 
@@ -16,48 +16,49 @@ ROUTES = ARRIVES * 2 * P, ARRIVES * 2 * Q, ARRIVES * 2 * Q * 0.4 * 2 * P
 
 
 def _about(wrong, hint):
-    """Recognises three numbers that were rounded on the way."""
+    """Recognises numbers that were rounded on the way."""
     return lambda got, expected: hint if same(got, wrong, 0, 6e-4) else None
 
 
 _B, _C, _BOTH = ROUTES
 _ROUTES = [
-    ((_C, _B, _BOTH), "The first two are swapped: the arrow from w₃ to b has local 1.09, that to c 0.8376."),
-    ((_B, _C, 0.0), "The third route is there: w₃ moves b, and b moves c as well. Block each arrow in turn: which one does it need?"),
-    ((_B, _C, _B + _C), "The third is a route of its own, not the sum of the other two: w₃ → b → c → ŷ → L."),
-    ((_B, _C, _B * _C), "Multiply the arrows along the third route. What the other routes bring has no place in it."),
-    ((_B + _BOTH, _C, _BOTH), "The third route is counted twice: the first is w₃ → b → ŷ → L alone, without the arrow from b to c."),
-    ((_B, _C + _BOTH, _BOTH), "The third route is counted twice: the second is w₃ → c → ŷ → L alone, without b."),
-    ((2 * P, 2 * Q, 0.8 * P * Q * 2), "These are local. Carry each route on to L: over c or b to ŷ, and from there to L."),
-    ((2 * P * _B / ARRIVES, _C, _BOTH), "Along the first route 1.09 is there twice."),
-    ((_B, _C, ARRIVES * 0.8 * Q), "The third route begins at w₃: its first arrow, with local 1.09, is missing."),
-    ((_B, _C, ARRIVES * 2 * P * 0.4), "The arrow from b to c has the local gradient 0.335. 0.4 is the value of w₂ alone."),
+    ((_B, _C), "0.3010 is the route through b alone, and it is given. Asked are the two others."),
+    ((_BOTH, _C), "The two are swapped: the route through c alone is w₃ → c → ŷ → L."),
+    ((_C, 0.0), "The third route is there: w₃ moves b, and b moves c as well. Block each arrow in turn: which one does it need?"),
+    ((_C, _B + _C), "Through b and c is a route of its own, not the sum of two others: w₃ → b → c → ŷ → L."),
+    ((_C, _B * _C), "Multiply the arrows along the last route. What the other routes bring has no place in it."),
+    ((_C + _BOTH, _BOTH), "One route is counted twice: through c alone is w₃ → c → ŷ → L, without b."),
+    ((_C, _C + _BOTH), "One route is counted twice: through b and c is w₃ → b → c → ŷ → L, and nothing else."),
+    ((2 * Q, 0.8 * P * Q * 2), "These are local. Carry each route on to L: from c to ŷ, and from there to L."),
+    ((2 * P * _C / (2 * Q), _BOTH), "The arrow from w₃ to c has the local gradient 0.8376; 1.09 is that from w₃ to b."),
+    ((_C, ARRIVES * 0.8 * Q), "The last route begins at w₃: its first arrow, with local 1.09, is missing."),
+    ((_C, ARRIVES * 2 * P * 0.4), "The arrow from b to c has the local gradient 0.335. 0.4 is the value of w₂ alone."),
+    ((_C, 2 * P * 2 * Q * ARRIVES), "0.8376 belongs to the arrow from w₃ to c. This route comes from b, and that arrow has 0.335."),
 ]
 
 
 @exercise(
-    "06.routes", minutes=8, difficulty="medium",
+    "06.routes", minutes=5, difficulty="medium",
     question="""
-        Three routes lead from w₃ to L: through b alone, through c alone, and through b *and* c. What does each bring? Multiply the local
-        gradients along it; they are all in the picture at the top. Four digits are enough.""",
+        w₃ reaches L by three routes. Through b alone it brings 1.09 · 0.8905 · 0.3101 = 0.3010, the local gradients along
+        w₃ → b → ŷ → L in the picture at the top. What do the others bring, through c alone, and through b *and* c? Four digits are
+        enough.""",
     stub="""
-        through_b = ...
         through_c = ...
         through_both = ...""",
-    hints=["The first route is w₃ → b → ŷ → L. Three arrows, three numbers from the picture.",
-           "Block an arrow in your mind, by taking its local gradient for 0. Each route that uses it brings nothing. Which ones are left?",
-           ("Help: my three add up to 0.5323", """
+    hints=["The second route is w₃ → c → ŷ → L. Three arrows, three numbers from the picture.",
+           "The third has four arrows: w₃ → b → c → ŷ → L.",
+           ("Help: with mine, the three add up to 0.5323", """
             So did the talk's. Two routes end in c's own arrow to ŷ: one comes from w₃ directly, the other by way of b.""")],
     solution="""
-        through_b = 1.09 * 0.8905 * 0.3101
         through_c = 0.8376 * 0.8905 * 0.3101
         through_both = 1.09 * 0.335 * 0.8905 * 0.3101""",
     explained="0.3010 + 0.2313 + 0.1008 = 0.6331. The first two alone make 0.5323, the slide's number.",
     why="Add over all paths, and that means all. A weight that is used in several places is where one is forgotten first.",
     mistakes=[*_ROUTES, *(_about(*pair) for pair in _ROUTES)],
-    planted=[(tuple(np.round(wrong, 4)), hint) for wrong, hint in _ROUTES[:2]] + [((0.6331, 0.6331, 0.6331), "Number 1 of 3")])
+    planted=[(tuple(np.round(wrong, 4)), hint) for wrong, hint in _ROUTES[:2]] + [((0.6331, 0.6331), "Number 1 of 2")])
 def routes(answer):
-    expect(answer, ROUTES, tried="what the three routes bring", shown="three other numbers", atol=6e-4, hints=routes.mistakes)
+    expect(answer, ROUTES[1:], tried="what the two routes bring", shown="two other numbers", atol=6e-4, hints=routes.mistakes)
 
 
 # --- The loop ------------------------------------------------------------------------------------------------------------------
@@ -118,16 +119,19 @@ def _runs(train, *args):
 
 
 @exercise(
-    "06.train", minutes=10, difficulty="medium",
+    "06.train", minutes=6, difficulty="medium",
     question="""
-        Write `train(model, loss, examples, rate)`. For each example (x, y), one after the other: forget the old gradients; compute
-        `L = loss(model, x, y)`; walk back; move every parameter against its gradient. Give back the list of the losses, as plain
-        numbers (`L.item()`).""",
+        Complete `train(model, loss, examples, rate)`. For each example (x, y), one after the other: forget the old gradients; compute
+        `L = loss(model, x, y)`; walk back; move every parameter against its gradient.""",
     stub="""
         def train(model, loss, examples, rate):
-            ...""",
-    hints=["The skeleton: `losses = []`, then `for x, y in examples:` with the four things inside, then `return losses`.",
-           "Moving is a loop of its own, inside the other: `for p in model.parameters(): p.data -= rate * p.grad`.",
+            losses = []
+            for x, y in examples:
+                L = ...
+                losses.append(L.item())      # a plain number, without its graph
+            return losses""",
+    hints=["One line before `L = …`, and the rest after it: `model.zero_grad()`, `L = loss(model, x, y)`, `L.backward()`, then the step.",
+           "The step is a loop of its own, inside the other: `for p in model.parameters(): p.data -= rate * p.grad`.",
            ("Help: the losses do not fall", """
             Look at how far the lines are indented. What stands outside the loop happens once, after all examples: in a copy of the
             talk's code that went around, the update does, so that 500 examples make one step."""),
@@ -142,7 +146,7 @@ def _runs(train, *args):
                 L.backward()
                 for p in model.parameters():
                     p.data -= rate * p.grad
-                losses.append(L.item())
+                losses.append(L.item())      # a plain number, without its graph
             return losses""",
     explained="Forget, forward, backward, step: every training loop has these four. The list is for the curious.",
     why="This loop does not know what the model is. It will train everything in this course.",
@@ -162,7 +166,7 @@ def _runs(train, *args):
         (lambda model, loss, examples, rate: [loss(model, x, y).item() for x, y in examples], "Nothing has moved"),
         printed(_loop(), "write return")])
 def train(answer):
-    if is_stub(answer):
+    if has_blank(answer):
         raise NotYet
     for start, rate in [((0.5, -0.25), 0.1), ((-1.0, 2.0), 0.03)]:
         model, said = _Line(*start), f"train a line w·x + b from w = {start[0]:g}, b = {start[1]:g} on three examples, rate {rate}"
@@ -198,14 +202,17 @@ def train(answer):
 
 # --- The talk's model by hand --------------------------------------------------------------------------------------------------
 
-def _by_hand(open_b=None, open_c=None, slope=4.0, outer=2.0, inner=None, third=None, order=(0, 1, 2), error=1.0, closed=False):
+def _by_hand(open_b=None, open_c=None, slope=4.0, height=4.0, outer=2.0, inner=None, third=None, order=(0, 1, 2), closed=False,
+             bend=lambda p: max(p, 0.0), gate=None):
     """The three gradients, with one thing changed."""
     def gradients(w1, w2, w3, x, y):
         a = x * x
         p, q = w1 * a + w3, w2 * a + w3
-        b, c = max(p, 0.0), max(q, 0.0)
-        g = outer * error * (4 * np.sin(b + c) - y) * slope * np.cos(b + c)
+        b, c = bend(p), bend(q)
+        g = outer * (height * np.sin(b + c) - y) * slope * np.cos(b + c)
         gb, gc = (g if open_b or p > 0 else 0.0), (g if open_c or q > 0 else 0.0)
+        if gate:
+            gb, gc = gate(g, b), gate(g, c)
         if closed and (p <= 0 or q <= 0):
             gb = gc = 0.0
         last = {None: gb + gc, "b": gb, "c": gc, "a": (gb + gc) * a, "mean": (gb + gc) / 2}[third]
@@ -217,21 +224,32 @@ def _by_hand(open_b=None, open_c=None, slope=4.0, outer=2.0, inner=None, third=N
 right_by_hand = _by_hand()
 
 
+_GATE = "A relu whose sum is not above 0 lets nothing pass: the gate of b or of c is missing."
+_WHOLE = "w₃ stands in both branches: what comes through b and what comes through c are added, whole."
+
+
 @exercise(
-    "06.by_hand", minutes=10, difficulty="hard",
+    "06.by_hand", minutes=5, difficulty="medium",
     question="""
-        Write `by_hand(w1, w2, w3, x, y)`: the gradients of w₁, w₂ and w₃, in this order, from plain numbers. Go forward once, then use the
-        box. (`np.sin`, `np.cos`, and an `if` or `max` for relu.)""",
+        Complete `by_hand(w1, w2, w3, x, y)`: the gradients of w₁, w₂ and w₃, from plain numbers. The way forward is there; the box is the
+        way back. (`np.sin`, `np.cos`.)""",
     stub="""
         def by_hand(w1, w2, w3, x, y):
-            ...""",
-    hints=["Forward first: `a`, then `b = max(w1 * a + w3, 0)`, then c in the same way, then `g`.",
-           "What passes the relu of b: `gb = g if w1 * a + w3 > 0 else 0.0`. The same for c, with its own sum. Each relu has its own gate.",
-           ("Help: w₃ is half of what is expected", "w₃ stands in b and in c. Two routes, and they add up.")],
+            a = x * x
+            b = max(w1 * a + w3, 0)
+            c = max(w2 * a + w3, 0)
+            g = ...
+            gb = ...
+            gc = ...
+            return gb * a, gc * a, gb + gc""",
+    hints=["g is the second line of the derivation, as it stands, with $\\hat y = 4 \\sin(b + c)$.",
+           "What passes the relu of b: `gb = g if b > 0 else 0.0`. The same for c. Each relu has its own gate.",
+           ("Help: at first right, then wrong", "The first numbers have both gates open. Later ones do not: where b is 0, what is gb?")],
     solution="""
         def by_hand(w1, w2, w3, x, y):
             a = x * x
-            b, c = max(w1 * a + w3, 0), max(w2 * a + w3, 0)
+            b = max(w1 * a + w3, 0)
+            c = max(w2 * a + w3, 0)
             g = 2 * (4 * np.sin(b + c) - y) * 4 * np.cos(b + c)
             gb = g if b > 0 else 0.0
             gc = g if c > 0 else 0.0
@@ -239,15 +257,20 @@ right_by_hand = _by_hand()
     explained="Both branches get the same g; each relu lets it pass or not. `b > 0` asks the same as `w1 * a + w3 > 0`.",
     why="While both gates are open w₁ and w₂ get the same, g·a, and w₃ gets g twice. When one closes, w₃ keeps the other.",
     mistakes=[
-        (_by_hand(open_b=True, open_c=True), "A relu whose sum is not above 0 lets nothing pass: the gate of b or of c is missing."),
-        (_by_hand(open_b=True), "A relu whose sum is not above 0 lets nothing pass: the gate of b or of c is missing."),
-        (_by_hand(open_c=True), "A relu whose sum is not above 0 lets nothing pass: the gate of b or of c is missing."),
+        (_by_hand(open_b=True, open_c=True), _GATE), (_by_hand(open_b=True), _GATE), (_by_hand(open_c=True), _GATE),
+        (_by_hand(bend=lambda p: p), "On the way forward relu is missing: below 0, b and c are 0. `max(…, 0)`."),
+        (_by_hand(bend=lambda p: p, open_b=True, open_c=True),
+         "The relus are missing on both ways: below 0, b is 0 on the way forward, and nothing passes on the way back. The same for c."),
+        (_by_hand(gate=lambda g, b: g * b), "A gate lets all of g through, or nothing: how large b is has no place in it."),
+        (_by_hand(gate=lambda g, b: b), "What passes the gate is g, not b."),
+        (_by_hand(gate=lambda g, b: 1.0 if b > 0 else 0.0), "The gate is 1 or 0, and what passes is g times that."),
         (_by_hand(closed=True), "Each branch has a gate of its own: when one is closed, the other still lets g pass."),
-        (_by_hand(third="b"), "w₃ stands in both branches: what comes through b and what comes through c are added, whole."),
-        (_by_hand(third="c"), "w₃ stands in both branches: what comes through b and what comes through c are added, whole."),
+        (_by_hand(gate=lambda g, b: max(g, 0.0)), "The gate asks b, not g: where b is above 0, a negative g passes too."),
+        (_by_hand(third="b"), _WHOLE), (_by_hand(third="c"), _WHOLE), (_by_hand(third="mean"), _WHOLE),
         (_by_hand(third="a"), "w₃ is added, not multiplied by a: its local gradient is 1."),
-        (_by_hand(third="mean"), "w₃ stands in both branches: what comes through b and what comes through c are added, whole."),
-        (_by_hand(slope=1.0), "The factor 4 of ŷ = 4 sin(b + c) is in its slope too: 4 cos(b + c)."),
+        (_by_hand(slope=1.0), "One 4 is missing, the second: ŷ = 4 sin(b + c) has the slope 4 cos(b + c)."),
+        (_by_hand(height=1.0), "One 4 is missing, the first: the error is 4 sin(b + c) − y."),
+        (_by_hand(height=1.0, slope=1.0), "Both 4s are missing: ŷ is 4 sin(b + c), in the error and in the slope."),
         (_by_hand(slope=-4.0), "The slope of sin is cos, without a minus; and the error is ŷ − y."),
         (_by_hand(outer=1.0), "L = (ŷ − y)² has the slope 2 (ŷ − y): the 2 is missing. (There is no half in front here.)"),
         (_by_hand(inner=lambda x, z, p: x), "w₁ is multiplied by a, and a is x²: the local gradient is a, not x."),
@@ -259,9 +282,9 @@ right_by_hand = _by_hand()
              (lambda w1, w2, w3, x, y: tuple(2 * w for w in (w1, w2, w3)), "expected"),
              (lambda w1, w2, w3, x, y: tuple(-1e-3 * one for one in right_by_hand(w1, w2, w3, x, y)), "Every entry is")])
 def by_hand(answer):
-    if is_stub(answer):
+    if has_blank(answer):
         raise NotYet
-    for given in [(1.7, 0.2, 0.6, 0.9, 2.0), (1.3, 0.1, -0.4, 0.9, 2.5), (-0.5, 1.5, -0.25, 0.8, 1.0), (1.3, 0.1, -0.4, 0.3, 0.5),
+    for given in [(1.7, 0.2, 0.6, 0.9, 1.0), (1.3, 0.1, -0.4, 0.9, 2.5), (-0.5, 1.5, -0.25, 0.8, 1.0), (1.3, 0.1, -0.4, 0.3, 0.5),
                   (1.6, 0.3, 0.1, 0.5, 0.25)]:
         expect_call(answer, *given, gives=right_by_hand(*given), hints=by_hand.mistakes)
 
@@ -299,14 +322,6 @@ prediction(
     choices={"moves furthest": ["w₁", "w₂", "w₃"], "larger gradient": ["that of w₁", "that of w₂", "they are equal"]},
     reveal="""**w₃** moves furthest: it has two routes where the others have one, and theirs are multiplied by a, which is at most 1. The
         gradients of w₁ and w₂ are **equal**, although their values are not. Why? Work it out below.""")
-
-prediction(
-    "06.closes", question="""
-        x lies between 0 and 1, so a does too. w₃ sinks as the model learns, while w₂ stays about 0.14. How far must w₃ sink until
-        branch c is closed for *every* x?""",
-    answer=-0.14, tolerance=0.02,
-    reveal="""To about **−0.14**. $w_2 a + w_3$ is largest at a = 1, where it is $w_2 + w_3$. Once that is not above 0, no x opens c any
-        more.""")
 
 prediction(
     "06.longer", question="""

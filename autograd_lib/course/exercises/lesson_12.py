@@ -11,13 +11,13 @@ from .mistakes import in_place, printed, swapped
 from .texts import Question, card, prediction, recall
 
 recall("12", [
-    Question("A value has two users. Two gradients come back to it. What happens to them? (Lesson 02)", "they are added",
+    Question("The steepest direction of a loss has the curvature 50. From which learning rate on does plain gradient descent diverge? "
+             "(Lesson 11)", 0.04, "From 2 / 50 = **0.04** on: there each step lands as far away on the other side as it started."),
+    Question("Softmax gives the probabilities 0.7, 0.2 and 0.1, and the first class is the true one. What is the gradient of −log p at "
+             "the three logits? (10)", [-0.3, 0.2, 0.1], "p − onehot: **[−0.3, 0.2, 0.1]**. It sums to 0."),
+    Question("A value has two users. Two gradients come back to it. What happens to them? (02)", "they are added",
              "They are **added**: each user is a route by which a change arrives.",
-             ["they are added", "they are multiplied", "the larger one counts"]),
-    Question("A function has 1000 inputs. How many evaluations do central differences need for the whole gradient? (01)", 2000,
-             "**2000**, two an input. A backward pass gets all 1000 gradients in one walk over the graph."),
-    Question("The gradient is −3 and x moves by 0.02. How far does the value move? (00)", -0.06,
-             "By about **−0.06**: a rate, times the nudge.")])
+             ["they are added", "they are multiplied", "the larger one counts"])])
 
 prediction(
     "12.pull", question="""After 300 steps of training, which points pull hardest at the boundary?
@@ -26,21 +26,19 @@ prediction(
         - **B** points deep inside their own colour, where it is sure and right
         - **C** points deep inside the other colour, where it is sure and wrong""",
     answer="C", choices=["A", "B", "C"],
-    reveal="""**C.** The text below derives it. If you chose A, you are in good company: those pull too, but only half as
-        hard.""")
+    reveal="""**C.** The pull of a point is 1 − p(true class). Sure and wrong, that is almost 1. If you chose A, you are in good
+        company: those pull too, but only half as hard.""")
 
 prediction(
-    "12.first_loss", question="A network for ten digits has learned nothing yet. What is its loss, the mean of −log p(true class)?",
-    answer=2.303, tolerance=0.15,
-    reveal="""Knowing nothing, it gives each of ten classes about 1/10. So about −log(1/10) = log 10 ≈ **2.303**. It is worth knowing by
-        heart: a first loss far above it means that the start is wrong, and a loss that stays there means that nothing is learned.""")
+    "12.start", question="""A network for ten digits has 64 pixels in, 256 hidden neurons, 10 logits out, and has learned nothing yet. For a
+        batch of 64 scans: which shape have the logits, and which the gradient of the first layer's weight? And about what is the loss,
+        the mean of −log p(true class)?""",
+    answer={"logits": (64, 10), "gradient": (256, 64), "loss": 2.303}, tolerance=0.15,
+    reveal="""Logits **(64, 10)**: one row a scan, one column a digit. The gradient has the shape of its weight, whatever the batch:
+        **(256, 64)**, a row a hidden neuron, a column a pixel.
 
-prediction(
-    "12.shapes", question="""64 pixels in, 256 hidden neurons, 10 logits out. For a batch of 64: which shape have the logits, and which
-        the gradient of the first layer's weight?""",
-    answer={"logits": (64, 10), "gradient": (256, 64)},
-    reveal="""Logits **(64, 10)**: one row an image, one column a digit. The gradient has the shape of its weight, whatever the batch:
-        **(256, 64)**, a row a hidden neuron, a column a pixel.""")
+        Knowing nothing, it gives each of ten classes about 1/10. So the loss is about −log(1/10) = log 10 ≈ **2.303**. Worth knowing by
+        heart: a first loss far above it means that the start is wrong, and one that stays there means that nothing is learned.""")
 
 prediction(
     "12.zero", question="""All weights and biases are 0. Which of the four parameters (weight and bias of the first layer, weight and bias
@@ -52,8 +50,7 @@ prediction(
         not after twenty epochs.
 
         So not zero. Then everything at 0.1? Now gradients flow. But every hidden neuron computes the same value, gets the same gradient,
-        takes the same step, and stays the same for ever: as many neurons as you like, one opinion. The cell below trains both starts and a
-        random one, with 32 hidden neurons.""")
+        takes the same step, and stays the same for ever: as many neurons as you like, one opinion.""")
 
 prediction(
     "12.parrot", question="""A network learns 200 scans whose labels were shuffled, for 300 epochs. What is its accuracy, in percent, on
@@ -74,7 +71,7 @@ card("12", [
     "First loss with C classes: about log C. If it stays there, nothing is learned.",
     "Start at random, of size 1/√n: equal neurons stay equal.",
     "One order for images and labels.",
-    "Only the held-out score counts, and only for what was really held out: scaler, seeds and hands too."])
+    "Only the held-out score counts; what you choose by it (a width, a seed) has learned from it too."])
 
 # --- 12.batches -----------------------------------------------------------------------------------------------------------
 
@@ -219,7 +216,7 @@ def _blown_up(got, expected):
 
 
 @exercise(
-    "12.scale", minutes=8, difficulty="medium",
+    "12.scale", minutes=8, difficulty="optional",
     question="""
         Often each pixel is scaled to mean 0 and spread 1 before training. Mean and spread are *learned* numbers. Write
         `standardise(train, new)`, which returns `(train scaled, new scaled)`.
@@ -354,7 +351,7 @@ def _goes_on():
 @exercise(
     "12.curve", minutes=8, difficulty="medium",
     question="""
-        Would more data help? Ask the data you have. Write `held_out_accuracy(n)`: make `nn.MLP([64, 32, 10], rng=0)`, `train` it on the
+        Write `held_out_accuracy(n)`: make `nn.MLP([64, 32, 10], rng=0)`, `train` it on the
         **first n** training scans for `40_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (Fewer
         scans, more epochs: so each network takes about as many steps, and only the data differ.)
 

@@ -31,7 +31,7 @@ def one_arrival(right, hint="Exactly half: two contributions arrive, and one sur
 
 
 def stale(right, hint="Half as much again: after the second backward something still holds the gradients of the first. "
-                      "Which node was not fresh?"):
+                      "Which value was not fresh?"):
     """The fingerprint of two backward calls that keep the gradients of inner nodes: three times one call, where two are right."""
     return _changed(right, lambda z: scaled(1.5, z)), hint
 

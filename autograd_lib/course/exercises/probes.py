@@ -169,14 +169,14 @@ ENGINE_CASES = [
 
 FAULTS = {
     "replaced": "The second call has replaced the first. An input adds up what arrives, until somebody clears it.",
-    "=": "Exactly half at a node used twice: two contributions arrive, and one survived. Is there an = where += belongs?",
-    "early": "A node was passed on before all of it had arrived. Who still owes this node? Visit it after all its users.",
-    "kept": "Three times, for two calls: inner nodes still hold what arrived in the first. Which node was not fresh?",
-    "seeded twice": "Four times, for two calls: L itself still held its 1 from the first. Which node was not fresh?",
+    "=": "Exactly half at a value used twice: two contributions arrive, and one survived. Is there an = where += belongs?",
+    "early": "A value was passed on before all of it had arrived. Who still owes this value? Visit it after all its users.",
+    "kept": "Three times, for two calls: inner values still hold what arrived in the first. Which value was not fresh?",
+    "seeded twice": "Four times, for two calls: L itself still held its 1 from the first. Which value was not fresh?",
     "unseeded": "Nothing arrives anywhere. What is the gradient of L itself, where the walk begins?",
     "local": "Those are local gradients. Multiply each by what arrives at its output.",
     "own": "In a product the local gradient of x is the other factor, not x itself.",
-    "every path": "Every path is walked by itself. Visit each node once, when all its users have paid.",
+    "every path": "Every path is walked by itself. Visit each value once, when all its users have paid.",
     "recursive": "The walk calls itself, and Python stops it at about a thousand. Keep a list of what is to be visited."}
 
 
