@@ -52,14 +52,13 @@ CELLS = """{%- extends 'basic/index.html.j2' -%}
 """
 
 
-def inline(tex):
-    return convert(tex)
+def inline(tex, display="inline"):
+    # What the converter does not know: `aligned`, which is `align*` within a formula, and an escaped underscore in words.
+    return convert(re.sub(r"(begin|end){aligned}", r"\1{align*}", tex).replace(r"\_", "_"), display)
 
 
 def block(tex):
-    # `aligned` stands within a formula and `align*` on its own; a formula here is nothing but the one or the other
-    mathml = convert(re.sub(r"(begin|end){aligned}", r"\1{align*}", tex), "block")
-    return f'<div class="formula">{mathml}</div>'
+    return f'<div class="formula">{inline(tex, "block")}</div>'
 
 
 def formula(found):

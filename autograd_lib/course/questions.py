@@ -341,7 +341,9 @@ def place():
     button.on_click(toggle)
     update()
     toggle()
-    html, text = _twin([question for _, questions in PLACEMENT.values() for question in questions], "Where to begin")
+    every = [question for _, questions in PLACEMENT.values() for question in questions]
+    answers, text = _twin(every, "Where to begin")
+    html = _html(_list([question.question for question in every])) + answers
     begin = [f"- First miss at question {' or '.join(ask.number for ask in asks)}: {_begin(lesson)} {PLACEMENT[lesson][0]}"
              for lesson, asks in groups.items()]
     begin[-1] = begin[-1].replace(":", ", or none:", 1)
@@ -358,9 +360,8 @@ def _begin(lesson):
 
 
 def _twin(questions, title):
-    """(HTML with the answers folded, text without them) of questions."""
-    asked = [question.question for question in questions]
+    """(HTML, the answers folded: the questions stand in the cell above; text, the questions without them)."""
+    asked, reveals = [question.question for question in questions], [question.reveal for question in questions]
     if len(questions) == 1:
-        return _html(f"**{title}.** {asked[0]}") + _fold("Answer", questions[0].reveal), f"{title}: {asked[0]}"
-    return (_html(f"**{title}**\n\n{_list(asked)}") + _fold("Answers", _list([question.reveal for question in questions])),
-            f"{title}\n{_list(asked)}")
+        return _fold("Answer", reveals[0]), f"{title}: {asked[0]}"
+    return _fold("Answers", _list(reveals)), f"{title}\n{_list(asked)}"

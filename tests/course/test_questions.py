@@ -111,7 +111,7 @@ def test_first_frame_hides_the_answer():
     assert "application/vnd.jupyter.widget-view+json" in bundle
     assert bundle["text/plain"] == "Predict: What is the mean of $6 + h$ and $6 - h$?"
     before, fold = bundle["text/html"].split("<details>")
-    assert "the mean of" in before and "cancels" not in before and "cancels" in fold
+    assert not before and "cancels" in fold.split("</summary>")[1]
 
 
 def test_reveal_shows_both_answers_the_reason_and_its_maths():
@@ -196,7 +196,7 @@ def test_three_questions_by_number():
     assert [len(ask.parts) for ask in panel.children] == [1, 0, 1] and panel.children[0].parts[0].widget.description == "1. your answer"
     assert panel.text == "From memory\n1. $2 + 3$?\n2. Which points?\n3. Shape?"
     before, fold = panel.html.split("<details>")
-    assert "Which points" in before and "Those at" not in before and "Those at" in fold
+    assert not before and "Those at" in fold.split("</summary>")[1]
 
 
 def test_thought_alone_is_enough(folder):
