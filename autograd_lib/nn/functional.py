@@ -74,7 +74,8 @@ def _pool(reduce, x, kernel_size, stride):
     n, c, height, width = x.shape
     h, w = (height - kh) // sh + 1, (width - kw) // sw + 1
     if (sh, sw) == (kh, kw) and h > 0 and w > 0:       # windows side by side need no copies: four times as fast
-        blocks = ops.transpose(x[:, :, :h * kh, :w * kw], (0, 2, 3, 1))
+        whole = x if (h * kh, w * kw) == (height, width) else x[:, :, :h * kh, :w * kw]
+        blocks = ops.transpose(whole, (0, 2, 3, 1))
         z = reduce(ops.reshape(blocks, (n, h, kh, w, kw, c)), axis=(2, 4))
     else:
         windows = ops.unfold(x, kernel_size=(kh, kw), stride=(sh, sw))
