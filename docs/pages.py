@@ -104,7 +104,8 @@ def executed(path):
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             shown = output.get("data", {})
-            shown.pop(LIVE, None)
+            if shown.pop(LIVE, None) and "text/html" not in shown:
+                shown.clear()                  # a progress bar: its text is that of its first moment
             if "text/html" in shown:
                 shown["text/html"] = re.sub(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", formula, shown["text/html"], flags=re.DOTALL)
         if cell.cell_type == "code":
