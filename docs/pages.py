@@ -1,7 +1,7 @@
 """The course as pages to read without running: `make site` writes them into site/, and needs no network.
 
-Every notebook is executed as it comes, so its exercises are unsolved. What is live in JupyterLab stands there as its first frame, formulas as
-MathML, which browsers draw by themselves. Pages hold no script and ask nothing of another host.
+Every notebook is executed as it comes, so its exercises are unsolved. What is live in JupyterLab stands there as its first frame,
+formulas as MathML, which browsers draw by themselves. Pages hold no script and ask nothing of another host.
 """
 import html
 import os
@@ -11,6 +11,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import jinja2
 import nbformat
 from latex2mathml.converter import convert
 from nbclient import NotebookClient
@@ -27,15 +28,24 @@ PAGE = """<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
+<title>{{ page.title }}</title>
 <link rel="stylesheet" href="site.css">
 </head>
 <body>
 <a class="skip" href="#main">To the text</a>
-<nav class="contents" aria-label="Contents">{contents}</nav>
+<nav class="contents" aria-label="Contents"><ul>
+{%- for other in pages %}
+<li><a href="{{ other.file }}"{% if other is sameas page %} aria-current="page"{% endif %}>{{ other.number }} {{ other.title }}</a>
+{%- if other is sameas page and page.number %}<ul>
+{%- for anchor, words in page.sections %}<li><a href="#{{ anchor }}">{{ words }}</a></li>{% endfor %}</ul>{% endif %}</li>
+{%- endfor %}
+</ul></nav>
 <main id="main">
-{body}
-<nav class="turn" aria-label="Previous and next">{turn}</nav>
+{{ page.body | safe }}
+<nav class="turn" aria-label="Previous and next">
+{%- if before %}<a rel="prev" href="{{ before.file }}">Previous: {{ before.title }}</a>{% endif %}
+{%- if after %}<a rel="next" href="{{ after.file }}">Next: {{ after.title }}</a>{% endif -%}
+</nav>
 </main>
 </body>
 </html>
@@ -80,7 +90,7 @@ class Renderer(IPythonRenderer):
         return block(body)
 
     def heading(self, text, level):
-        anchor = html.unescape(re.sub(r"<[^>]+>", "", text)).replace(" ", "-")       # as JupyterLab's links to headings
+        anchor = plain(text).replace(" ", "-")                   # as JupyterLab's links to headings
         return f'<h{level} id="{html.escape(anchor)}">{text}</h{level}>\n'
 
     def link(self, text, url, title=None):
@@ -99,7 +109,8 @@ def markdown(text):
 def executed(path):
     """The notebook with its outputs, each as what is seen of it without a kernel."""
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False, resources={"metadata": {"path": str(NOTEBOOKS)}}).execute()
+    where = {"metadata": {"path": str(NOTEBOOKS)}}
+    NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False, resources=where).execute()
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -118,45 +129,45 @@ def readme():
     return (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Adding to it")[0].replace("](docs/", "](")
 
 
-def title_of(body):
-    return html.unescape(re.sub(r"<[^>]+>", "", re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)[1]))
+class Page:
+    def __init__(self, name, body):
+        self.file, self.body, self.number = f"{name}.html", body, name[:2] if name[:2].isdigit() else ""
+        self.title = plain(re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)[1])
+        headings = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body, re.DOTALL)
+        self.sections = [(html.unescape(anchor), plain(words)) for anchor, words in headings]
+
+
+def plain(words):
+    return html.unescape(re.sub(r"<[^>]+>", "", words))
 
 
 def build(folder):
-    """Write the site into `folder`, which is made anew."""
-    lessons = sorted(NOTEBOOKS.glob("*.ipynb"))
+    """Write the site into `folder`; an earlier one there goes. Raises FileExistsError if the folder holds anything else."""
+    folder = Path(folder)
+    if folder.exists() and any(folder.iterdir()) and not (folder / "site.css").exists():
+        raise FileExistsError(f"{folder} holds other files than a site: name a new folder, or empty it")
+    notebooks = sorted(NOTEBOOKS.glob("*.ipynb"))
     exporter = HTMLExporter(raw_template=CELLS, filters={"markdown2html": markdown})
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        bodies = {path.stem: exporter.from_notebook_node(notebook)[0] for path, notebook in zip(lessons, pool.map(executed, lessons))}
-    bodies = {"index": markdown(readme()), **bodies,
-              "teachers_guide": markdown((NOTEBOOKS / "teachers_guide.md").read_text(encoding="utf-8"))}
-    titles = {name: title_of(body) for name, body in bodies.items()}
+        lessons = [Page(path.stem, exporter.from_notebook_node(notebook)[0])
+                   for path, notebook in zip(notebooks, pool.map(executed, notebooks))]
+    guide = (NOTEBOOKS / "teachers_guide.md").read_text(encoding="utf-8")
+    pages = [Page("index", markdown(readme())), *lessons, Page("teachers_guide", markdown(guide))]
 
-    def link(name, words, **attributes):
-        return f'<a href="{name}.html"{"".join(f" {key}={value}" for key, value in attributes.items())}>{html.escape(words)}</a>'
-
-    folder = Path(folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    names = list(bodies)
-    for k, (name, body) in enumerate(bodies.items()):
-        contents = "<ul>" + "".join(f'<li>{link(n, n[:2] + " " + titles[n] if n[:2].isdigit() else titles[n], **{"aria-current": "page"} if n == name else {})}'
-                                    + sections(body) * (n == name and n != "index") + "</li>" for n in names) + "</ul>"
-        turn = "".join(link(names[j], f"{words}: {titles[names[j]]}", rel=rel) for j, words, rel in
-                       [(k - 1, "Previous", "prev"), (k + 1, "Next", "next")] if 0 <= j < len(names))
-        page = PAGE.format(title=html.escape(titles[name]), contents=contents, body=body, turn=turn)
-        (folder / f"{name}.html").write_text(page, encoding="utf-8")
-    highlighting = HtmlFormatter().get_style_defs(".highlight")
-    (folder / "site.css").write_text(f"{(ROOT / 'docs/site.css').read_text(encoding='utf-8')}\n{highlighting}\n", encoding="utf-8")
+    template = jinja2.Template(PAGE, autoescape=True)
+    for before, page, after in zip([None, *pages], pages, [*pages[1:], None]):
+        (folder / page.file).write_text(template.render(pages=pages, page=page, before=before, after=after), encoding="utf-8")
+    style = (ROOT / "docs/site.css").read_text(encoding="utf-8")
+    (folder / "site.css").write_text(f"{style}\n{HtmlFormatter().get_style_defs('.highlight')}\n", encoding="utf-8")
     for picture in (ROOT / "docs").glob("*.svg"):
         shutil.copy(picture, folder)
     return folder
 
 
-def sections(body):
-    found = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body, re.DOTALL)
-    return "<ul>" + "".join(f'<li><a href="#{anchor}">{words}</a></li>' for anchor, words in found) + "</ul>" if found else ""
-
-
 if __name__ == "__main__":
-    print(f"The course is in {build(*(sys.argv[1:] or [ROOT / 'site']))}: open index.html.")
+    try:
+        print(f"The course is in {build(*(sys.argv[1:] or [ROOT / 'site']))}: open index.html.")
+    except FileExistsError as error:
+        sys.exit(str(error))
