@@ -45,7 +45,7 @@ def returned(function, *args, tried, shown, hints=()):
     if got is None and not is_stub(function):
         raise Wrong(tried, "None", shown,
                     "It prints the result and gives None back: write return, and no print." if printed.getvalue().strip()
-                    else "Nothing came back: is there a return?")
+                    else "Nothing came back: is there a return, on every way through it?")
     return got
 
 

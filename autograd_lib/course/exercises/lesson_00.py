@@ -94,7 +94,7 @@ def hidden(x):
         (-4, "(−3)² is −3 times −3: a positive number."),
         (-1, "A square is a number times itself, not times 2."),
         (4, "The square comes first, then + 5."),
-        (-6, "That is the gradient at 0. The question asks for the value.")],
+        (-6, "That is the gradient at 0, or a ^: a power is ** in Python. The question asks for the value.")],
     planted=[(15, "expected  the height of the curve over x = 0"), ("14", "of type str")])
 def value(answer):
     expect(answer, 14, tried="f(0), where f(x) = (x − 3)² + 5", shown="the height of the curve over x = 0", hints=value.mistakes)

@@ -84,7 +84,9 @@ WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
            (-1.5, "The upstream gradient is missing: multiply by what arrives, g."),
            (15, "The right size with the wrong sign. Raise y a little: does z rise?"),
            (-30, "One division is missing: it is z / y, or x / y²."), (-2.5, "That is −1 / y². Where is the x that is shared?"),
-           (-5, "That is −1 / y. How much is shared matters too: z is in it.")]
+           (-5, "That is −1 / y. How much is shared matters too: z is in it."),
+           (-60, "That multiplies by y. Solved for dz, everything is divided by y."),
+           (lambda g, z, x, y: -g * x / y ^ 2, "A power is ** in Python: ^ is something else.")]
 
 
 @exercise(
@@ -111,6 +113,8 @@ WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
         ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g / y), "z is in it"),
         ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * x / y), "One division is missing"),
         ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g / y**2), "Where is the x"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * z * y), "divided by y"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * x / y ^ 2), "A power is **"),
         ((lambda g, z, x, y: g * y, lambda g, z, x, y: -g * z / y), "multiplies by y"),
         ((lambda g, z, x, y: g, lambda g, z, x, y: -g * z / y), "1 / y only"),
         ((lambda g, z, x, y: g // y, lambda g, z, x, y: -g * z / y), "rule for x"),
@@ -160,7 +164,7 @@ def drill(answer):
 @exercise(
     "03.reflected", minutes=4, difficulty="medium",
     question="""
-        Python uses the same two operations for `5 - x` and `6 / x`; the 5 and the 6 are constants and want no gradient. At $x = 2$, what
+        Python uses subtract and divide for `5 - x` and `6 / x` too; the 5 and the 6 are constants and want no gradient. At $x = 2$, what
         is the slope of $5 - x$? And of $6 / x$? Give both.""",
     stub="""
         slope_of_5_minus_x = ...
@@ -189,8 +193,8 @@ def reflected(answer):
 @exercise(
     "03.power", minutes=5, difficulty="medium",
     question="""
-        Write the rule of $z = x^n$ for a constant exponent: what goes to x. (In the library's row the exponent is the second input, y, so
-        here it is called y too.)""",
+        Write the rule of $z = x^n$ for a constant exponent: what goes to x. (In the library the exponent is the second input, y, so here
+        it is called y too.)""",
     stub="""
         power_x = lambda g, z, x, y: ...""",
     hints=["The box says $n \\cdot x^{n-1}$, and n is called y. What arrives multiplies it.",
@@ -202,6 +206,8 @@ def reflected(answer):
     mistakes=[
         (lambda g, z, x, y: g * y * x**y, "The power before: the exponent is one less."),
         (lambda g, z, x, y: g * y * x**y - 1, "Python takes the power first: x ** y - 1 is (x ** y) - 1. Brackets, around y - 1."),
+        (lambda g, z, x, y: g * y * x ^ (y - 1), "A power is ** in Python: ^ is something else."),
+        (lambda g, z, x, y: g * y * z ** (y - 1), "z is the power already. What is raised again is x."),
         (lambda g, z, x, y: g * x ** (y - 1), "The exponent comes down as a factor: where is it?"),
         (lambda g, z, x, y: g * 3 * x**2, "That is the rule of the cube alone. The exponent is y."),
         (lambda g, z, x, y: g * (y - 1) * x ** (y - 1), "The factor is the exponent itself; only the power has one less."),

@@ -75,8 +75,10 @@ FROM_Z = [
      (lambda g, z, x: g / z, "Exactly double: z stands in the product twice, so 2z dz ≈ dx."),
      (lambda g, z, x: g / 2 * z ** -0.5, "z is the root already: no second root of it."),
      (lambda g, z, x: 2 * g * z, "From dx ≈ 2z dz the slope dz/dx is 1 divided by 2z: upside down."),
+     (lambda g, z, x: g / 2 * x**-1 / 2, "Python takes the power first: x**-1/2 is (x**-1)/2. And with z it needs no power."),
      (lambda g, z, x: g * z * (1 - z), "That is the sigmoid's: are the two exchanged?")],
     [(lambda g, z, x: g * (1 - z * z), "That is tanh's rule. ① · ② is z (q − 1)/q, and 1/q is z."),
+     (lambda g, z, x: g * z ^ 2, "A power is ** in Python: ^ is something else."),
      (lambda g, z, x: g * (1 - z), "A factor z is missing: ① is −z/q, and 1/q is z."),
      (lambda g, z, x: -g * z * z, "That is ① with z for 1/q. It goes on through q: multiply by ②.")]]
 
@@ -84,7 +86,7 @@ FROM_Z = [
 @exercise(
     "04.from_z", minutes=5, difficulty="medium",
     question="""
-        Write both rules so that they read g and z alone, without x. (It is passed in so that the rule fits the table.)""",
+        Write both rules so that they read g and z alone. (x is passed in to fit the table.)""",
     stub="""
         sqrt_x = lambda g, z, x: ...
         sigmoid_x = lambda g, z, x: ...""",
@@ -128,6 +130,8 @@ TURN = [
     [(lambda g, z, x, y: g * z * np.log(z), "log z is the whole exponent, y log x. ④ is log x alone."),
      (lambda g, z, x, y: g * z * y, "In p = y log x it is y that moves: its slope is what stands before y."),
      (lambda g, z, x, y: g * z * y / x, "That is lesson 03's rule, for the base. Here the base is held, and y moves: ④ is log x."),
+     (lambda g, z, x, y: g * z * np.ln(x), "NumPy's natural logarithm is called np.log."),
+     (lambda g, z, x, y: g * z * RIGHT[0](x), "That calls a rule, which wants g, z and x. The logarithm itself is np.log(x)."),
      (lambda g, z, x, y: g * np.log(x), "That is ④ alone. p went through exp, whose slope is its height: z."),
      (lambda g, z, x, y: g * z * np.log(y), "The log of the base: in p = y log x, y is what moves, and log x stands before it.")]]
 
@@ -135,7 +139,7 @@ TURN = [
 @exercise(
     "04.turn", minutes=4, difficulty="medium",
     question="""
-        Write both: the rule of $z = \\log x$, and what goes to the *exponent* y in $z = x^y$.""",
+        Write both: the rule of $z = \\log x$, and what goes to the *exponent* y in $z = x^y$. In code log is `np.log`.""",
     stub="""
         log_x = lambda g, z, x: ...
         power_y = lambda g, z, x, y: ...""",
@@ -145,7 +149,8 @@ TURN = [
     solution="""
         log_x = lambda g, z, x: g / x
         power_y = lambda g, z, x, y: g * z * np.log(x)""",
-    explained="$z \\cdot \\log x$: exp's rule with a factor. At the base e, $\\log e = 1$, and it is exp's own.",
+    explained="$z \\cdot \\log x$: exp's rule with a factor. At the base e, $\\log e = 1$, and it is exp's own. (Let x move in "
+              "$e^{y \\log x}$: z · y/x, lesson 03's rule, now for every exponent.)",
     why="Two rules without a limit of their own: both came from exp.",
     planted=[
         *((((wrong, lambda g, z, x, y: g * z * np.log(x))), hint) for wrong, hint in TURN[0]),
@@ -189,6 +194,8 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
     (ag.where, 1, [np.array([True, False]), np.array([3.0, 2.0]), np.array([5.0, 6.0])], [
         (lambda g, z, c, x, y: g, "Where c is False z is y, and nothing goes to x."),
         (lambda g, z, c, x, y: np.where(c, x, 0), "That is a value. What goes to x is g, or nothing."),
+        (lambda g, z, c, x, y: np.where(c, x, y), "That is z, the value. What goes to x is g, or nothing."),
+        (lambda g, z, c, x, y: np.where(c, g), "np.where takes three: the condition, what where it holds, and what elsewhere."),
         (lambda g, z, c, x, y: np.where(c, g, y), "Where c is False nothing goes to x: 0, not y."),
         (lambda g, z, c, x, y: np.where(c, g * x, 0), "Where c is True z is x itself: the slope is 1.")])]
 RIGHT = (lambda g, z, x: g * (x > 0), lambda g, z, x: g * np.sign(x), lambda g, z, x, y: g * (x > y) + g / 2 * (x == y),
@@ -204,7 +211,7 @@ def _but(right, i, rule):
     "04.switches", minutes=5, difficulty="medium",
     question="""
         Four rules for x, with what is stated at the kinks. In a product a comparison such as `x > 0` is 1 or 0: that does without an
-        `if`, for whole arrays too. For `where` use `np.where`.""",
+        `if`, for whole arrays too. `np.where(c, a, b)` is a where c is true, else b.""",
     stub="""
         relu_x = lambda g, z, x: ...
         abs_x = lambda g, z, x: ...
@@ -218,7 +225,8 @@ def _but(right, i, rule):
         abs_x = lambda g, z, x: g * np.sign(x)
         maximum_x = lambda g, z, x, y: g * (x > y) + g / 2 * (x == y)
         where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
-    explained="Each is a switch: all of g, or nothing; only a tie is shared.",
+    explained="Each is a switch: all of g, or nothing; only a tie is shared. (relu(x) is maximum(x, 0), and at 0 one states 0, the other "
+              "½: a stated rule belongs to the op.)",
     why="No limits were needed: between its kinks each of them is a straight line.",
     planted=[
         *((_but(RIGHT, i, wrong), hint) for i, (*_, mistakes) in enumerate(SWITCHES) for wrong, hint in mistakes),
@@ -244,6 +252,7 @@ DRILL = [
      (lambda g, z, x: g * np.exp(x), "That is the slope of the inside, 1 + eˣ. The log comes first: divide by 1 + eˣ."),
      (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)), "That is the slope of the sigmoid. Of softplus it is the sigmoid itself."),
      (lambda g, z, x: g * z * (1 - z), "z is softplus's output, not the sigmoid's. The slope is σ(x), of the input."),
+     (lambda g, z, x: g * RIGHT[0](x), "That calls a rule, which wants g, z and x. The sigmoid itself is ag.sigmoid(x)."),
      (lambda g, z, x: g / (1 + np.exp(x)) * np.exp(x) ** 2, "One eˣ too many: it is eˣ / (1 + eˣ), or 1 / (1 + e⁻ˣ).")]]
 SIN_COS_SOFTPLUS = (lambda g, z, x: g * np.cos(x), lambda g, z, x: -g * np.sin(x), lambda g, z, x: g / (1 + np.exp(-x)))
 
@@ -251,7 +260,7 @@ SIN_COS_SOFTPLUS = (lambda g, z, x: g * np.cos(x), lambda g, z, x: -g * np.sin(x
 @exercise(
     "04.drill", minutes=3, difficulty="easy",
     question="""
-        Write the three rules. `ag.sigmoid` is at hand.""",
+        Write the three rules. `np.sin`, `np.cos` and `ag.sigmoid` are at hand.""",
     stub="""
         sin_x = lambda g, z, x: ...
         cos_x = lambda g, z, x: ...
@@ -287,7 +296,7 @@ def _by_size(x):
 @exercise(
     "04.calm_tanh", minutes=4, difficulty="medium",
     question="""
-        One of the course's sources has tanh as $\\frac{e^{2x} - 1}{e^{2x} + 1}$. At 400 that is nan. Multiply top and bottom by
+        Published code has tanh as $\\frac{e^{2x} - 1}{e^{2x} + 1}$. At 400 that is nan. Multiply top and bottom by
         $e^{-2x}$, and it is right at 400, and nan at −400. Write `calm_tanh(x)` by exp, right at both.""",
     stub="""
         def calm_tanh(x):
@@ -307,6 +316,8 @@ def _by_size(x):
         (lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)), "Right at 400. Which exp overflows at −400? −2 · −400 is 800."),
         (lambda x: np.abs(_by_size(x)), "The size is right. tanh of a negative number is negative: bring the sign back."),
         (lambda x: (1 - np.exp(-np.abs(x))) / (1 + np.exp(-np.abs(x))) * np.sign(x), "That is tanh of x/2: where is the 2?"),
+        (lambda x: x / abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
+        (lambda x: x / np.abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
         (lambda x: np.nan_to_num((np.exp(2 * x) - 1) / (np.exp(2 * x) + 1)), "A nan painted over. Which exp overflows?"),
         printed(_by_size)],
     planted=[(lambda x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x)), "nan"),

@@ -111,6 +111,7 @@ LIKELY = [
     (r"'float' object cannot be interpreted as an integer", "A whole number is wanted, and / gives a float: // drops the rest."),
     (r"truth value of an array", "x may be an array here, and if, and, or and a < b < c want a single truth: use np.where, & and |, with "
                                  "each comparison in brackets."),
+    (r"for \^|bitwise_xor", "A power is ** in Python: ^ is something else."),
     (r"'NoneType'", "A None is among the numbers: something that it calls has no return."),
     (r"maximum recursion depth", "It calls itself, and never comes to an end."),
 ]
