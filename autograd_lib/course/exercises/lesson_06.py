@@ -1,4 +1,6 @@
 """Lesson 06: models of single numbers, trained: the loop, the weights by hand, and what goes wrong in silence."""
+from operator import attrgetter
+
 import numpy as np
 
 from ... import Tensor, nn
@@ -29,6 +31,7 @@ _ROUTES = [
     ((_C, _B * _C), "Multiply the arrows along the last route. What the other routes bring has no place in it."),
     ((_C + _BOTH, _BOTH), "One route is counted twice: through c alone is w₃ → c → ŷ → L, without b."),
     ((_C, _C + _BOTH), "One route is counted twice: through b and c is w₃ → b → c → ŷ → L, and nothing else."),
+    ((_C, 0.8 * P * Q * 2), "That is the way from w₃ to c. Carry it on to L: from c to ŷ, and from there to L."),
     ((2 * Q, 0.8 * P * Q * 2), "These are local. Carry each route on to L: from c to ŷ, and from there to L."),
     ((2 * P * _C / (2 * Q), _BOTH), "The arrow from w₃ to c has the local gradient 0.8376; 1.09 is that from w₃ to b."),
     ((_C, ARRIVES * 0.8 * Q), "The last route begins at w₃: its first arrow, with local 1.09, is missing."),
@@ -86,7 +89,7 @@ def _loop(zero="before", sign=-1, rate=None, each=True, use=slice(None), sum_up=
 
         def move():
             for p in model.parameters():
-                p.data = p.data + sign * by * (p.grad if update == "grad" else p.data)
+                p.data = p.data + sign * by * attrgetter(update)(p)
 
         for i, (x, y) in enumerate(list(examples)[use]):
             if zero == "before" or zero == "once" and i == 0:
@@ -163,6 +166,7 @@ def _runs(train, *args):
         (_loop(what="model"), "one loss for each example"),
         (_loop(what="tensors"), "plain numbers"),
         (_loop(zero="between"), "None until"),
+        (_loop(update="grad.data"), "is an array"),
         (lambda model, loss, examples, rate: [loss(model, x, y).item() for x, y in examples], "Nothing has moved"),
         printed(_loop(), "write return")])
 def train(answer):
@@ -177,6 +181,8 @@ def train(answer):
             if "NoneType" in str(error):
                 error.hint = ("p.grad is None until L.backward() has run, and again after zero_grad(): "
                               "first forget, then walk back, then move.")
+            elif "memoryview" in str(error):
+                error.hint = "p.grad is an array already, and has no graph: p.grad, without .data."
             raise
         here = f"w and b after: {said}"
         moved = model.w.item(), model.b.item()
@@ -187,7 +193,8 @@ def train(answer):
                             (_loop(rate=1.0), "A step without the rate: rate * p.grad."),
                             (_loop(use=slice(1)), "It has moved for the first example alone: does the return stand inside the loop?"),
                             (_loop(update="data"), "The gradient moves it, not its own value: p.grad."),
-                            (lambda *given: [0.0], "Nothing has moved. Is there a step, p.data -= rate * p.grad, in the loop?")]:
+                            (lambda *given: [0.0], "Nothing has moved. Is there a step, p.data -= rate * p.grad, in the loop? "
+                                                    "(p -= … only makes a new Tensor.)")]:
             found = _runs(wrong, start, rate)
             if found and same(moved, found[1:], 1e-9, 1e-12):
                 raise Wrong(here, brief(moved), brief((w, b)), hint)
@@ -203,13 +210,13 @@ def train(answer):
 # --- The talk's model by hand --------------------------------------------------------------------------------------------------
 
 def _by_hand(open_b=None, open_c=None, slope=4.0, height=4.0, outer=2.0, inner=None, third=None, order=(0, 1, 2), closed=False,
-             bend=lambda p: max(p, 0.0), gate=None):
+             bend=lambda p: max(p, 0.0), gate=None, wave=np.cos):
     """The three gradients, with one thing changed."""
     def gradients(w1, w2, w3, x, y):
         a = x * x
         p, q = w1 * a + w3, w2 * a + w3
         b, c = bend(p), bend(q)
-        g = outer * (height * np.sin(b + c) - y) * slope * np.cos(b + c)
+        g = outer * (height * np.sin(b + c) - y) * slope * wave(b + c)
         gb, gc = (g if open_b or p > 0 else 0.0), (g if open_c or q > 0 else 0.0)
         if gate:
             gb, gc = gate(g, b), gate(g, c)
@@ -271,6 +278,9 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
         (_by_hand(slope=1.0), "One 4 is missing, the second: ŷ = 4 sin(b + c) has the slope 4 cos(b + c)."),
         (_by_hand(height=1.0), "One 4 is missing, the first: the error is 4 sin(b + c) − y."),
         (_by_hand(height=1.0, slope=1.0), "Both 4s are missing: ŷ is 4 sin(b + c), in the error and in the slope."),
+        (_by_hand(slope=1.0, wave=np.ones_like), "That is the gradient of ŷ. To go on to b + c, multiply by the slope, 4 cos(b + c)."),
+        (_by_hand(wave=np.ones_like), "The slope of 4 sin is 4 cos(b + c): the cos is missing."),
+        (_by_hand(wave=lambda s: np.cos(4 * np.sin(s))), "The slope of 4 sin is taken where sin was: at b + c, not at ŷ."),
         (_by_hand(slope=-4.0), "The slope of sin is cos, without a minus; and the error is ŷ − y."),
         (_by_hand(outer=1.0), "L = (ŷ − y)² has the slope 2 (ŷ − y): the 2 is missing. (There is no half in front here.)"),
         (_by_hand(inner=lambda x, z, p: x), "w₁ is multiplied by a, and a is x²: the local gradient is a, not x."),

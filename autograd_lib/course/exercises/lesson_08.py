@@ -129,6 +129,7 @@ _SUM = [
     (lambda g, z, x, axis, keepdims: g * np.ones_like(x), _FIT),
     (lambda g, z, x, axis, keepdims: g, "That has the shape of z. Each entry of x wants its gradient: copy g along the axis."),
     (lambda g, z, x, axis, keepdims: restore(g, x, axis), "The axis is back, and has the length 1. Now np.broadcast_to(…, x.shape)."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x), "np.broadcast_to wants a shape: x.shape."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), z.shape), "The gradient of x has x's shape, not that of z."),
     (lambda g, z, x, axis, keepdims: np.ones_like(x), "That is the local gradient. Each entry gets what arrives, times it: g is missing."),
     (lambda g, z, x, axis, keepdims: restore(g, x, axis) * x, "x is in it. If an entry rises by 1, its sum rises by 1, whatever x is."),
@@ -140,6 +141,10 @@ _SUM = [
 _MEAN = [
     (sum_x, "n times too large: a mean has a 1/n."),
     (_no_n, "Nothing is called n here: it has to be counted. " + _N),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x) * z.size / x.size,
+     "g has lost an axis here. Is axis passed on? sum_x(g, z, x, axis) puts it back."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(z, x, axis), x.shape), "That copies z, the mean. What comes back is g."),
+    (lambda g, z, x, axis, keepdims: restore(g, x, axis) * z.size / x.size, "The axis is back, and has the length 1: copy along it."),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.size, "x.size counts all entries, 6. One mean is made of 3 of them. " + _N),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * x.size / z.size, "Multiplied by n, where it is divided by n."),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[1], "That is right for axis=1 alone. " + _N),
@@ -241,6 +246,7 @@ _TRANSPOSE = [
     (lambda g, z, x, axes: np.transpose(x), "That is z. What comes back is g."),
     (lambda g, z, x, axes: x, "That is x itself. What comes back is g, moved.")]
 _JOIN_X = [
+    (lambda g, z, x, y, axis, starts: x, "That is x itself. What comes back to it are rows of g."),
     (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the first rows of z are x's."),
     (lambda g, z, x, y, axis, starts: g[len(x):], "Those are y's rows. Are the two swapped?"),
     (lambda g, z, x, y, axis, starts: g[:len(y)], "x has as many rows as len(x) says; that is y's number."),
@@ -334,6 +340,13 @@ def _by_own_place(g, index, shape):
     return out
 
 
+def _all_to_each(g, index, shape):
+    out = np.zeros(shape)
+    for row in index:
+        out[row] += g
+    return out
+
+
 def _exchanged(g, index, shape):
     np.add.at(np.zeros(shape), g, index)
 
@@ -362,7 +375,7 @@ def _in_the_mean(g, index, shape):
             ...""",
     hints=["Three lines: an array of zeros in the shape of x, what arrives added in, and `return`.",
            ("Help: I get None", "`np.add.at` changes out and gives nothing back. Return out, on a line of its own."),
-           ("Help: 100 is lost", "`out[index] = g` and `out[index] += g` write entry 0 twice, and only the last one is left.")],
+           ("Help: one entry is wrong", "`out[index] = g` and `out[index] += g` write entry 0 twice, and only the last one is left.")],
     solution="""
         def scatter(g, index, shape):
             out = np.zeros(shape)
@@ -376,6 +389,7 @@ def _in_the_mean(g, index, shape):
         (lambda g, index, shape: g[index], "That reads once more. On the way back g is written, to the places that were read."),
         (lambda g, index, shape: g, "That has the shape of what was read. The gradient of x has x's shape."),
         (_by_own_place, "The first gift is for entry index[0], the next for index[1]: two counters, as in enumerate(index)."),
+        (_all_to_each, "That brings all of g to one place. One gift for each: zip(index, g)."),
         (_exchanged, "In np.add.at comes out first, then where, index, and last what is added, g."),
         (lambda g, index, shape: scattered(g, index, g.shape),
          "out is to have the shape of x, which is passed as shape. (np.bincount ends with the largest index.)"),

@@ -108,6 +108,7 @@ def _log_softmax(g, z, x):
     return g - np.exp(z) * np.sum(g, axis=-1, keepdims=True)
 
 
+P = np.array([0.7, 0.2, 0.1])      # what the lesson calls p outside of every rule
 WHOLE = "Summed over the whole array. Every row is a choice of its own: axis=-1 sums along each row."
 LOST = "The sums have lost their axis, so they do not stand beside their rows: keepdims=True keeps it."
 COLUMNS = "Summed down the columns. Rows are the batch: sum along each row, axis=-1."
@@ -123,6 +124,8 @@ WRONG_SOFTMAX = [
     (lambda g, z, x: x * (g - np.sum(g * x, axis=-1, keepdims=True)), "x stands where p belongs. p is the output: in the rule it is z."),
     (lambda g, z, x: z - np.sum(g * z, axis=-1, keepdims=True), "Where is g outside the sum? The bracket is g less the sum, times p."),
     (lambda g, z, x: -_softmax(g, z, x), "The right size with the wrong sign: g less the sum, not the sum less g."),
+    (lambda g, z, x: z * (g - g @ z), "@ is a product of matrices. g and z multiply entry by entry: np.sum(g * z, …)."),
+    (lambda g, z, x: P * (g - np.sum(g * P, axis=-1, keepdims=True)), "That p is of a cell above. Here p is the output, z."),
     (lambda g, z, x: z * (g - np.sum(g * z)), WHOLE),
     (lambda g, z, x: z * (g - np.sum(g * z, keepdims=True)), WHOLE),
     (lambda g, z, x: z * (g - np.sum(g * z, axis=-1)), LOST),
@@ -130,6 +133,9 @@ WRONG_SOFTMAX = [
     (lambda g, z, x: z * (g - np.sum(g * z, axis=0, keepdims=True)), COLUMNS)]
 WRONG_LOG = [
     (lambda g, z, x: g - z * np.sum(g, axis=-1, keepdims=True), "z is log p in this op. p itself is np.exp(z)."),
+    (lambda g, z, x: g - P * np.sum(g, axis=-1, keepdims=True), "That p is of a cell above. Here p is np.exp(z)."),
+    (lambda g, z, x: g - np.exp(z), "The second path brings what arrives at all outputs: p times the sum of g."),
+    (lambda g, z, x: 1 - np.exp(z) * np.sum(g, axis=-1, keepdims=True), "The direct path brings its own arrival: g times ①, not 1."),
     (lambda g, z, x: g - np.exp(z) * g, "The second path leads into every output: sum what arrives at all of them."),
     (lambda g, z, x: g - np.sum(g, axis=-1, keepdims=True), "The sum goes back through logsumexp, whose slope is ②: multiply it by p."),
     (lambda g, z, x: g - np.sum(np.exp(z) * g, axis=-1, keepdims=True), "p stands inside the sum. It is the slope to this one logit, p_j: "
@@ -190,6 +196,16 @@ def _onehot(x, target):
     return np.arange(x.shape[-1]) == target[:, None]
 
 
+PASSED = "A rule has what is passed to it: N is len(target), C is x.shape[-1], and onehot is the comparison of the two."
+
+
+def _undefined(name):
+    """A rule that counts on a name of the prose."""
+    def rule(g, z, x, target):
+        raise NameError(f"name '{name}' is not defined")
+    return rule
+
+
 @exercise(
     "10.loss", minutes=4, difficulty="medium",
     question="""
@@ -212,7 +228,12 @@ def _onehot(x, target):
         (lambda g, z, x, target: g * _onehot(x, target) / len(target), "The right size with the wrong sign: the loss is *minus* log p."),
         (lambda g, z, x, target: -g * _onehot(x, target) / x.size, "Divided by all entries. One is read in each row, so by N rows."),
         (lambda g, z, x, target: -g * _onehot(x, target) / x.shape[-1], "Divided by the number of classes. The mean is over the N rows."),
-        (lambda g, z, x, target: -_onehot(x, target) / len(target), "Off by the factor g: the upstream gradient is missing."),
+        (lambda g, z, x, target: -1 * _onehot(x, target) / len(target), "Off by the factor g: the upstream gradient is missing."),
+        (lambda g, z, x, target: -_onehot(x, target), "True and False take no minus. Put it in front of g: -g * (…)."),
+        *((_undefined(name), PASSED) for name in ("onehot", "N", "C")),
+        (lambda g, z, x, target: -g * _onehot(x, target) / 2, "Right for two rows. How many has any batch? len(target)."),
+        (lambda g, z, x, target: -g * (np.arange(3) == target[:, None]) / len(target), "Right for three classes. Any x has x.shape[-1]."),
+        (lambda g, z, x, target: -g / x * _onehot(x, target) / len(target), "x is log p already. Raise it by 1: z falls by 1/N."),
         (lambda g, z, x, target: -g * x * _onehot(x, target) / len(target), "x is multiplied in. Raise it by 1: z falls by 1/N, always."),
         (lambda g, z, x, target: -g * np.exp(x) * _onehot(x, target) / len(target), "p is multiplied in. x is log p: its slope is −1/N."),
         (lambda g, z, x, target: g * (np.exp(x) - _onehot(x, target)) / len(target),
@@ -229,9 +250,9 @@ def loss(answer):
     expect_call(answer, 10.0, (-np.log(0.1) - np.log(0.25)) / 2, np.log(p), np.array([2, 0]), hints=loss.mistakes,
                 gives=np.array([[0.0, 0.0, -5.0], [-5.0, 0.0, 0.0]]), tried="the rule for x of nll_loss, with g = 10 and target = [2, 0]")
     rng = np.random.default_rng(0)
-    for target in ([2, 0, 2], [1, 1, 0, 1]):
+    for target, classes in [([2, 0, 2], 3), ([1, 1, 0, 1], 4)]:
         target = np.array(target)
-        x = ag.log_softmax.function(rng.normal(size=(len(target), 3)))
+        x = ag.log_softmax.function(rng.normal(size=(len(target), classes)))
         expect_call(answer, -1.5, ag.nll_loss.function(x, target), x, target, gives=ag.nll_loss.rules[0](-1.5, None, x, target),
                     tried=f"the rule for x of nll_loss, with g = −1.5 and target = {target.tolist()}", hints=loss.mistakes)
 
@@ -280,7 +301,11 @@ def _right(x):
         (lambda x: np.log10(np.sum(np.exp(x - np.max(x)))) + np.max(x), "log10, where the natural logarithm is meant: np.log."),
         (lambda x: np.log(np.sum(np.exp(x))), "exp comes first: try 1000. e¹⁰⁰⁰ is too large for a float, and e⁻¹⁰⁰⁰ is 0."),
         (lambda x: np.log(np.sum(np.exp(x) - np.max(x))) + np.max(x), "Taken off after exp. Before: np.exp(x - m)."),
-        (lambda x: np.log(np.sum(np.exp(x))) + np.max(x), "The largest is added, but never taken off before exp.")],
+        (lambda x: np.log(np.sum(np.exp(x))) + np.max(x), "The largest is added, but never taken off before exp."),
+        (lambda x: np.log(np.sum(np.exp(x - np.max(x)))) + np.exp(np.max(x)), "The log of the factor eᵐ is m: add m."),
+        (lambda x: np.log(np.sum(np.exp(x - np.max(x)))) * np.exp(np.max(x)), "The factor eᵐ of the sum is an addend of its log: add m."),
+        (lambda x: np.log(np.sum(np.exp(x - np.max(x)))) + np.log(np.max(x)), "The log of the factor eᵐ is m: add m."),
+        (lambda x: np.sum(np.log(np.exp(x - np.max(x)))) + np.max(x), "First the sum, then its log: np.log(np.sum(…)).")],
     planted=[(lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "1000")])
 def careful(answer):
     if is_stub(answer):
