@@ -141,7 +141,7 @@ PATIENTS = {
         {"several": np.array([2, 4, 6])}),
     3: Patient(
         Twice, "__matmul__", "Right for A @ B, wrong for A @ A.", "the write-up with stored locals",
-        "the first operand's rule is used for every operand that is the first",
+        "an operand that is in both places gets the rule of the first place twice",
         "It passes for two different matrices, square or not. Use one matrix in both places, and it fails.",
         {"square": np.array([[6, 14], [6, 14]])}),
     4: Patient(

@@ -75,8 +75,7 @@ def reach(A, B, g, i, k):
     back = _Cross(("B", B, row), ("gradient of A", g @ B.T, _looks(A.shape, "picked", (i, k))),
                   ("g", g, _looks(g.shape, "gradient", np.s_[i])))
     text = (f"Forward: A[{i}, {k}] grows by 1, and row {i} of Z moves by row {k} of B, {_row(B[k])}. The other row stays.\n"
-            f"Backward: the gradient of A[{i}, {k}] is row {i} of g times row {k} of B, {_terms(g[i], B[k])} = {number(g[i] @ B[k])}.\n"
-            f"Row {k} of B is column {k} of Bᵀ: this is entry [{i}, {k}] of g @ Bᵀ.")
+            f"Backward: the gradient of A[{i}, {k}] is row {i} of g times row {k} of B, {_terms(g[i], B[k])} = {number(g[i] @ B[k])}.")
     return Picture(beside(forth.svg([f"forward: row {k} of B moves row {i} of Z"]),
                           back.svg([f"backward: row {i} of g times row {k} of B"])), text)
 

@@ -140,6 +140,8 @@ def _knobs(combine):
         (_knobs(lambda a, b, dx, dy: a * dx), "Only x has brought its part. What does y bring?"),
         (_knobs(lambda a, b, dx, dy: b * dy), "Only y has brought its part. What does x bring?"),
         (_knobs(lambda a, b, dx, dy: (a * dx, b * dy)), "A single number was expected, and this holds 2"),
+        (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), dx) + central_difference(lambda at: f(x, at), dy),
+         "central's second argument is the point: measure at x and at y, then multiply by dx and by dy."),
         printed(_knobs(lambda a, b, dx, dy: a * dx + b * dy)),
         times(2, "Exactly double: how far apart are the two points of each central difference?"),
         times(1e-5, "The slopes are not divided by 2 * h."),
@@ -174,6 +176,7 @@ def two_knobs(answer):
         (0.4, "Upside down, and the sign is lost. Arrived × local = left."),
         (-40, "You multiplied. −4 times which number is 10?"),
         (14, "You subtracted. Along a path gradients multiply, so undo a multiplication."),
+        (-14, "You subtracted. Along a path gradients multiply, so undo a multiplication."),
         (6, "You added. Along a path gradients multiply, so undo a multiplication."),
         (1, "The arrows so far said 1 because those ops were sums. Arrived × local = left: what does it have to be here?"),
         (10, "That is what left the op and reached x. It was multiplied by something on the way."),
@@ -218,7 +221,11 @@ def hidden(answer):
         (28, "Keep the routes apart: each arrow of a goes on through its own arrow to L."),
         (18, "b alone can change by 3; but L = b·c multiplies that by c, which is 4. And there is another route."),
         (20, "Is ∂c/∂a = 2a taken at a = 2? That is 4. And what arrives at c is b = 6."),
-        (10, "That is the sum of the last two arrows. Each has to be multiplied by the arrow before it.")],
-    planted=[(35.9, "expected  another number"), ((12, 24), "A single number was expected, and this holds 2")])
+        (10, "That is the sum of the last two arrows. Each has to be multiplied by the arrow before it."),
+        (3, "That is b's own arrow, ∂b/∂a. Carry it on to L; and there is another route."),
+        (lambda got, expected: "The letters still mean what earlier cells gave them: a is 10 there. Put a = 2 first, or the numbers."
+         if isinstance(got, Tensor) else None)],
+    planted=[(Tensor(900.0), "Put a = 2 first"), (35.9, "expected  another number"),
+             ((12, 24), "A single number was expected, and this holds 2")])
 def routes(answer):
     expect(answer, 36, tried="∂L/∂a at a = 2", shown="another number", hints=routes.mistakes)

@@ -31,17 +31,19 @@ prediction(
     reveal="""With squares all **8**: whatever you do, the result is (2, 2). With rectangles **1**: only $g \\cdot B^\\top$, (2, 4) times
         (4, 3), is (2, 3).""")
 
+Z_ENTRIES, W_ENTRIES = 64 * 256, 784 * 256
 prediction(
     "09.gigabytes", question="""A layer for images of 28 × 28 = 784 pixels: X (64, 784) @ W (784, 256) = Z (64, 256). J of Z by W has one
         number for each pair of an entry of Z and an entry of W, of 8 bytes each. How many gigabytes (10⁹ bytes) is that, about?""",
-    answer=26.3, tolerance=1.5,
-    reveal="""About **26**. Z has 64 · 256 = 16,384 entries and W has 784 · 256 = 200,704. Each with each, times 8 bytes: 26.3 · 10⁹. The
-        answer that we want, the gradient of W, takes 1.6 *mega*bytes.""")
+    answer=round(8 * Z_ENTRIES * W_ENTRIES / 1e9, 1), tolerance=1.5,
+    reveal=f"""About **26**. Z has 64 · 256 = {Z_ENTRIES:,} entries and W has 784 · 256 = {W_ENTRIES:,}. Each with each, times 8 bytes:
+        {8 * Z_ENTRIES * W_ENTRIES / 1e9:.1f} · 10⁹. The answer that we want, the gradient of W, takes {8 * W_ENTRIES / 1e6:.1f}
+        *mega*bytes.""")
 
 card("09", [
     "Z = A @ B: entry Z[i, j] is row i of A times column j of B.",
     "A[i, k] moves row i of Z, weighted by row k of B. Backward the same: g·Bᵀ. For B: Aᵀ·g.",
-    "Shapes choose the product, if they are rectangles. With squares everything fits: right shape, wrong numbers.",
+    "Shapes choose the product if no two sides are equal. With squares everything fits: right shape, wrong numbers.",
     "⟨u, Jv⟩ = ⟨Jᵀu, v⟩ tells for any linear op, with two products and no h.",
     "J is never built: a rule gives Jᵀ·g at once.",
     "A matrix used by a whole batch, or in both places: its gradients are added."])
@@ -50,6 +52,7 @@ card("09", [
 # The lesson's own A and B, and a gradient for their product.
 RECTANGLES = np.array([[1, 2, 0], [-1, 1, 2]]), np.array([[2, 1, 0, 1], [3, -2, 4, -1], [1, 0, 2, 5]])
 G = np.array([[2, 1, 0, -1], [1, 0, 3, 1]])
+TALL = tuple(np.random.default_rng(0).integers(-4, 5, shape).astype(float) for shape in [(3, 5), (3, 2), (2, 5)])      # another such case
 
 
 # --- From the indices -----------------------------------------------------------------------------------------------------------
@@ -107,7 +110,13 @@ def _to_b(g, A, B, i, j, k):
          "That is the rule of a sum. Here two numbers are multiplied."),
         (_loops(_to_a, lambda g, A, B, i, j, k: g[i, j] * A[k, i]), "Row and column of A are exchanged: it is A[i, k] in this product."),
         (_loops(lambda g, A, B, i, j, k: g[i, j] * B[j, k], _to_b), "Row and column of B are exchanged: it is B[k, j] in this product."),
-        (_loops(lambda g, A, B, i, j, k: g[i, k] * B[k, j], _to_b), "What arrives at this product is the gradient of Z[i, j].")],
+        (_loops(lambda g, A, B, i, j, k: g[i, k] * B[k, j], _to_b), "What arrives at this product is the gradient of Z[i, j]."),
+        (_loops(lambda g, A, B, i, j, k: g * B[k, j], lambda g, A, B, i, j, k: g * A[i, k]),
+         "A whole array was to go into one entry. This product was added into one entry of Z: what arrives is g[i, j]."),
+        (_loops(*[lambda g, A, B, i, j, k: g[i, j] * A[i, k] * B[k, j]] * 2),
+         "Both factors are there. What goes to one is g times the other alone."),
+        (_loops(lambda g, A, B, i, j, k: (g @ B.T)[i, k], lambda g, A, B, i, j, k: (A.T @ g)[k, j]),
+         "That is the finished sum, and the loop adds it once more each time round. Send what this one product sends.")],
     planted=[(lambda g, A, B: (g @ B.T, g.T @ A), "Number 2 of 2"), (lambda g, A, B: g @ B.T, "2 values were expected")])
 def indices(answer):
     if has_blank(answer):
@@ -121,12 +130,17 @@ def indices(answer):
 _matmul_x, _matmul_y = (lambda g, z, x, y: g @ y.mT), (lambda g, z, x, y: x.mT @ g)
 WRONG_X = [
     (lambda g, z, x, y: g * y, "* multiplies entry by entry. The product of matrices is @."),
+    (lambda g, z, x, y: g * y.mT, "* multiplies entry by entry. The product of matrices is @."),
+    (lambda g, z, x, y: g @ y.T(), "`.T` is written without brackets: `y.T`."),
+    (lambda g, z, x, y: g @ RECTANGLES[1].T, "Right for the lesson's B alone. A rule is given its matrices: x and y."),
     (lambda g, z, x, y: g @ y, "The columns of g are those of y, not its rows: which of the two has to be transposed?"),
     (lambda g, z, x, y: y.mT @ g, "These two in the other order."),
     (lambda g, z, x, y: y @ g.mT, "That is the transposed of the right one: the order of the two is reversed."),
     (lambda g, z, x, y: y.mT, "What arrives is missing: g.")]
 WRONG_Y = [
     (lambda g, z, x, y: x * g, "* multiplies entry by entry. The product of matrices is @."),
+    (lambda g, z, x, y: x.mT * g, "* multiplies entry by entry. The product of matrices is @."),
+    (lambda g, z, x, y: RECTANGLES[0].T @ g, "Right for the lesson's A alone. A rule is given its matrices: x and y."),
     (lambda g, z, x, y: g @ x.mT, "The left rule once more. For y, the x stands on the left: sum over the rows i of both."),
     (lambda g, z, x, y: x @ g, "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two has to be transposed?"),
     (lambda g, z, x, y: g.mT @ x, "That is the transposed of the right one: the order of the two is reversed."),
@@ -154,13 +168,13 @@ WRONG_Y = [
 def matmul(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    rng = np.random.default_rng(0)
-    g, x, y = G, *RECTANGLES
     swapped = (_matmul_y, "That is what goes to the other matrix: are the two rules swapped?")
     for slot, rule, right, hints in [("x", answer[0], _matmul_x, [swapped, *WRONG_X]), ("y", answer[1], _matmul_y, WRONG_Y)]:
-        expect_call(rule, g, x @ y, x, y, gives=right(g, x @ y, x, y), hints=hints,
-                    tried=f"the rule for {slot}, with g {g.shape}, x {x.shape} and y {y.shape}")
-        expect_rule(rule, ag.matmul, int(slot == "y"), inputs=[(rng.normal(size=(3, 2)), rng.normal(size=(2, 5)))])
+        for g, *xs in [(G, *RECTANGLES), TALL]:
+            z = xs[0] @ xs[1]
+            expect_call(rule, g, z, *xs, gives=right(g, z, *xs), hints=hints,
+                        tried=f"the rule for {slot}, with g {g.shape}, x {xs[0].shape} and y {xs[1].shape}")
+        expect_rule(rule, ag.matmul, int(slot == "y"), inputs=[TALL[1:]])
 
 
 # --- The same matrix twice ----------------------------------------------------------------------------------------------------------
@@ -186,16 +200,18 @@ def matmul(answer):
         (np.array([[3, 7], [3, 7]]), "That is what arrives through the left slot. A is in the right one too."),
         (np.array([[4, 4], [6, 6]]), "That is what arrives through the right slot. A is in the left one too."),
         (np.array([[2, 4], [6, 8]]), "2A is the rule of numbers, entry by entry. Here rows meet columns."),
-        (np.array([[7, 9], [11, 13]]), "That is the transposed. Is the transpose on A, in both rules?"),
+        (np.array([[7, 9], [11, 13]]), "No transpose: g·A + A·g. In both rules A is transposed."),
+        (np.array([[8, 10], [10, 12]]), "g·A + Aᵀ·g: the left rule lacks its transpose."),
+        (np.array([[6, 10], [10, 14]]), "g·Aᵀ + A·g: the right rule lacks its transpose."),
+        (np.array([[4, 6], [4, 6]]), "g·A: the left rule without its transpose. And A is in the right slot too."),
+        (np.array([[3, 3], [7, 7]]), "A·g: the right rule without its transpose. And A is in the left slot too."),
+        (np.array([[8, 12], [8, 12]]), "Twice g·A: the left rule without its transpose. What goes to the right slot?"),
         (np.array([[7, 10], [15, 22]]), "That is the value A @ A. What goes back to A?"),
-        (np.array([[1, 1], [1, 1]]), "That is g, what arrives at Z."),
-        (np.array([[7, 7], [7, 7]]), "One of the two has lost its transpose, or its order: g·Aᵀ + Aᵀ·g.")],
-    planted=[([[7, 11], [9, 12]], "got"), ([7, 11, 9, 13], "Shape (4,)"), (40, "Shape ()"),
-             ([[8, 10], [10, 12]], "No transpose")])
+        (np.array([[1, 1], [1, 1]]), "That is g, what arrives at Z.")],
+    planted=[([[7, 11], [9, 12]], "got"), ([7, 11, 9, 13], "Shape (4,)"), (40, "Shape ()")])
 def square(answer):
     expect(answer, np.array([[7, 11], [9, 13]]), tried="the gradient of A in L = sum of A @ A",
-           shown="another array of shape (2, 2)",
-           hints=[*square.mistakes, (np.array([[8, 10], [10, 12]]), "No transpose: g·A + A·g. In both rules A is transposed.")])
+           shown="another array of shape (2, 2)", hints=square.mistakes)
 
 
 # --- A shared matrix --------------------------------------------------------------------------------------------------------------
@@ -232,7 +248,12 @@ def _to_w(g, x, w):
         (lambda g, x, w: g @ w.mT, "That is what goes to X. For W: x transposed, times g."),
         (lambda g, x, w: (x.T @ g).sum(axis=0), "`.T` reverses all three axes. `.mT` exchanges the last two."),
         (lambda g, x, w: x.T @ g, "`.T` reverses all three axes. `.mT` exchanges the last two."),
-        (lambda g, x, w: (x @ g).sum(axis=0), "x has to be transposed: (3, 2) @ (2, 4) in each of the five.")],
+        (lambda g, x, w: (x @ g).sum(axis=0), "x has to be transposed: (3, 2) @ (2, 4) in each of the five."),
+        (lambda g, x, w: (g @ x.mT).sum(axis=0), "These two in the other order: in X @ W the x stands on the left."),
+        (lambda g, x, w: (g @ w.mT).sum(axis=0), "That goes to X, summed. For W: x transposed, times g."),
+        (lambda g, x, w: (x.mT * g).sum(axis=0), "* multiplies entry by entry. The product of matrices is @."),
+        (lambda g, x, w: (x.mT() @ g).sum(axis=0), "`.mT` is written without brackets: `x.mT`."),
+        (lambda g, x, w: sum(x[n].T @ g[n] for n in range(5)), "The check tries a batch of four too. How many there are is len(x).")],
     planted=[(lambda g, x, w: -_to_w(g, x, w), "wrong sign"),
              (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0), "Each x belongs to its own g")])
 def batch(answer):
@@ -325,6 +346,10 @@ def _left_twice(g, x, y):
     return [np.dot(g, y.data.T) if value is x else np.dot(x.data.T, g) for value in (x, y)]
 
 
+def _right_twice(g, x, y):
+    return [np.dot(x.data.T, g) if value is y else np.dot(g, y.data.T) for value in (x, y)]
+
+
 WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Say by place which rule is whose, not by `is`."
 
 
@@ -366,18 +391,23 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
             return z""",
     explained="""
         One name for two things in the one, the wrong question in the other: "is this the first operand?" in place of "is this the first
-        place?".""",
+        place?". (For the sum `[g, g]` does as well: `backward` fits whatever arrives.)""",
     why="Both lines looked right, and both were, for whoever tried them on arrays of one shape.",
     planted=[
         ((_add(_handed_on), _product()), "Both need the g that arrived"),
         ((_add(), _product(_left_twice)), "Say by place"),
         ((_add(), _product(lambda g, x, y: (np.dot(x.data.T, g), np.dot(g, y.data.T)))), "exchanged"),
         ((_add(), _product(lambda g, x, y: (g * y.data, g * x.data))), "entry by entry"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T), np.dot(g, x.data.T)))), "The left rule in both places"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data), np.dot(x.data, g)))), "Nothing is transposed"),
+        ((_add(), _product(_right_twice)), "Each place"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.T), np.dot(x.T, g)))), "x.data and y.data"),
+        ((_add(lambda g, x, y: (g.fitted(x), g.fitted(y))), _product()), "value.fitted(g)"),
         ((_add(lambda g, x, y: g), _product()), "two gradients"),
         ((_add(lambda g, x, y: (x.fitted(g),)), _product()), "two gradients"),
         ((_add(lambda g, x, y: (y.fitted(g), y.fitted(g))), _product()), "fitted to itself"),
         ((_add(back=lambda z: z.data), _product()), "Return z itself"),
-        ((_add(back=lambda z: None), _product()), "is there a return"),
+        ((_add(back=lambda z: None), _product()), "Nothing came back"),
         ((_add(name="grad_rule"), _product()), "z.rule(g)"),
         ((_add(value=np.multiply), _product()), "the value"),
         (_add(), "Give both")])
@@ -393,9 +423,13 @@ def mended(answer):
             ("x + b", lambda x, y: x + y, (x, b), [(np.full((2, 3), 2), "x gets what was summed for b. Each is fitted to itself alone.")]),
             ("A @ B", lambda x, y: x @ y, (A, B), [
                 (B, "That is the rule entry by entry, of a dot product."),
+                (np.array([[12, 14], [12, 14]]), "Nothing is transposed now: g·yᵀ goes to x, and xᵀ·g to y."),
+                (np.array([[3, 7], [3, 7]]), "The left rule in both places. To y goes xᵀ·g."),
                 (np.array([[4, 4], [6, 6]]), "The two are exchanged: the first of the list goes to x.")]),
             ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
-            ("A @ A", lambda x, y: x @ x, (A, B), [(np.array([[6, 14], [6, 14]]), WRONG_MATMUL)])]:
+            ("A @ A", lambda x, y: x @ x, (A, B), [
+                (np.array([[6, 14], [6, 14]]), WRONG_MATMUL),
+                (np.array([[8, 8], [12, 12]]), "Now the right rule runs for both, when x and y are the same. Each place has its own.")])]:
         _expect_gradients(name, Mended, f, xs, hints)
 
 
@@ -405,7 +439,9 @@ def _expect_gradients(name, Mended, f, xs, hints):
     if not isinstance(z, Array):
         raise Wrong(name, brief(z), "an Array", "Return z itself: the value that remembers where it came from.")
     expect(z.data, f(*xs), tried=f"{name}: the value")
-    sent = z.rule(np.ones(z.data.shape))
+    sent = returned(z.rule, np.ones(z.data.shape), tried=f"the rule of {name}", shown="two gradients", hints=[
+        (lambda g: Mended(0).T, "x and y are Arrays: their numbers are x.data and y.data."),
+        (lambda g: g.fitted, "g is an array of NumPy. fitted belongs to the value: value.fitted(g).")])
     if not isinstance(sent, (list, tuple)) or len(sent) != 2:
         raise Wrong(f"the rule of {name}", "something else", "two gradients", "A rule gives back a list of two gradients: to x, to y.")
     if any(part is None for part in sent):
