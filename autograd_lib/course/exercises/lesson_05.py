@@ -59,7 +59,7 @@ class _Value:
     """As the lesson's Value; it counts how often its inputs are looked at, and stops what will not end."""
     looks, clock = 0, count(1)
 
-    def __init__(self, data, inputs=(), locals=(), name="1"):
+    def __init__(self, data, inputs=(), locals=(), name="a Value"):
         self.data, self.grad, self.locals, self.name = data, 0.0, locals, name
         self._inputs, self.number = inputs, next(_Value.clock)
 
@@ -85,6 +85,9 @@ class _Value:
     def called(self, name):
         self.name = name
         return self
+
+
+_Value.__name__ = "Value"        # what an error of Python calls it
 
 
 class _Endless(Exception):
@@ -120,7 +123,8 @@ def _product(local, data=lambda x, y: x.data * y.data, inputs=lambda x, y: (x, y
         (_product(lambda x, y: (y.data,)), "you gave 1"),
         (_product(lambda x, y: (x.data * y.data,) * 2), "That is the result, twice"),
         (_product(lambda x, y: (y.data, x.data), lambda x, y: x.data + y.data), "the number in the result"),
-        (_product(lambda x, y: (y.data, x.data), lambda x, y: x), "the number in the result"),
+        (_product(lambda x, y: (y.data, x.data), lambda x, y: x), "Multiply their numbers"),
+        (_product(lambda x, y: (y, x), lambda x, y: x * y), "Multiply their numbers"),
         (_product(lambda x, y: (y.data, x.data), inputs=lambda x, y: (x.data, y.data)), "the Values themselves"),
         (_product(lambda x, y: (y.data, x.data), inputs=lambda x, y: ()), "the way back would end here"),
         (_product(lambda x, y: (y.data, x.data), inputs=lambda x, y: (y, x)), "in the order in which they came"),
@@ -138,6 +142,9 @@ def multiply(answer):
         if not all(hasattr(z, part) for part in ("data", "inputs", "locals")):
             raise Wrong(call, brief(z), "a Value", "Those are its parts: wrap the three in Value( )." if isinstance(z, tuple) else
                         "Return a new Value: a number alone remembers nothing.")
+        if isinstance(z.data, _Value):
+            raise Wrong(f"the number in the result of {call}", brief(z.data), brief(a * y.data),
+                        "x and y are Values. Multiply their numbers: x.data * y.data.")
         expect(z.data, a * y.data, tried=f"the number in the result of {call}")
         _expect_inputs(z.inputs, (x, y), call)
         if any(hasattr(local, "data") and hasattr(local, "inputs") for local in np.ravel(np.array(z.locals, object))):
@@ -172,7 +179,7 @@ def _path():
 def _waits():
     a, two = _Value(3.0, name="a"), _Value(2.0, name="2")
     b = (two * a).called("b")
-    c = (b + _Value(1.0)).called("c")
+    c = (b + _Value(1.0, name="1")).called("c")
     (b * b).called("M")
     return (b * c).called("L"), "b = 2 · a, c = b + 1, L = b · c, and beside them M = b · b", "L, c, 1, b, 2, a"
 
@@ -308,8 +315,8 @@ def _all_numbers(output):
                         found.append(x)
             return sorted(found, key=lambda value: value.number, reverse=True)""",
     explained="""
-        Without the test `if x not in found`, a value with two users would be looked into twice, its inputs four times, and so on. (For
-        many thousands of Values, keep a set beside the list: `in` is quick there.)""",
+        Without the test `if x not in found`, a value would stand in the list once for every path from it to the output. (For many
+        thousands of Values, keep a set beside the list: `in` is quick there.)""",
     why="A Value is always younger than its inputs. Newest first, each one's turn comes when all that it will ever get has arrived.",
     planted=[
         (_as_found, "Who still owes this value?"),
@@ -321,7 +328,9 @@ def _all_numbers(output):
         (_without_output, "The output itself is missing"),
         (lambda output: [value.number for value in _newest_first(_reached(output))], "creation numbers"),
         (lambda output: _reached(output), "A set has no order"),
-        (lambda output: sorted(_reached(output), reverse=True), "key=lambda value: value.number"),
+        (lambda output: sorted(_reached(output), reverse=True), "instances of 'Value' and 'Value'"),
+        (lambda output: sorted(_reached(output)), "key=lambda value: value.number"),
+        (lambda output: sorted(_reached(output), key=output.number, reverse=True), "key is a function"),
         (lambda output: _growing_set(output), "A set may not grow"),
         (lambda output: _appended_whole(output), "Take them one by one"),
         (_all_numbers, "was not made from it"),
@@ -346,6 +355,10 @@ SLIPS = {
     "'tuple' object has no attribute": "value.inputs is a tuple of Values. Take them one by one: for x in value.inputs.",
     "can't multiply sequence": "value.locals holds one number for each input. zip(value.inputs, value.locals) pairs them.",
     "'<' not supported": "sorted cannot tell which of two Values is the larger. Say by what to sort: key=lambda value: value.number.",
+    "'int' object is not callable": "key is a function, which says of any Value what to sort by: key=lambda value: value.number.",
+    "name 'number' is not defined": "Every Value has a number of its own: key=lambda value: value.number.",
+    "'float' and 'Value'": "A Value is no number. zip(value.inputs, value.locals) gives each input together with its local gradient.",
+    "has no attribute 'local'": "They are called locals, one for each input. zip(value.inputs, value.locals) pairs them.",
     "changed size during iteration": "A set may not grow while a loop walks along it. A list may, at its end: found = [output].",
     "has no attribute 'append'": "A set has add, a list has append: found = [output] is a list."}
 
@@ -419,9 +432,10 @@ def _expect_users_first(got, output, tried, right):
                 g = ledger.pop(...)      # and so on""",
     hints=["`g = ledger.pop(value)`, then `value.grad += g`. The rest is one loop over the inputs and their local gradients.",
            ("Help: how do I get each input with its local gradient?", "`for x, local in zip(value.inputs, value.locals):`"),
-           ("Help: KeyError", """
-            The first time something arrives at x, the ledger has no entry for x yet. `ledger.get(x, 0.0)` gives 0.0 in that case."""),
-           ("Help: I get exactly half", """
+           ("Help: KeyError, or an error at +=", """
+            The first time something arrives at x, the ledger has no entry for x yet. `ledger.get(x, 0.0)` gives 0.0 in that case. But
+            it only reads: write with `ledger[x] = …`."""),
+           ("Help: a value used twice gets too little", """
             Something used twice gets two contributions, and `ledger[x] = g * local` keeps only the second. Add to what is there:
             `ledger[x] = ledger.get(x, 0.0) + g * local`.""")],
     solution="""
@@ -444,32 +458,40 @@ def _expect_users_first(got, output, tried, right):
         (lambda output: _paying(output, 1.0), FAULTS["every path"]),
         (lambda output: _into_grad(output), FAULTS["kept"]),
         (lambda output: _no_entry(output), "ledger.get(x, 0.0)"),
+        (lambda output: {output: 1.0}.pop(output.number), "The keys of the ledger are Values"),
+        (lambda output: _crossed(output), "Each local gradient belongs to one input"),
+        (lambda output: [1.0 * local for x, local in [output.inputs]], "gives each input together with"),
+        (lambda output: output.local, "They are called locals"),
         (lambda output: 1.0, "Nothing arrives in any .grad")])
 def backward(answer):
     _expect_function(answer, "backward(L)")
+    _Value.clock = count(1)      # a KeyError may show a number
 
     class Scalar(_Value):
         pass
 
-    Scalar.backward = _counting(answer)
+    Scalar.__name__, Scalar.backward = "Value", _counting(answer)
     try:
         expect_engine(Scalar)
     except KeyError as error:
         error.tried = "backward(L), on a small graph"
-        error.hint = "The ledger has no entry for that value yet: ledger.get(x, 0.0) gives 0.0 then. Or was it taken out before its time?"
+        error.hint = ("The ledger has no entry for that value: ledger.get(x, 0.0) gives 0.0 then. Or was it taken out already?"
+                      if isinstance(error.args[0], Scalar) else "The keys of the ledger are Values: ledger.pop(value), ledger[x].")
         raise
-    except TypeError as error:
+    except (AttributeError, TypeError) as error:
         error.tried, error.hint = "backward(L), on a small graph", _slip(error)
         raise
     except Wrong as wrong:
         *said, hint = wrong.args
-        raise Wrong(*said, NOTHING if hint == FAULTS["unseeded"] else hint) from None
+        raise Wrong(*said, NOTHING if hint == FAULTS["unseeded"] else CROSSED if said[1] == "(4, 4, 2)" else hint) from None
     except _Endless:
         raise Wrong("backward after 40 doublings, x = x + x", "no end", "41 visits", FAULTS["every path"]) from None
 
 
 # More than one slip ends so; the ledger begins right in the stub.
 NOTHING = "Nothing arrives in any .grad. Is there a value.grad += g at each visit? Does the ledger begin with 1.0 for the output?"
+# Two loops, one inside the other: each input gets every local gradient. On the path of expect_engine that is (4, 4, 2).
+CROSSED = "Each local gradient belongs to one input. Walk along both at once: zip(value.inputs, value.locals)."
 
 
 def _counting(answer):
@@ -492,6 +514,16 @@ def _no_entry(output):
         value.grad += g
         for x, local in zip(value.inputs, value.locals):
             ledger[x] += g * local
+
+
+def _crossed(output):
+    ledger = {output: 1.0}
+    for value in _newest_first(_reached(output)):
+        g = ledger.pop(value)
+        value.grad += g
+        for x in value.inputs:
+            for local in value.locals:
+                ledger[x] = ledger.get(x, 0.0) + g * local
 
 
 def _no_grad(output):
@@ -573,5 +605,5 @@ card("05", [
     "A value's gradient is a sum over the arrows that leave it: the user's gradient × the local gradient.",
     "So users come before inputs. Newest first is such an order, always.",
     "A visit: take g out of the ledger, add it to .grad, add g · local to the entry of each input.",
-    "+=, or exactly half is left. A ledger of its own for each pass, or two calls give three times.",
+    "+=, or only the last arrival is left. A ledger of its own for each pass, or two calls give more than double.",
     "One visit a value; the paths may be 2ⁿ."])
