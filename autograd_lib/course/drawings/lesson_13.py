@@ -57,7 +57,7 @@ def turning(h, n):
         following = 2 * np.cos(2 * h) * y[-1] - y[-2]
         wave.dot(x[-1] + h, following, style.INK, style.PAPER, square=True, size=6)
         px, py = wave.at(x[-1] + h, following)
-        wave.words(px + 10, py + 5, "by the rule", style.INK, "start" if px < 680 else "end", 12, halo=True)
+        wave.words(px + (10 if px < 680 else -10), py + 5, "by the rule", style.INK, "start" if px < 680 else "end", 12, halo=True)
         text.append(f"next value by the rule of two terms: {number(following)}; it is {number(np.sin(2 * (x[-1] + h)) / 2)}")
     text = "\n".join(text)
     return Picture(svg("0 0 790 282", "".join([*face.parts, *wave.parts, level_line]), text), text, says_all=True)
@@ -71,7 +71,7 @@ def unrolled(rho, states, gradients):
     n, lengths = len(states) - 1, np.sqrt(np.sum(np.square(gradients), axis=1))
     chart = Axes((60, 290, 640, 130), (0, n), (-4, 4))
     row, widest = 150, 96
-    parts = ['<rect x="290" y="8" width="180" height="30" rx="5" fill="#e8eaed"/>']
+    parts = ['<rect x="275" y="8" width="210" height="30" rx="5" fill="#e8eaed"/>']
     for k in range(1, n + 1):
         left, right = chart.at(k - 1, 0)[0], chart.at(k, 0)[0]
         width = UNIT * lengths[k - 1]
@@ -85,7 +85,8 @@ def unrolled(rho, states, gradients):
                      f'<path d="M{px:.1f} {row}l{4.5 * across:.1f} {-4.5 * up:.1f}" stroke="{style.VALUE}" stroke-width="1.6"/>')
     chart.words(380, 28, f"one matrix, used {n} times", size=14)
     chart.words(chart.at(n, 0)[0] + 14, row + 5, "→ L", anchor="start", size=14)
-    text = [f"ρ = {number(rho)}: a gradient of length {number(lengths[n])} at s{_below(n)} arrives at s₀ with length {number(lengths[0])}"]
+    chart.words(chart.at(n, 0)[0] + 14, row + 25, "← back", style.GRADIENT, "start", 13)
+    text = [f"ρ = {number(rho)}: a gradient of length {number(lengths[n])} at s{_below(n)} has length {number(lengths[0])} at s₀"]
     for k in range(0, n + 1, 10):
         px = chart.at(k, 0)[0]
         chart.words(px, 222, f"s{_below(k)}", style.VALUE, size=13)
@@ -110,10 +111,10 @@ def _below(k):
 def cliff(runs, step, steps_back=50):
     """Where each run stands on the loss (ρⁿ − 1)²/8 after `step` steps. runs: {name: every ρ on its way}, two of them."""
     plot = Axes((70, 40, 640, 230), (0.74, 1.16), (-6, 5))
-    plot.frame([(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)], decades(-6, 5, 2), "ρ", f"the loss over ρ, after {step} steps")
+    plot.frame([(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)], decades(-6, 5, 2), "ρ", f"the loss over ρ, after step {step}")
     fine = np.linspace(*plot.x, 801)
     plot.line(fine, np.log10(np.maximum((fine ** steps_back - 1) ** 2 / 8, 1e-7)), style.LINE, 2.5)
-    text = [f"after {step} steps"]
+    text = [f"after step {step}"]
     for (name, path), colour, square in zip(runs.items(), (style.VALUE, style.INK), (False, True)):
         with np.errstate(all="ignore"):
             heights = np.log10(np.maximum((path ** steps_back - 1) ** 2 / 8, 1e-6))
@@ -124,7 +125,9 @@ def cliff(runs, step, steps_back=50):
                 plot.dot(path[k], heights[k], colour, style.PAPER, square, 2.5)
         py = plot.box[1] + (24 if square else 4)
         plot.mark(84, py, colour, colour if not square else style.PAPER, square)
-        where = f"ρ = {number(rho)}" + ("" if inside else ", outside the picture") if np.isfinite(rho) else "ρ is nan, not a number: it never comes back"
+        where = f"ρ = {number(rho)}" + ("" if inside else ", outside the picture")
+        if np.isnan(rho):
+            where = "ρ is nan, not a number, for ever"
         plot.words(96, py + 5, f"{name}: {where}", colour, "start", 13, halo=True)
         if inside:
             plot.dot(rho, heights[step], colour, "none" if square else colour, square, 7 if square else 5)
@@ -144,8 +147,9 @@ def continued(known, truth, network, rule):
         plot.dot(k, rule[k], style.INK, "none", square=True, size=3.5)
     px = plot.at(-0.5, 0)[0]
     plot.parts.append(f'<path d="M{px:.1f} 40v190" stroke="{style.FAINT}" stroke-dasharray="3 3"/>')
-    for px, words, colour in [(60, "grey: the wave", style.FAINT), (230, "blue: the network", style.VALUE), (430, "squares: the rule", style.INK)]:
+    for px, words, colour in [(60, "grey: the wave", style.FAINT), (230, "blue: the network", style.VALUE),
+                              (430, "squares: the rule", style.INK)]:
         plot.words(px, 292, words, colour, "start", 13)
     text = "\n".join([f"after {len(known)} known values, {len(truth)} steps blind: the largest error",
-                      *(f"{name}: {number(np.abs(said - truth).max())}" for name, said in [("network", network), ("rule", rule)])])
+                      *(f"{name}: {np.abs(said - truth).max():.1g}" for name, said in [("network", network), ("rule", rule)])])
     return Picture(svg("0 0 720 304", "".join(plot.parts), text), text)

@@ -1,0 +1,39 @@
+"""Lesson 13: the arrows are as wide as the gradients are long, the next sample is the rule's, and a run that left the picture says so."""
+import re
+
+import numpy as np
+import pytest
+
+from autograd_lib.course.drawings import lesson_13 as drawn
+
+
+@pytest.mark.parametrize("rho, first", [(0.9, "0.005154"), (1.0, "1"), (1.1, "117.4")])
+def test_the_arrows_thin_as_the_gradient_does(rho, first):
+    """Broken once: the widths taken from the states in place of the gradients."""
+    lengths = rho ** np.arange(50, -1, -1.0)
+    picture = drawn.unrolled(rho, np.ones((51, 2)), np.stack([lengths, 0 * lengths], axis=1))
+    widths = [float(width) for width in re.findall(r' 150H[\d.]+" stroke="#D55E00" stroke-width="([\d.]+)"', picture.html)]
+    assert np.allclose(widths, np.minimum(drawn.UNIT * lengths[:-1], 96), atol=6e-4)
+    assert picture.text.splitlines()[0].endswith(f"has length {first} at s₀")
+    assert ("cut off" in picture.text) == (rho > 1)
+
+
+@pytest.mark.parametrize("h", [0.1, 0.2, 0.5, 1.0])
+def test_the_rule_meets_the_wave_at_any_distance(h):
+    for n in (1, 7, 120):
+        by_rule, true = re.search(r"rule of two terms: (\S+); it is (\S+)", drawn.turning(h, n).text).groups()
+        assert by_rule == true
+    assert f"{np.pi / h:.4g} samples a period" in drawn.turning(h, 0).text
+
+
+def test_a_run_that_left_says_where_it_is():
+    runs = {"clipped": np.array([1.1, 1.099, 1.098]), "not clipped": np.array([1.1, -154.0, np.nan])}
+    said = [drawn.cliff(runs, step).text for step in range(3)]
+    assert "not clipped: ρ = 1.1, loss 1693" in said[0] and "ρ = −154, outside the picture" in said[1] and "nan" in said[2]
+
+
+def test_a_forecast_names_its_largest_error():
+    wave = np.sin(np.arange(20.0))
+    text = drawn.continued(wave[:10], wave[10:], wave[10:] + 0.25, wave[10:]).text
+    assert "network: 0.2" in text and text.endswith("rule: 0")
+    assert "24 values" in drawn.asked(np.arange(24.0) / 10, wave[[0] * 24]).text
