@@ -9,8 +9,8 @@ from .texts import Question, card, prediction, recall
 from .verdict import NotYet
 
 recall("11", [
-    Question("p = (0.7, 0.2, 0.1), and the first class is the true one. What is the gradient at the three logits? (Lesson 10)",
-             [-0.3, 0.2, 0.1], "p − onehot: **−0.3, 0.2, 0.1**. They add up to 0."),
+    Question("z is the largest of 3, 7 and 5, and 4 arrives at z. What goes to the three numbers? (Lesson 10)", [0, 4, 0],
+             "**0, 4, 0**: the largest gets all that arrives. z does not depend on the others."),
     Question("X is (32, 64), W is (64, 10), Z = X @ W. What shape has the gradient of W? (09)", (64, 10),
              "**(64, 10)**, the shape of W: the gradient is Xᵀ @ g, and sums over the 32 rows of the batch."),
     Question("w is 3, its gradient is −2, the rate is 0.1. Where does one step of gradient descent lead? (06)", 3.2,
@@ -65,6 +65,8 @@ def _curvature(got, expected):
         return None
     if got[0] == 30 and round(got[1], 3) == 0.033:
         return "At 1/λ one step lands at the bottom. The limit is where it lands just as far on the other side."
+    if got[0] == 30 and round(got[1], 2) == 0.07:
+        return "Right, but rounded too much: three decimals."
     return {-10: "It changes sides: the factor is −2, not 2.",
             -30: "1 − 0.1 λ = −2: so 0.1 λ is 3, and positive.",
             3: "1 − 0.1 λ = −2, so 0.1 λ = 3. There is a division left.",
@@ -96,8 +98,8 @@ def _curvature(got, expected):
         ((30, 0.2), "The limit of 10 is 0.2. What is that of 30?")],
     planted=[((-10, -0.2), "It changes sides"), ((-10, 0.2), "It changes sides"), ((10, 0.2), "done in one step"),
              ((-30, 0.067), "and positive"), ((20, 0.1), "neither nearer nor farther"), ((15, 0.133), "halve the distance"),
-             ((3, 0.67), "a division left"), ((30, 0.033), "lands at the bottom"), ((25, 0.08), "Number 1 of 2"),
-             (30, "2 values were expected")])
+             ((3, 0.67), "a division left"), ((30, 0.033), "lands at the bottom"), ((30, 0.07), "rounded too much"),
+             ((25, 0.08), "Number 1 of 2"), (30, "2 values were expected")])
 def bowl(answer):
     expect(answer, (30, 2 / 30), tried="the largest curvature, and the limit of lr", shown="two other numbers", hints=bowl.mistakes,
            rtol=0.01)
@@ -165,7 +167,7 @@ def _step(by):
         (_step(lambda m, new, g, beta: m + beta * g), "g stands alone, and β belongs to m."),
         (_step(lambda m, new, g, beta: new + beta * g), "g stands alone, and β belongs to m."),
         (_step(lambda m, new, g, beta: g + new), "β is missing: how much of m is left at the next step?"),
-        (_step(lambda m, new, g, beta: new + beta * new), "The step is g + β · m: g itself, not m, stands in front."),
+        (_step(lambda m, new, g, beta: new + beta * new), "The step is g + β · m from where w is: g itself, not m, stands in front."),
         (_step(lambda m, new, g, beta: -g - beta * new), "That goes uphill: against g, so minus."),
         (lambda w, m, g, lr, beta: (_nesterov(w, m, g, lr, beta)[0], m), "The new m has to come back too: this is the old one."),
         (lambda w, m, g, lr, beta: (w - lr * (g + beta * m), m), "m has to take in g first: m = beta * m + g."),
@@ -190,7 +192,7 @@ def nesterov(answer):
 
 def _adam(kept=None, power=None, first=True, second=True, mean=None, top=None, below=None, square=None, sign=1, rate=True, swap=False,
           stale=False):
-    """Adam's step, with one thing changed."""
+    """Adam's step, with one thing changed; top(g, t, beta1) stands in for the corrected m."""
     def adam(w, m, v, t, g, lr, beta1, beta2, eps):
         if swap:
             beta1, beta2 = beta2, beta1
@@ -201,7 +203,7 @@ def _adam(kept=None, power=None, first=True, second=True, mean=None, top=None, b
         grown = power or (lambda beta, t: 1 - beta**t)
         m_hat = use_m / grown(beta1, t) if first else use_m
         v_hat = use_v / grown(beta2, t) if second else use_v
-        step = (m_hat if top is None else g) / (np.sqrt(v_hat) + eps if below is None else below(v_hat, eps))
+        step = (m_hat if top is None else top(g, t, beta1)) / (np.sqrt(v_hat) + eps if below is None else below(v_hat, eps))
         return (w - sign * (lr if rate else 1) * step, *((m_hat, v_hat) if kept else (m, v)))
     return adam
 
@@ -227,6 +229,22 @@ def _one_outside(w, m, v, t, g, lr, beta1, beta2, eps):
 
 def _hats_alone(w, m, v, t, g, lr, beta1, beta2, eps):
     return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps), m, v
+
+
+def _of_m_squared(w, m, v, t, g, lr, beta1, beta2, eps):
+    m = beta1 * m + (1 - beta1) * g
+    v = beta2 * v + (1 - beta2) * m * m
+    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps), m, v
+
+
+def _root_corrected(w, m, v, t, g, lr, beta1, beta2, eps):
+    m, v = right_adam(w, m, v, t, g, lr, beta1, beta2, eps)[1:]
+    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v) / (1 - beta2**t) + eps), m, v
+
+
+def _eps_inside(w, m, v, t, g, lr, beta1, beta2, eps):
+    m, v = right_adam(w, m, v, t, g, lr, beta1, beta2, eps)[1:]
+    return w - lr * np.sqrt(1 - beta2**t) / (1 - beta1**t) * m / (np.sqrt(v) + eps), m, v
 
 
 def _nan(got, expected):
@@ -256,6 +274,7 @@ def _nan(got, expected):
     explained="Two memories, two corrections, one division. The library's `Adam` has the same five lines.",
     why="The first step is lr long for every weight, whether its gradient is 1000 or 0.001.",
     mistakes=[
+        (_eps_inside, "v is corrected before eps is added: the root of v_hat, and eps beside it."),
         (_adam(first=False, second=False),
          "m and v began at 0, and are still too small: the bias correction is missing. (At the first step it makes 3.16 · lr of lr.)"),
         (_adam(first=False), "m is not corrected: divide it by 1 − β₁ᵗ too."),
@@ -269,13 +288,17 @@ def _nan(got, expected):
         (_adam(below=lambda v, eps: v + eps), "The root is missing: g is measured in √v, which has its unit."),
         (_adam(below=lambda v, eps: np.sqrt(v + eps)), "eps is added to the root, not under it."),
         (_adam(below=lambda v, eps: np.sqrt(v)), "eps is missing below."),
+        (_adam(square=lambda g: g @ g), "g @ g is one number for all weights. Each weight has its own: g * g."),
+        (_of_m_squared, "v is a mean of g squared, not of m squared."),
+        (_root_corrected, "Correct v itself, then take its root."),
         (_adam(square=lambda g: g), "v is a mean of g squared: g * g."),
         (_adam(square=np.abs), "v is a mean of g squared: g * g."),
         (_adam(mean=lambda beta, old, new: beta * old + new),
          "These are means: the new one counts 1 − β. (Momentum adds it whole; Adam does not.)"),
         (_adam(mean=lambda beta, old, new: (1 - beta) * old + beta * new), "β is the share of the old, 1 − β that of the new."),
         (_adam(swap=True), "β₁ belongs to m, β₂ to v."),
-        (_adam(top=True), "That steps by g. The step is made of m, corrected: a mean of the gradients so far."),
+        *[(_adam(top=top), "That steps by g. The step is made of m, corrected: a mean of the gradients so far.")
+          for top in (lambda g, t, beta: g, lambda g, t, beta: g / (1 - beta**t))],
         (_adam(stale=True), "The step is made of the new m and v, not of the old ones."),
         (_adam(sign=-1), "That goes uphill: against the gradient, so minus."),
         (_adam(rate=False), "A step without lr."),
@@ -288,6 +311,8 @@ def _nan(got, expected):
         (_hats_alone, "m and v never take in g: the box's first two lines."),
         (lambda w, m, v, t, g, lr, beta1, beta2, eps: beta1 ^ t, "In Python a power is **: beta1**t."),
         (lambda w, m, v, t, g, lr, beta1, beta2, eps: math.sqrt(v), "np.sqrt takes arrays; math.sqrt does not."),
+        *[(lambda w, m, v, t, g, lr, beta1, beta2, eps, name=name: getattr(v, name), "These are NumPy arrays: np.sqrt(v), g**2, beta1 * m.")
+          for name in ("sqrt", "pow", "square", "mul_")],
         _nan, printed(right_adam)],
     planted=[(_adam(power=lambda beta, t: 1 - beta**(t - 1)), "t counts from 1"),
              (lambda *given: right_adam(*given)[::-1], "swapped"),
@@ -297,7 +322,7 @@ def adam(answer):
         raise NotYet
     zero = np.zeros(3)
     w, m, v, g = np.array([[1.0, -2.0, 0.5], [0.3, -1.0, 0.2], [0.5, 2.0, 0.01], [2.0, -1.0, 0.25]])
-    first = w, zero, zero, 1, np.array([1000.0, -0.001, 0.5]), 0.1, 0.9, 0.999, 1e-8
+    first = w, zero, zero, 1, np.array([1000.0, -0.001, 0.5]), 0.05, 0.9, 0.999, 1e-8      # were lr 1 − β₁, they could cancel
     later = w, m, v, 3, g, 0.1, 0.8, 0.95, 0.05
     with np.errstate(all="ignore"):
         for given, where in [(first, "the first step, t = 1"), (later, "a later step, t = 3")]:
@@ -331,6 +356,9 @@ def adam(answer):
         ((0.1, 0.01), "AdamW's decay is multiplied by lr as well."),
         ((0.01, 0.001), "0.01 is the gradient in Adam. How long is the step that it makes?"),
         ((0.01, 0.01), "0.01 is the gradient in Adam. How long is the step that it makes?"),
+        ((0.01, 0), "0.01 is the gradient in Adam. How long is the step that it makes?"),
+        ((1, 0.001), "0.01 over its own size is 1. The step is lr times that."),
+        ((1, 0.01), "0.01 over its own size is 1. The step is lr times that."),
         ((0.9, 0.999), "That is where the weight is afterwards. By how much did it fall?"),
         ((0.9, 0.9), "That is where the weight is afterwards. By how much did it fall?"),
         ((0, 0.001), "The gradient of the data is 0, but in Adam the decay is added to it: 0.01."),
@@ -381,11 +409,14 @@ def _schedule(rise=lambda epoch: (epoch + 1) / 10, fall=lambda epoch: (1 + np.co
         (_schedule(fall=lambda epoch: 1 - (epoch - 10) / 90), "That is a straight line. A cosine falls slowly, then fast, then slowly."),
         (_schedule(fall=lambda epoch: (1 + np.cos((epoch - 10) / 90)) / 2), "π is missing: half a wave is π long."),
         (_schedule(fall=lambda epoch: (1 + np.cos(180 * (epoch - 10) / 90)) / 2), "np.cos counts in radians: π, not 180."),
+        (_schedule(fall=lambda epoch: np.cos(np.pi / 2 * (epoch - 10) / 90)), "A quarter of a wave. Half of one, lifted: (1 + cos) / 2."),
+        (lambda epoch: min((epoch + 1) / 10, 1), "The fall is missing: from 10 on it is half a cosine wave."),
+        (lambda epoch: (epoch + 1) / 10 if epoch <= 10 else _factor(epoch), "10 belongs to the fall: epoch < 10."),
         (lambda epoch: (1 + np.cos(np.pi * epoch / 100)) / 2, "The rise is missing: before 10 it is (epoch + 1) / 10."),
         printed(_factor)],
     planted=[(lambda epoch: 1.0, "got")])
 def warmup(answer):
     if is_stub(answer):
         raise NotYet
-    for epoch in (0, 4, 9, 55, 10, 85, 100):
+    for epoch in (0, 4, 9, 40, 10, 85, 100):
         expect_call(answer, epoch, gives=_factor(epoch), hints=warmup.mistakes)
