@@ -23,6 +23,7 @@ def _about(wrong, hint):
 
 
 _B, _C, _BOTH = ROUTES
+FROM_C = np.cos(P * P + Q * Q)            # the arrow from c to ŷ
 _ROUTES = [
     ((_B, _C), "0.3010 is the route through b alone, and it is given. Asked are the two others."),
     ((_BOTH, _C), "The two are swapped: the route through c alone is w₃ → c → ŷ → L."),
@@ -34,6 +35,10 @@ _ROUTES = [
     ((_C, 0.8 * P * Q * 2), "That is the way from w₃ to c. Carry it on to L: from c to ŷ, and from there to L."),
     ((2 * Q, 0.8 * P * Q * 2), "These are local. Carry each route on to L: from c to ŷ, and from there to L."),
     ((2 * P * _C / (2 * Q), _BOTH), "The arrow from w₃ to c has the local gradient 0.8376; 1.09 is that from w₃ to b."),
+    ((_C / FROM_C, _BOTH / FROM_C), "From c the routes go to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
+    ((_C / FROM_C, _BOTH), "The route goes from c to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
+    ((_C, _BOTH / FROM_C), "The route goes from c to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
+    ((_C, _B + _BOTH), "That is all that goes by way of b, also what goes from b straight to ŷ. Through c it is w₃ → b → c → ŷ → L."),
     ((_C, ARRIVES * 0.8 * Q), "The last route begins at w₃: its first arrow, with local 1.09, is missing."),
     ((_C, ARRIVES * 2 * P * 0.4), "The arrow from b to c has the local gradient 0.335. 0.4 is the value of w₂ alone."),
     ((_C, 2 * P * 2 * Q * ARRIVES), "0.8376 belongs to the arrow from w₃ to c. This route comes from b, and that arrow has 0.335."),
@@ -167,6 +172,7 @@ def _runs(train, *args):
         (_loop(what="tensors"), "plain numbers"),
         (_loop(zero="between"), "None until"),
         (_loop(update="grad.data"), "is an array"),
+        (lambda model, loss, examples, rate: [p for p in model.parameters], "called with brackets"),
         (lambda model, loss, examples, rate: [loss(model, x, y).item() for x, y in examples], "Nothing has moved"),
         printed(_loop(), "write return")])
 def train(answer):
@@ -181,12 +187,15 @@ def train(answer):
             if "NoneType" in str(error):
                 error.hint = ("p.grad is None until L.backward() has run, and again after zero_grad(): "
                               "first forget, then walk back, then move.")
+            elif "'method'" in str(error):
+                error.hint = "A method is called with brackets: model.parameters()."
             elif "memoryview" in str(error):
                 error.hint = "p.grad is an array already, and has no graph: p.grad, without .data."
             raise
         here = f"w and b after: {said}"
         moved = model.w.item(), model.b.item()
-        for wrong, hint in [(_loop(zero=None), "The gradients of the examples before are still in it: zero_grad, once for each example."),
+        for wrong, hint in [(_loop(zero=None), "The gradients of the examples before are still in it: model.zero_grad(), with "
+                                                 "its brackets, once for each example."),
                             (_loop(sign=1), "It goes uphill: against the gradient, so minus."),
                             (_loop(each=False, zero=None), "All the examples, and one step: the update stands outside the loop."),
                             (_loop(each=False), "All the examples, and one step: the update stands outside the loop."),

@@ -120,7 +120,7 @@ AGAIN = ("Every path is walked again. Is each z asked by way of the same cache? 
                 cache[x] = sum(local * ... for local, z in x.users) if x.users else 1.0
             return cache[x]""",
     hints=["By what is `local` multiplied in the trace? By the gradient of z.",
-           ("Help: no end",
+           ("Help: every path is walked again",
             "`z.gradient()` walks every path, as before. Ask `cached` for the gradient of z, and hand it the same cache.")],
     solution="""
         def cached(x, cache):
@@ -140,6 +140,7 @@ AGAIN = ("Every path is walked again. Is each z asked by way of the same cache? 
         (lambda x, cache: sum(local * z.grad for local, z in x.users) if x.users else 1.0, "Which call gives its gradient"),
         (lambda x, cache: sum(local * _cached(local, cache) for local, z in x.users) if x.users else 1.0, "The value asked here is z"),
         (lambda x, cache: sum(local * cache[z] for local, z in x.users) if x.users else 1.0, "the cache is empty"),
+        (lambda x, cache: sum(local * cache.get(z, 0) for local, z in x.users) if x.users else 1.0, "Nobody has filled the cache"),
         (lambda x, cache: sum(local * (1.0 if not z.users else _cached(z, cache)) for local, z in x.users), "has no users"),
         (lambda x, cache: sum(_cached(z, cache) for _, z in x.users) if x.users else 1.0, "local"),
         (lambda x, cache: math.prod(local * _cached(z, cache) for local, z in x.users) if x.users else 1.0, "add"),
@@ -152,9 +153,10 @@ def cached(answer):
     z = x * y
     L = z * x + z
     add, local = "Over the users you add.", "The local gradients are missing: local · the gradient of z, added over the users."
+    empty = "Nobody has filled the cache yet. cached(z, cache) looks into it, and fills it."
     values = "That is the value of z. local is multiplied by the gradient of z."
     for name, value, right, hints in [("L", L, 1.0, [(0, "L has no users: its gradient is 1.0, where the sum would be 0.")]),
-                                      ("y", y, 12.0, [(4.0, local), (2.0, local), (9.0, add), (-18.0, values)]),
+                                      ("y", y, 12.0, [(0.0, empty), (4.0, local), (2.0, local), (9.0, add), (-18.0, values)]),
                                       ("x", x, -14.0, [(48.0, add), (36.0, add)])]:
         tried = f"cached({name}, {{}}), where z = x · y, L = z · x + z, at x = 3 and y = −2"
         try:
@@ -252,7 +254,7 @@ def _by_exp(x):
 
 
 @exercise(
-    "07.mended_tanh", minutes=3, difficulty="easy",
+    "07.mended_tanh", minutes=3, difficulty="optional",
     question="""
         **Patient D.** Here is its tanh, as published, as a function. Mend the one line that is ill, and return z in place of the last
         `...`. (Each result is to have a `rule`, a function of g that returns a tuple with what goes to each input.)""",
@@ -341,11 +343,11 @@ def _all_found(Engine, f, *xs):
 
 
 @exercise(
-    "07.capstone", minutes=9, difficulty="hard",
+    "07.capstone", minutes=12, difficulty="hard",
     question="""
         **Capstone.** `Unknown` is `Scalar` with one method changed. Find out when it is wrong, name the method, and write it anew as
         `mended`, which takes what the method takes. `examine(Unknown, lambda x, y: …, 2.0, 3.0)` checks any calculation you like. (A plain
-        number in it is `Unknown(1.0)`.) `Unknown.<method>??` shows code; try for a diagnosis before you look.""",
+        number in it is `Unknown(1.0)`.) `Unknown.tanh??` in a cell shows the code of tanh; try for a diagnosis before you look.""",
     stub="""
         ill_method = ...            # its name, in quotes
         def mended(self):
