@@ -47,8 +47,8 @@ def turned_over(x):
         plot.line([px, px + run, px + run], [py, py, py + rise], style.INK, 1.5)
         plot.dot(px, py, style.VALUE, style.VALUE)
         (left, top), (right, high) = plot.at(px, py), plot.at(px + run, py + rise)
-        plot.words((left + right) / 2, top + 17, number(round(run / leg, 3)), size=13, halo=True)
-        plot.words(right + 6, (top + high) / 2 + 5, number(round(rise / leg, 3)), anchor="start", size=13, halo=True)
+        plot.words(max((left + right) / 2, left + 17), top + 17, number(round(run, 3)), size=13, halo=True)
+        plot.words(right + 6, (top + high) / 2 + 5, number(round(rise, 3)), anchor="start", size=13, halo=True)
     plot.words(*plot.at(-2.5, 0.45), "exp", style.VALUE, "start", 15, halo=True)
     plot.words(*plot.at(0.25, -2.55), "log", style.VALUE, "start", 15, halo=True)
     plot.words(484, 120, f"exp at {number(round(height, 3))}:", anchor="start")
@@ -57,5 +57,6 @@ def turned_over(x):
     plot.words(484, 322, f"height {number(round(height, 3))}, slope {number(1 / x)}", style.TANGENT, "start")
     text = (f"exp at {number(round(height, 3))} has the height {number(x)} and the slope {number(x)}.\n"
             f"Turned over: log at {number(x)} has the height {number(round(height, 3))} and the slope 1/{number(x)} = {number(1 / x)}.\n"
-            f"On exp 1 to the right is {number(x)} up; on log {number(x)} to the right is 1 up.")
+            f"The triangles: exp rises by {number(round(leg * x, 3))} over {number(round(leg, 3))}, log by {number(round(leg, 3))} "
+            f"over {number(round(leg * x, 3))}.")
     return Picture(svg("0 0 690 508", "".join(plot.parts), text), text)

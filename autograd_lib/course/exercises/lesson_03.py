@@ -7,7 +7,7 @@ from . import exercise, expect, expect_call, expect_rule, of_rule
 from .compare import is_stub
 from .mistakes import sign_lost
 from .texts import Question, card, prediction, recall
-from .verdict import NotYet
+from .verdict import NotYet, brief
 
 recall("03", [
     Question("A value goes into two slots, and 50 comes back from each. What is its gradient? (Lesson 02)", 100,
@@ -85,6 +85,7 @@ WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
            (15, "The right size with the wrong sign. Raise y a little: does z rise?"),
            (-30, "One division is missing: it is z / y, or x / y²."), (-2.5, "That is −1 / y². Where is the x that is shared?"),
            (-5, "That is −1 / y. How much is shared matters too: z is in it."),
+           (-7.5, "One division too many: −z / y, or −x / y². z is divided by y already."),
            (-60, "That multiplies by y. Solved for dz, everything is divided by y."),
            (lambda g, z, x, y: -g * x / y ^ 2, "A power is ** in Python: ^ is something else.")]
 
@@ -93,11 +94,11 @@ WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
     "03.divide", minutes=6, difficulty="medium",
     question="""
         Write both rules of $z = x / y$ the way the library does: each takes g, z, x and y, and returns what goes to its slot. The
-        boxes have the local gradients.""",
+        local gradients are what stands before dx and dy, signs included.""",
     stub="""
         divide_x = lambda g, z, x, y: ...
         divide_y = lambda g, z, x, y: ...""",
-    hints=["What goes to a slot is what arrives, g, times the local gradient in the box.",
+    hints=["What goes to a slot is what arrives, g, times what stands before dx or dy.",
            ("Help: the sign is wrong", "Raise y a little. Does z rise? The local gradient of y has to say so."),
            ("Help: how do I get by without z?",
             "You need not: z is passed in. If you like, $z / y$ is $x / y^2$, and the check takes either form.")],
@@ -113,6 +114,7 @@ WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
         ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g / y), "z is in it"),
         ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * x / y), "One division is missing"),
         ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g / y**2), "Where is the x"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * z / y**2), "One division too many"),
         ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * z * y), "divided by y"),
         ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * x / y ^ 2), "A power is **"),
         ((lambda g, z, x, y: g * y, lambda g, z, x, y: -g * z / y), "multiplies by y"),
@@ -128,6 +130,13 @@ def divide(answer):
                     tried=f"the rule for {slot} of divide, with g = 10, z = 3, x = 6, y = 2")
     expect_rule(rule_x, ag.divide, 0)
     expect_rule(rule_y, ag.divide, 1)
+
+
+# What goes wrong where an op is linear: a value in the rule, or the value in its place.
+NO_VALUE = "A value is in it. Raise that input by 1: z moves by 1 or by −1, whatever the values are."
+LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of what arrives, g."),
+          (lambda g, z, *xs: g * xs[0], NO_VALUE), (lambda g, z, *xs: -g * xs[0], NO_VALUE),
+          (lambda g, z, *xs: g * xs[-1], NO_VALUE), (lambda g, z, *xs: -g * xs[-1], NO_VALUE)]
 
 
 @exercise(
@@ -152,49 +161,57 @@ def divide(answer):
         ((lambda g, z, x, y: -g, lambda g, z, x, y: g, lambda g, z, x: -g), "wrong sign"),
         ((lambda g, z, x, y: 1, lambda g, z, x, y: -1, lambda g, z, x: -1), "upstream gradient is missing"),
         ((lambda g, z, x, y: g, lambda g, z, x, y: -g, lambda g, z, x: g), "wrong sign"),
-        ((lambda g, z, x, y: g * x, lambda g, z, x, y: -g * y, lambda g, z, x: -g), "rule for x"),
-        ((lambda g, z, x, y: g, lambda g, z, x, y: -g, lambda g, z, x: -g * x), "rule for x")])
+        ((lambda g, z, x, y: g * x, lambda g, z, x, y: -g * y, lambda g, z, x: -g), "A value is in it"),
+        ((lambda g, z, x, y: g, lambda g, z, x, y: -g * y, lambda g, z, x: -g), "A value is in it"),
+        ((lambda g, z, x, y: g, lambda g, z, x, y: -g, lambda g, z, x: -g * x), "A value is in it"),
+        ((lambda g, z, x, y: g, lambda g, z, x, y: -g, lambda g, z, x: -x), "That is z")])
 def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    for rule, row, arg in zip(answer, [ag.subtract, ag.subtract, ag.negative], [0, 1, 0]):
+    for rule, row, arg, xs in zip(answer, [ag.subtract, ag.subtract, ag.negative], [0, 1, 0], [(6.0, 2.0), (6.0, 2.0), (6.0,)]):
+        z = row.function(*xs)
+        said = ", ".join(f"{letter} = {x:g}" for letter, x in zip("xy", xs))
+        expect_call(rule, 10.0, z, *xs, gives=row.rules[arg](10.0, z, *xs), hints=[*LINEAR, *of_rule(row, arg, inputs=[xs])],
+                    tried=f"the rule for {'xy'[arg]} of {row.name}, with g = 10, z = {brief(z)}, {said}")
         expect_rule(rule, row, arg)
 
 
 @exercise(
     "03.reflected", minutes=4, difficulty="medium",
     question="""
-        Python uses subtract and divide for `5 - x` and `6 / x` too; the 5 and the 6 are constants and want no gradient. At $x = 2$, what
-        is the slope of $5 - x$? And of $6 / x$? Give both.""",
+        Python uses subtract and divide for `5 - x` and `8 / x` too; the 5 and the 8 are constants and want no gradient. At $x = 2$, what
+        is the slope of $5 - x$? And of $8 / x$? Give both.""",
     stub="""
         slope_of_5_minus_x = ...
-        slope_of_6_over_x = ...""",
+        slope_of_8_over_x = ...""",
     hints=["Which slot is x in, the first or the second?",
-           ("Help: I get 1 and 0.5", "Those are the rules of the first slot. There stand the 5 and the 6, which want nothing.")],
+           ("Help: I get 1 and 0.5", "Those are the rules of the first slot. There stand the 5 and the 8, which want nothing.")],
     solution="""
         slope_of_5_minus_x = -1            # the second slot of subtract
-        slope_of_6_over_x = -3 / 2         # the second slot of divide: −z/y, with z = 3""",
-    explained="For Python these are `x.__rsub__(5)` and `x.__rtruediv__(6)`: the same two operations, their arguments exchanged.",
+        slope_of_8_over_x = -4 / 2         # the second slot of divide: −z/y, with z = 4""",
+    explained="For Python these are `x.__rsub__(5)` and `x.__rtruediv__(8)`: the same two operations, their arguments exchanged.",
     why="A reflected operator needs no rule of its own, only the right slot.",
     mistakes=[
         ((1, 0.5), "Those are the first slots. Which slot is x in?"),
-        ((-1, 0.5), "The second number is for the first slot. In 6 / x, which slot is x in?"),
-        ((1, -1.5), "The first number is for the first slot. In 5 − x, which slot is x in?"),
-        ((-1, 1.5), "Raise x: does 6 / x rise?"),
-        ((-1, -0.5), "Its local gradient is −z / y. Here z is 3."),
-        ((-1, -3), "−z, and then divided by y, which is 2 here."),
-        ((3, -6), "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?"),
-        ((3, 3), "Those are the values. The slopes are asked for.")],
-    planted=[((-1, -1.4), "Number 2 of 2 differs"), (-1, "2 values were expected"), ((-1.5, -1), "in the wrong order")])
+        ((-1, 0.5), "The second number is for the first slot. In 8 / x, which slot is x in?"),
+        ((1, -2), "The first number is for the first slot. In 5 − x, which slot is x in?"),
+        ((-1, 2), "Raise x: does 8 / x rise?"),
+        ((-1, -0.5), "Its local gradient is −z / y. Here z is 4."),
+        ((-1, -4), "−z, and then divided by y, which is 2 here."),
+        ((-1, -1), "One division too many: −z / y, and z is 8 / 2 already."),
+        ((-1, -0.25), "That is the slope of 1 / x. Here 8 is shared."),
+        ((3, -8), "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?"),
+        ((3, 4), "Those are the values. The slopes are asked for.")],
+    planted=[((-1, -1.4), "Number 2 of 2 differs"), (-1, "2 values were expected"), ((-2, -1), "in the wrong order")])
 def reflected(answer):
-    expect(answer, (-1, -1.5), tried="the slopes of 5 − x and of 6 / x at x = 2", shown="two other numbers", hints=reflected.mistakes)
+    expect(answer, (-1, -2), tried="the slopes of 5 − x and of 8 / x at x = 2", shown="two other numbers", hints=reflected.mistakes)
 
 
 @exercise(
     "03.power", minutes=5, difficulty="medium",
     question="""
-        Write the rule of $z = x^n$ for a constant exponent: what goes to x. (In the library the exponent is the second input, y, so here
-        it is called y too.)""",
+        Write the rule of $z = x^y$ for a constant exponent: what goes to x. (The exponent is the second input, so it is called y, and
+        not n.)""",
     stub="""
         power_x = lambda g, z, x, y: ...""",
     hints=["The box says $n \\cdot x^{n-1}$, and n is called y. What arrives multiplies it.",
@@ -206,6 +223,7 @@ def reflected(answer):
     mistakes=[
         (lambda g, z, x, y: g * y * x**y, "The power before: the exponent is one less."),
         (lambda g, z, x, y: g * y * x**y - 1, "Python takes the power first: x ** y - 1 is (x ** y) - 1. Brackets, around y - 1."),
+        (lambda g, z, x, y: g * n * x ** (n - 1), "The exponent comes in as y: there is no n."),      # noqa: F821
         (lambda g, z, x, y: g * y * x ^ (y - 1), "A power is ** in Python: ^ is something else."),
         (lambda g, z, x, y: g * y * z ** (y - 1), "z is the power already. What is raised again is x."),
         (lambda g, z, x, y: g * x ** (y - 1), "The exponent comes down as a factor: where is it?"),
