@@ -475,6 +475,8 @@ def _steps(code, roles):
 
 # Rows that a lesson uses before the one whose heading they stand under in ops.py derives them all.
 MET = {"add": "02", "multiply": "02"}
+# A rule that a later lesson derives than the rest of its row: until then it is an exercise.
+AHEAD = {("power", "y"): "04"}
 
 FORMULAS = {        # z, where the name of the row is not how it is written
     "add": "x + y", "subtract": "x − y", "multiply": "x · y", "divide": "x / y", "negative": "−x", "power": "xʸ",
@@ -508,20 +510,25 @@ def table_of_rules(lesson):
     today = [row.name for row, home in shown if lesson in (home, MET.get(row.name))]
     title = (f"The rules so far: {len(shown)} rows" + f", {len(today)} of them new" * bool(today) + "." if shown else
              f"No rules so far: the first come in lesson {min(MET.values())}.")
-    body, words = [], [title]
+    fresh, earlier, words = [], [], [title]
     for row, home in shown:
         new, met = row.name in today, MET.get(row.name)
         formula = FORMULAS.get(row.name) or f"{row.name}({', '.join(_letters(row, len(row.rules))[0][2:])})"
-        columns = _columns(row)
+        columns = [(letter, *((text, comment) if AHEAD.get((row.name, letter), lesson) <= lesson else
+                              (f"derived in {AHEAD[row.name, letter]}", ""))) for letter, text, comment in _columns(row)]
         where = [f"met in {met}", f"derived in {home}"] if met else [home]
         words.append(f"{'●' if new else ' '} {row.name}: z = {formula}; lesson {home}" + f", met in {met}" * bool(met) + ", today" * new)
         for letter, text, comment in columns:
             words.append(f"    to {letter}: {text}".replace("\n", "\n" + " " * 10) + f"    {comment}" * bool(comment))
-        name = f'<span aria-hidden="true">● </span>{row.name}' if new else f'<span style="font-weight:normal">{row.name}</span>'
-        body.append((f'{name}<div style="font-weight:normal">z = {escape(formula)}</div>',
-                     _beside([(f"to {letter}", text, comment) for letter, text, comment in columns]),
-                     "<br>".join([*where, *["today"] * new])))
-    table = _html_table(("row", "what goes", "lesson"), body) if shown else ""
+        name = row.name if new else f'<span style="font-weight:normal">{row.name}</span>'
+        (fresh if new else earlier).append((f'{name}<div style="font-weight:normal">z = {escape(formula)}</div>',
+                                            _beside([(f"to {letter}", text, comment) for letter, text, comment in columns]),
+                                            "<br>".join([*where, *["today"] * new])))
+    head = "row", "what goes", "lesson"
+    table = _html_table(head, fresh) if fresh else ""
+    if earlier:
+        table += (f"<details{' open' * (not fresh)}><summary>Of earlier lessons: {len(earlier)} row{'s' * (len(earlier) > 1)}</summary>"
+                  f"{_html_table(head, earlier)}</details>")
     return Picture(f'<div style="line-height:1.5"><strong>{title}</strong>{table}</div>', "\n".join(words))
 
 

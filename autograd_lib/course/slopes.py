@@ -321,7 +321,7 @@ class _Still:
         if not measured:
             return ["there is no place here where a slope could be measured"]
         if self.waits:
-            return ["the circles, where the slope was measured, wait for your rule"]
+            return ["the circles are where the slope was measured; your rule is still …"]
         found = [(x, y, self.slope(x)) for x, y in measured]
         missed = [one for one in found if not abs(one[2] - one[1]) <= 1e-4 * max(abs(one[1]), self.slopes[1] - self.slopes[0])]
         if all(np.isnan(rule) for _, _, rule in found):

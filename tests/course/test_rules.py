@@ -265,6 +265,7 @@ def test_rules_stand_as_in_ops():
             assert re.sub(r"\s+", " ", part) in library
         assert "\n" in line or comment in library
     assert "to x: g * y    ∂z/∂x = y" in table_of_rules("02").text
+    assert "np.log" not in table_of_rules("03").text and "to y: derived in 04" in table_of_rules("03").text     # 04's exercise
 
 
 def test_both_themes_show_through():

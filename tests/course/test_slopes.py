@@ -225,7 +225,7 @@ def test_a_rule_without_g_and_one_not_written():
     assert "your rule passes through all 24 circles" in text and "with g = 2 your rule must give twice as much" in text
     for stub in (..., lambda x: ..., lambda g, z, x: None):
         picture = slope_explorer(ag.tanh, rule=stub).picture
-        assert "; your rule is still …\n" in picture.text and "wait for your rule" in picture.text
+        assert "; your rule is still …\n" in picture.text and "the circles are where" in picture.text
         assert "forward difference 0.4430310964" in picture.text
         assert "slope none" not in picture.html and "off by" not in picture.html and len(panels(picture)) == 3
 
