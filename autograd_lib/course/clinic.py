@@ -239,7 +239,8 @@ PATIENTS = {
         "the rule is stored under another name, and never runs",
         "It fails, at every number.", {"tanh": 0.0}, caught=True),
     "E": Patient(
-        Paths, "backward", "All numbers right, and twice the time for every doubling more.", "the write-up with stored locals, and the one with the trace",
+        Paths, "backward", "All numbers right, and twice the time for every doubling more.",
+        "the write-up with stored locals, and the one with the trace",
         "every path is walked by itself",
         "It passes. Whoever only checks numbers waits for ever.", {"doubled": 1023}),
     "F": Patient(

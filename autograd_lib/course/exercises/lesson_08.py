@@ -53,8 +53,12 @@ card("08", [
 # --- Broadcasting -----------------------------------------------------------------------------------------------------------
 
 _ADD = "Each copy brings its whole g: add them up, and take no mean."
+_NAMES = "Those are PyTorch's names, or its order. In NumPy: g.sum(axis=1, keepdims=True)."
 _TO_COLUMN = [
     (lambda g: g.sum(axis=1), "The sums are right, and the axis is gone: b has the shape (2, 1), two axes. keepdims=True keeps it."),
+    (lambda g: g.sum(dim=1, keepdim=True), _NAMES),
+    (lambda g: g.sum(1, keepdim=True), _NAMES),
+    (lambda g: g.sum(1, True), _NAMES),
     (lambda g: g.sum(axis=0), "That is what a row gets. b is a column: along which axis do its copies lie?"),
     (lambda g: g.sum(axis=0, keepdims=True), "Summed down. b is a column: along which axis do its copies lie?"),
     (lambda g: g.sum(axis=1)[None, :], "A row, and b is a column. keepdims=True leaves the 1 where axis 1 was."),
@@ -130,6 +134,7 @@ _SUM = [
     (lambda g, z, x, axis, keepdims: g, "That has the shape of z. Each entry of x wants its gradient: copy g along the axis."),
     (lambda g, z, x, axis, keepdims: restore(g, x, axis), "The axis is back, and has the length 1. Now np.broadcast_to(…, x.shape)."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x), "np.broadcast_to wants a shape: x.shape."),
+    (lambda g, z, x, axis, keepdims: restore(g, x, axis).expand(x.shape), "PyTorch's expand is np.broadcast_to(…, x.shape) in NumPy."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), z.shape), "The gradient of x has x's shape, not that of z."),
     (lambda g, z, x, axis, keepdims: np.ones_like(x), "That is the local gradient. Each entry gets what arrives, times it: g is missing."),
     (lambda g, z, x, axis, keepdims: restore(g, x, axis) * x, "x is in it. If an entry rises by 1, its sum rises by 1, whatever x is."),
@@ -156,7 +161,7 @@ _MEAN = [
 
 
 @exercise(
-    "08.spread", minutes=5, difficulty="medium",
+    "08.spread", minutes=6, difficulty="medium",
     question="""
         Write both rules as the library has them. axis and keepdims are those of the sum; None means over all. `restore` is given: it
         puts a lost axis back, with the length 1, so that `np.broadcast_to(a, shape)` can copy along it.""",
@@ -196,7 +201,7 @@ _wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name=
 
 
 @exercise(
-    "08.lucky", minutes=3, difficulty="easy",
+    "08.lucky", minutes=3, difficulty="optional",
     question="""
         **Fool it.** `wrong_T` transposes, and reads g back line by line, as above. Find an array x of two axes, with at least two entries,
         at which `ag.check_grads(wrong_T, x, order=1)` finds nothing.""",

@@ -60,10 +60,9 @@ def _first(g, z, x):
 
 
 @exercise(
-    "10.tie", minutes=4, difficulty="easy",
+    "10.tie", minutes=4, difficulty="optional",
     question="""
-        Write the rule of `z = np.max(x)` so that a tie shares: whoever is largest gets an equal part, and the parts add up to g. Here x
-        is any array, z and g are single numbers.""",
+        Write the rule of `z = np.max(x)` so that a tie shares. Here x is any array, z and g are single numbers.""",
     stub="""
         max_x = lambda g, z, x: ...""",
     hints=["How many are largest? `np.sum` of an array of True and False counts the True.",
@@ -126,6 +125,8 @@ WRONG_SOFTMAX = [
     (lambda g, z, x: -_softmax(g, z, x), "The right size with the wrong sign: g less the sum, not the sum less g."),
     (lambda g, z, x: z * (g - g @ z), "@ is a product of matrices. g and z multiply entry by entry: np.sum(g * z, …)."),
     (lambda g, z, x: P * (g - np.sum(g * P, axis=-1, keepdims=True)), "That p is of a cell above. Here p is the output, z."),
+    (lambda g, z, x: P * (g - np.sum(g * P)), "That p is of a cell above, a single row. Here p is the output, z: sum along each row."),
+    (lambda g, z, x: z * (g - (g * z).sum(-1, True)), "After the axis NumPy takes the dtype. Write it out: keepdims=True."),
     (lambda g, z, x: z * (g - np.sum(g * z)), WHOLE),
     (lambda g, z, x: z * (g - np.sum(g * z, keepdims=True)), WHOLE),
     (lambda g, z, x: z * (g - np.sum(g * z, axis=-1)), LOST),
@@ -154,7 +155,7 @@ WRONG_LOG = [
 
 
 @exercise(
-    "10.normalise", minutes=7, difficulty="medium",
+    "10.normalise", minutes=9, difficulty="medium",
     question="""
         Write both rules for a batch: g, z and x have the shape (N, C), a row for each example. `z` is what the op gave: p for softmax, and
         log p for log_softmax. p itself is not passed to the second. Sum along `axis`: −1, the last, is along each row.""",
@@ -207,7 +208,7 @@ def _undefined(name):
 
 
 @exercise(
-    "10.loss", minutes=4, difficulty="medium",
+    "10.loss", minutes=6, difficulty="medium",
     question="""
         Write the rule of `nll_loss`: what goes to x, the log-probabilities of shape (N, C). Here g is one number, and `target` holds N
         class numbers.""",
@@ -234,10 +235,13 @@ def _undefined(name):
         (lambda g, z, x, target: -g * _onehot(x, target) / 2, "Right for two rows. How many has any batch? len(target)."),
         (lambda g, z, x, target: -g * (np.arange(3) == target[:, None]) / len(target), "Right for three classes. Any x has x.shape[-1]."),
         (lambda g, z, x, target: -g / x * _onehot(x, target) / len(target), "x is log p already. Raise it by 1: z falls by 1/N."),
+        (lambda g, z, x, target: -g / np.exp(x) * _onehot(x, target) / len(target), "−1/p is the slope along p. x is log p already: "
+                                                                                    "raise it by 1, and z falls by 1/N."),
         (lambda g, z, x, target: -g * x * _onehot(x, target) / len(target), "x is multiplied in. Raise it by 1: z falls by 1/N, always."),
         (lambda g, z, x, target: -g * np.exp(x) * _onehot(x, target) / len(target), "p is multiplied in. x is log p: its slope is −1/N."),
-        (lambda g, z, x, target: g * (np.exp(x) - _onehot(x, target)) / len(target),
-         "That is the gradient two operations further back, at the logits. This one only picks, and takes the mean."),
+        *((wrong, "That is the gradient of cross-entropy, one operation further back, at the logits. This one only picks and averages.")
+          for wrong in (lambda g, z, x, target: g * (np.exp(x) - _onehot(x, target)) / len(target),
+                        lambda g, z, x, target: (np.exp(x) - _onehot(x, target)) / len(target))),
         (lambda g, z, x, target: -g * np.ones_like(x) / len(target), "Every entry gets a share here. Only those at the target were read."),
         (lambda g, z, x, target: -g * (np.arange(x.shape[-1]) == target) / len(target),
          "target has to stand as a column beside the row of class numbers: target[:, None]."),

@@ -112,6 +112,10 @@ LIKELY = [
     (r"truth value of an array", "x may be an array here, and if, and, or and a < b < c want a single truth: use np.where, & and |, with "
                                  "each comparison in brackets."),
     (r"for \^|bitwise_xor", "A power is ** in Python: ^ is something else."),
+    (r"argument '(?:dim|keepdim)'|Cannot interpret 'True' as a data type",
+     "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim."),
+    (r"'numpy\.\w+' object has no attribute '(\w+)'",
+     r"An array has no .\1: most of NumPy's functions are written np.name(x), a transpose x.T or x.mT."),
     (r"'NoneType'", "A None is among the numbers: something that it calls has no return."),
     (r"maximum recursion depth", "It calls itself, and never comes to an end."),
 ]
