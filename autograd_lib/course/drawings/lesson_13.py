@@ -81,7 +81,7 @@ def unrolled(rho, states, gradients):
     for k in range(n + 1):
         px = chart.at(k, 0)[0]
         across, up = states[k] / np.sqrt(np.sum(np.square(states[k])))
-        parts.append(f'<circle cx="{px:.1f}" cy="{row}" r="4.5" fill="{style.PAPER}" stroke="{style.VALUE}"/>'
+        parts.append(f'<circle cx="{px:.1f}" cy="{row}" r="3.5" fill="{style.PAPER}" stroke="{style.VALUE}"/>'
                      f'<path d="M{px:.1f} {row}l{4.5 * across:.1f} {-4.5 * up:.1f}" stroke="{style.VALUE}" stroke-width="1.6"/>')
     chart.words(380, 28, f"one matrix, used {n} times", size=14)
     chart.words(chart.at(n, 0)[0] + 14, row + 5, "→ L", anchor="start", size=14)
@@ -112,8 +112,8 @@ def cliff(runs, step, steps_back=50):
     """Where each run stands on the loss (ρⁿ − 1)²/8 after `step` steps. runs: {name: every ρ on its way}, two of them."""
     plot = Axes((70, 40, 640, 230), (0.74, 1.16), (-6, 5))
     plot.frame([(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)], decades(-6, 5, 2), "ρ", f"the loss over ρ, after step {step}")
-    fine = np.linspace(*plot.x, 801)
-    plot.line(fine, np.log10(np.maximum((fine ** steps_back - 1) ** 2 / 8, 1e-7)), style.LINE, 2.5)
+    fine = np.linspace(*plot.x, 841)                                   # ρ = 1 among them, the bottom of the ditch
+    plot.line(fine, np.log10(np.maximum((fine ** steps_back - 1) ** 2 / 8, 1e-6)), style.LINE, 2.5)
     text = [f"after step {step}"]
     for (name, path), colour, square in zip(runs.items(), (style.VALUE, style.INK), (False, True)):
         with np.errstate(all="ignore"):

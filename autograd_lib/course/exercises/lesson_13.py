@@ -90,6 +90,8 @@ def _two(angle):
         (_two(0.3), "That is for samples 0.1 apart. Here they are 0.2 apart."),
         (_two(3), "3 per unit of x: but from sample to sample x grows by 0.2 only."),
         (_two(np.radians(0.6)), "Degrees? np.cos counts in radians."),
+        ((3 * np.cos(0.6), -1), "The 2 in front stays: it comes from adding the two lines, not from sin 2x."),
+        ((6 * np.cos(0.6), -1), "The 3 belongs into the cosine alone: it says how far the angle grows."),
         ((np.cos(0.6), -1), "The 2 in front is missing: two neighbours are added in the derivation."),
         ((np.cos(1.2), -1), "The 2 belongs in front of the cosine, not into it."),
         ((2 * np.sin(0.6), -1), "Which of the two, sin b or cos b, stayed when the two lines were added?"),
@@ -105,14 +107,14 @@ def rule(answer):
 
 # --- 13.uses --------------------------------------------------------------------------------------------------------------
 
-def _uses(total=lambda total, new: total + new, slope=lambda s: 1 - s * s, met=-1, on=lambda g, w: g * w, stop=0):
+def _uses(total=lambda total, new: total + new, slope=lambda s: 1 - s * s, met=-1, on=lambda g, w, slope: g * w, stop=0):
     """A `gradient_of_w`; the right one, unless something is said otherwise."""
     def gradient_of_w(w, states, g):
         sum_ = 0.0
         for k in range(len(states) - 1, stop, -1):
             g = g * slope(states[k])
             sum_ = total(sum_, g * states[k + met])
-            g = on(g, w)
+            g = on(g, w, slope(states[k]))
         return sum_
     return gradient_of_w
 
@@ -195,7 +197,7 @@ def _states(w, start, steps):
         (_last_many_times, "The last use, times the number of steps. Each use brings its own share: walk on to the state before."),
         (_uses(total=lambda total, new: new), "One use survives: `total = …` forgets the others. Over the uses you add."),
         (_uses(slope=lambda s: 1), "The tanh is missing on the way back: 1 − z², with its output z."),
-        (_uses(on=lambda g, w: g), "On to the state before, g has to pass the product: what stands in the other slot?"),
+        (_uses(on=lambda g, w, slope: g), "On to the state before, g has to pass the product: what stands in the other slot?"),
         (_uses(met=0), "The product was w · states[k − 1]. So which state does g meet there?"),
         (_before_tanh, "w's share is taken in front of tanh's slope. First back through tanh, then to the two slots of the product."),
         (_slope_of_the_state_before, "tanh's slope is 1 − z² of its *output*. Which state came out of step k?"),
@@ -211,7 +213,11 @@ def _states(w, start, steps):
         (lambda w, states, g: sum(states[:-1]),
          "The states alone: each use brings g times the state it met."),
         (_uses(slope=lambda s: (1 - s) ** 2), "The square belongs to the state alone: 1 − states[k] ** 2, without brackets."),
-        (_uses(on=lambda g, w: g + w), "g and w are added. Through a product you multiply."),
+        (_uses(on=lambda g, w, slope: g + w), "g and w are added. Through a product you multiply."),
+        (_uses(on=lambda g, w, slope: w), "On to the state before: g times w. What arrived is lost here."),
+        (_uses(on=lambda g, w, slope: g * w * slope), "tanh's slope twice: the first line has it already. Left to pass is the product."),
+        (lambda w, states, g: w * _uses()(w, states, g),
+         "w times too much. w itself gets g times the state; the factor w is for the state before."),
         sign_lost(_uses()), printed(_uses())],
     planted=[(lambda w, states, g: 0.0, "got"), (_uses(total=lambda total, new: total + new / 50), "another number")])
 def uses(answer):
@@ -279,12 +285,16 @@ def _each_array(gradients, max_norm):
         (_clip(norm=lambda gs: np.sqrt(sum(np.sum(g) for g in gs) ** 2)), "Added before they are squared, so signs cancel. Square first."),
         (_clip(always=True), "These were short enough, and have been stretched. Leave alone what is not too long."),
         (_clip(factor=lambda c, norm: 0), "They are thrown away. Their direction is worth keeping: shorten them."),
+        (lambda gradients, c: gradients,
+         "Nothing got shorter. Is a comparison or the factor upside down? Or does a loop only rename: `g = g * …` changes no list."),
+        (lambda gradients, c: gradients ** 2, "`gradients` is a list, and knows no arithmetic: go through its arrays, one by one."),
+        (lambda gradients, c: gradients * (c / _norm(gradients)), "A list cannot be multiplied so: multiply each of its arrays."),
         (lambda gradients, c: np.linalg.norm(gradients), "The arrays differ in shape: add up squares array by array, then add those sums."),
         (_clip(norm=lambda gs: np.sqrt(sum(g * g for g in gs))), "Your norm is an array. `np.sum(g * g)` makes one number of each array."),
         (_clip(norm=lambda gs: np.sqrt(np.sum(gs[0] * gs[0]))), "The norm of the first array alone. All of them count."),
         printed(_clip())],
-    planted=[(lambda gradients, c: _clip()(gradients, c)[0], "Number 1 of 2"), (lambda gradients, c: gradients, "times"),
-             (2.6, "give it the function")])
+    planted=[(lambda gradients, c: _clip()(gradients, c)[0], "Number 1 of 2"), (2.6, "give it the function"),
+             (lambda gradients, c: [g * 0.3 for g in gradients], "times")])
 def clip(answer):
     if is_stub(answer):
         raise NotYet
