@@ -57,7 +57,7 @@ def score(backward, Value, programs=200):
 
 class _Value:
     """As the lesson's Value; it counts how often its inputs are looked at, and stops what will not end."""
-    looks, clock = 0, count(1)
+    looks, most, clock = 0, 200_000, count(1)
 
     def __init__(self, data, inputs=(), locals=(), name="a Value"):
         self.data, self.grad, self.locals, self.name = data, 0.0, locals, name
@@ -66,7 +66,7 @@ class _Value:
     @property
     def inputs(self):
         _Value.looks += 1
-        if _Value.looks > 200_000:
+        if _Value.looks > _Value.most:
             raise _Endless
         return self._inputs
 
@@ -276,6 +276,15 @@ def _growing_set(output):
     return _newest_first(found)
 
 
+def _itself_again(output):
+    found = [output]
+    for value in found:
+        for x in value.inputs:
+            if x not in found:
+                found.append(value)
+    return _newest_first(found)
+
+
 def _appended_whole(output):
     found = [output]
     for value in found:
@@ -331,6 +340,7 @@ def _all_numbers(output):
         (lambda output: sorted(_reached(output), reverse=True), "instances of 'Value' and 'Value'"),
         (lambda output: sorted(_reached(output)), "key=lambda value: value.number"),
         (lambda output: sorted(_reached(output), key=output.number, reverse=True), "key is a function"),
+        (lambda output: _itself_again(output), "the list grows for ever"),
         (lambda output: _growing_set(output), "A set may not grow"),
         (lambda output: _appended_whole(output), "Take them one by one"),
         (_all_numbers, "was not made from it"),
@@ -358,6 +368,9 @@ SLIPS = {
     "'int' object is not callable": "key is a function, which says of any Value what to sort by: key=lambda value: value.number.",
     "name 'number' is not defined": "Every Value has a number of its own: key=lambda value: value.number.",
     "'float' and 'Value'": "A Value is no number. zip(value.inputs, value.locals) gives each input together with its local gradient.",
+    "'float' object has no attribute": "A local gradient is a number already, and so is g: no .data here.",
+    "'float' and 'NoneType'": "ledger.get(x) gives None where there is no entry yet. ledger.get(x, 0.0) gives 0.0.",
+    "'NoneType' and 'float'": "ledger.get(x) gives None where there is no entry yet. ledger.get(x, 0.0) gives 0.0.",
     "has no attribute 'local'": "They are called locals, one for each input. zip(value.inputs, value.locals) pairs them.",
     "changed size during iteration": "A set may not grow while a loop walks along it. A list may, at its end: found = [output].",
     "has no attribute 'append'": "A set has add, a list has append: found = [output] is a list."}
@@ -368,15 +381,15 @@ def _slip(error):
 
 
 def _ordered(answer, output, tried, right):
-    _Value.looks = 0
+    _Value.looks, _Value.most = 0, 100 * len(_reached(output))     # few: `in` is slow in a list that grows without end
     try:
         got = returned(answer, output, tried=tried, shown=right)
         if isinstance(got, (set, frozenset)):
             raise Wrong(tried, "a set", right, "A set has no order of its own. Sort it: sorted gives a list.")
         got = list(got) if hasattr(got, "__iter__") else got
     except _Endless:
-        raise Wrong(tried, "no end after 200,000 looks at inputs", right,
-                    "Every path is walked. Look into each Value once: is it found already?") from None
+        raise Wrong(tried, "no end", right,
+                    "Every path is walked, or the list grows for ever. Append each input x once: is it found already?") from None
     except RecursionError:
         raise Wrong(tried, "RecursionError", right, FAULTS["recursive"]) from None
     except Exception as error:
@@ -454,6 +467,11 @@ def _expect_users_first(got, output, tried, right):
         *((engine(fault).backward, FAULTS[fault]) for fault in ("replaced", "=", "early", "kept", "seeded twice", "local", "recursive")),
         (engine("unseeded").backward, "value.grad += g"),
         (lambda output: _no_grad(output), "value.grad += g"),
+        (lambda output: _inner_grad(output), "a leaf has none"),
+        (lambda output: _grad_twice(output), "written to .grad twice"),
+        (lambda output: {}.get(output) + 1.0, "ledger.get(x, 0.0) gives 0.0"),
+        (lambda output: 1.0 + {}.get(output), "ledger.get(x, 0.0) gives 0.0"),
+        (lambda output: (1.0).data, "A local gradient is a number already"),
         (lambda output: _whole_locals(output), "zip(value.inputs, value.locals)"),
         (lambda output: _paying(output, 1.0), FAULTS["every path"]),
         (lambda output: _into_grad(output), FAULTS["kept"]),
@@ -483,20 +501,24 @@ def backward(answer):
         raise
     except Wrong as wrong:
         *said, hint = wrong.args
-        raise Wrong(*said, NOTHING if hint == FAULTS["unseeded"] else CROSSED if said[1] == "(4, 4, 2)" else hint) from None
+        raise Wrong(*said, NOTHING if hint == FAULTS["unseeded"] else CROSSED if said[1] == "(4, 4, 2)" else
+                    TWICE if said[1] == "(-6, -6, 10)" else hint) from None
     except _Endless:
         raise Wrong("backward after 40 doublings, x = x + x", "no end", "41 visits", FAULTS["every path"]) from None
 
 
 # More than one slip ends so; the ledger begins right in the stub.
-NOTHING = "Nothing arrives in any .grad. Is there a value.grad += g at each visit? Does the ledger begin with 1.0 for the output?"
+NOTHING = ("Nothing arrives in any .grad. Is there a value.grad += g at each visit? It stands before the loop over the inputs: a leaf has "
+           "none. Does the ledger begin with 1.0 for the output?")
 # Two loops, one inside the other: each input gets every local gradient. On the path of expect_engine that is (4, 4, 2).
 CROSSED = "Each local gradient belongs to one input. Walk along both at once: zip(value.inputs, value.locals)."
+
+TWICE = "Exactly double: each gradient is written to .grad twice. At the visit is enough; what is sent goes into the ledger alone."
 
 
 def _counting(answer):
     def backward(output):
-        _Value.looks = 0
+        _Value.looks, _Value.most = 0, 200_000
         answer(output)
     return backward
 
@@ -531,6 +553,25 @@ def _no_grad(output):
     for value in _newest_first(_reached(output)):
         g = ledger.pop(value)
         for x, local in zip(value.inputs, value.locals):
+            ledger[x] = ledger.get(x, 0.0) + g * local
+
+
+def _inner_grad(output):
+    ledger = {output: 1.0}
+    for value in _newest_first(_reached(output)):
+        g = ledger.pop(value)
+        for x, local in zip(value.inputs, value.locals):
+            value.grad += g
+            ledger[x] = ledger.get(x, 0.0) + g * local
+
+
+def _grad_twice(output):
+    ledger = {output: 1.0}
+    for value in _newest_first(_reached(output)):
+        g = ledger.pop(value)
+        value.grad += g
+        for x, local in zip(value.inputs, value.locals):
+            x.grad += g * local
             ledger[x] = ledger.get(x, 0.0) + g * local
 
 
@@ -574,14 +615,6 @@ prediction(
     answer=14.0, reveal="""
         **14**: b has 7 and passes 7 · 2. Only then does c send b its 6, and nobody carries that 6 on. The right gradient is
         (7 + 6) · 2 = 26.""")
-
-prediction(
-    "05.replaced", question="""
-        Somebody writes `ledger[x] = g * local`: no adding, a plain =. The calculation is $c = a \\cdot b,\\ L = c \\cdot c$ at a = 10
-        and b = 5, and the right gradients are 500 and 1000. Which does this engine give?""",
-    answer={"for a": 250.0, "for b": 500.0}, reveal="""
-        **250 and 500**, *exactly half*. L sends 50 to c, and 50 once more, for c stands in it twice. The second replaces the first, so c
-        passes on 50 in place of 100.""")
 
 prediction(
     "05.kept", question="""
