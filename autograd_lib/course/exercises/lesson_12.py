@@ -11,8 +11,8 @@ from .mistakes import in_place, printed, swapped
 from .texts import Question, card, prediction, recall
 
 recall("12", [
-    Question("The steepest direction of a loss has the curvature 50. From which learning rate on does plain gradient descent diverge? "
-             "(Lesson 11)", 0.04, "From 2 / 50 = **0.04** on: there each step lands as far away on the other side as it started."),
+    Question("The largest curvature of a loss is 50. Beyond which learning rate does plain gradient descent run away? (Lesson 11)", 0.04,
+             "Beyond 2 / 50 = **0.04**: there each step lands as far away on the other side as it started."),
     Question("Softmax gives the probabilities 0.7, 0.2 and 0.1, and the first class is the true one. What is the gradient of −log p at "
              "the three logits? (10)", [-0.3, 0.2, 0.1], "p − onehot: **[−0.3, 0.2, 0.1]**. It sums to 0."),
     Question("A value has two users. Two gradients come back to it. What happens to them? (02)", "they are added",
@@ -151,7 +151,7 @@ def batches(answer):
                     "An image and its label have to move together. How many orders are drawn, and how many arrays follow each?")
     if sum(sizes) < 10:
         raise Wrong(tried, f"batches of {sizes}", "batches of [4, 4, 2]",
-                    "Some scans are never used: the last batch may be smaller.")
+                    "Some scans are never used: is the order one of all rows? And the last batch may be smaller.")
     if sizes != [4, 4, 2]:
         raise Wrong(tried, f"batches of {sizes}", "batches of [4, 4, 2]",
                     "`size` says how many rows a batch has. The last one takes what is left.")
@@ -358,8 +358,8 @@ def _goes_on():
         **first n** training scans for `40_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (Fewer
         scans, more epochs: so each network takes about as many steps, and only the data differ.)
 
-        Before you run it, guess two numbers: by how many percent does the score rise from 50 to 100 scans, and by how many from 800 to
-        all? Your curve is drawn after the hints, once the function returns something.""",
+        Before you run it, guess two numbers: by how many percentage points does the score rise from 50 to 100 scans, and by how many from
+        800 to all? Your curve is drawn after the hints, once the function returns something.""",
     stub="""
         def held_out_accuracy(n):
             ...""",
@@ -373,7 +373,7 @@ def _goes_on():
             return accuracy(model, test_images, test_labels)""",
     explained="""
         A new network for every n, and always the same held-out digits. The first doublings buy much, the last ones little. (A wobble of
-        one percent is four digits: chance.)""",
+        one point is four digits: chance.)""",
     why="The gap to 100 % shrinks, but more and more slowly: the curve says what more data would buy, before you pay for it.",
     planted=[
         (nn.MLP([64, 32, 10], rng=0), "That is a network"),
