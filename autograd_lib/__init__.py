@@ -1,9 +1,9 @@
 """A small automatic differentiation engine on NumPy, built to be read. Start with tape.py, then ops.py."""
 
 from . import operators as _operators  # attaches the operators to Tensor
-from .ops import (abs, add, broadcast_to, clip, concatenate, cos, divide, dot, exp, expand_dims, gelu, log, log_softmax,
+from .ops import (abs, add, broadcast_to, clip, concatenate, conv2d, cos, divide, dot, exp, expand_dims, fold, gelu, log, log_softmax,
                   logsumexp, matmul, max, maximum, mean, min, minimum, multiply, negative, nll_loss, power, relu, reshape, sigmoid,
-                  sin, softmax, softplus, sqrt, squeeze, stack, subtract, sum, swapaxes, tanh, transpose, where)
+                  sin, softmax, softplus, sqrt, squeeze, stack, subtract, sum, swapaxes, tanh, transpose, unfold, where)
 from . import data, nn, optim
 from .check import check_grads
 from .tape import Tensor, bilinear, elementwise, linear, no_grad, primitive
