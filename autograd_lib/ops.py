@@ -320,8 +320,8 @@ softmax = primitive(_softmax,
     name="softmax", doc="eˣ/Σeˣ along `axis`, in the shape of x; exact for x of any size.")
 
 log_softmax = primitive(_log_softmax,
-    [lambda g, z, x, axis=-1: g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)],     # Jᵀ = 1 − softmax·1ᵀ
-    [lambda t, z, x, axis=-1: t - np.sum(np.exp(z) * t, axis=axis, keepdims=True)],     # J = 1 − 1·softmaxᵀ
+    [lambda g, z, x, axis=-1: g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)],     # Jᵀ = I − p·1ᵀ, with p = softmax x
+    [lambda t, z, x, axis=-1: t - np.sum(np.exp(z) * t, axis=axis, keepdims=True)],     # J = I − 1·pᵀ
     name="log_softmax", doc="log softmax along `axis`, in the shape of x; exact where softmax itself is 0.")
 
 nll_loss = linear(lambda x, target: -x[np.arange(len(target)), target].sum() / len(target),

@@ -11,8 +11,7 @@ UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset
 # What is folded stands in the next widget, for whatever is drawn anew would close: this one is drawn once.
 FOLD = ("<style>.in-words:has(details:not([open])) + .widget-html pre{display:none}</style>"
         "<details><summary>in words</summary></details>")
-LABEL = {"description_width": "4em"}
-BOX, WIDE = {"width": "11em"}, {"width": "min(420px, 60%)"}
+WIDE = {"width": "min(420px, 60%)"}
 
 
 class Explorer(widgets.VBox):
@@ -41,8 +40,9 @@ def explore(picture, **sliders):
     An error in `picture` is shown in place of the picture and raised.
     """
     rows, controls, players = [], {}, {}
+    room = max(4.0, 0.6 * max(map(len, sliders), default=0) + 1)         # em, for the longest name
     for name, spec in sliders.items():
-        row, controls[name], player = _control(name, spec)
+        row, controls[name], player = _control(name, spec, {"description_width": f"{room}em"}, {"width": f"{room + 7}em"})
         rows.append(row)
         if player:
             players[name] = player
@@ -89,12 +89,12 @@ def _value(control):
     return round(control.value, 12) if isinstance(control, widgets.FloatSlider) else control.value
 
 
-def _control(name, spec):
-    """(row to show, widget that holds the value, widget that plays or None) of one keyword of `explore`."""
+def _control(name, spec, label, small):
+    """(row to show, widget that holds the value, widget that plays or None) of one keyword of `explore`, in this style and layout."""
     if isinstance(spec, list):
         numbers = all(isinstance(choice, (int, float)) for choice in spec)
         options = [(f"{choice:g}" if numbers else str(choice), choice) for choice in spec]
-        box = widgets.Dropdown(options=options, value=spec[0], description=name, style=LABEL, layout=BOX if numbers else WIDE,
+        box = widgets.Dropdown(options=options, value=spec[0], description=name, style=label, layout=small if numbers else WIDE,
                                tooltip=f"choose {name}")
         if not numbers:
             return box, box, None
@@ -102,7 +102,7 @@ def _control(name, spec):
         widgets.link((slider, "value"), (box, "value"))
         return widgets.HBox([box, slider]), slider, None
     if isinstance(spec, range) and spec and spec.step > 0:
-        box, slider = _slider(name, spec[0], spec[-1], spec.step, spec[0],
+        box, slider = _slider(name, label, small, spec[0], spec[-1], spec.step, spec[0],
                               nearest=lambda value: min(spec, key=lambda frame: abs(frame - value)))
         box.observe(lambda change: box.set_trait("value", slider.value), "value")      # a number between two frames was typed
         play, player = _player(name, slider, len(spec))
@@ -113,15 +113,15 @@ def _control(name, spec):
     if not low <= start <= high:
         raise ValueError(f"{name}={spec!r}: the start, {start}, must lie between {low} and {high}")
     whole = all(isinstance(part, int) for part in spec)
-    box, slider = _slider(name, low, high, step[0] if step else 1 if whole else _hundredth(high - low), start, whole)
+    box, slider = _slider(name, label, small, low, high, step[0] if step else 1 if whole else _hundredth(high - low), start, whole)
     return widgets.HBox([box, slider]), slider, None
 
 
-def _slider(name, low, high, step, start, whole=True, nearest=lambda value: value):
+def _slider(name, label, small, low, high, step, start, whole=True, nearest=lambda value: value):
     """(number box, slider) that hold the same number; what is typed goes to the slider as the `nearest` it can show."""
     slider, box = (widgets.IntSlider, widgets.BoundedIntText) if whole else (widgets.FloatSlider, widgets.BoundedFloatText)
     limits = {"min": low, "max": high, "step": step, "value": start}
-    box = box(**limits, description=name, style=LABEL, layout=BOX, tooltip=f"type {name}")
+    box = box(**limits, description=name, style=label, layout=small, tooltip=f"type {name}")
     slider = slider(**limits, readout=False, layout=WIDE, tooltip=f"slide {name}")
     widgets.link((slider, "value"), (box, "value"), transform=(lambda value: round(value, 12), nearest))
     return box, slider

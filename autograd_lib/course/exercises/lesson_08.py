@@ -8,7 +8,7 @@ from .texts import Question, card, prediction, recall
 
 recall("08", [
     Question("A loss falls in every step. Does that prove that the gradient is right? (Lesson 07)", False,
-             "**No.** In lesson 07 the wrong rule reached the lower loss. Finite differences prove it, at more than one point."),
+             "**No.** In lesson 07 the wrong rule reached the lower loss. What tests it is finite differences, at more than one point."),
     Question("A weight is 2, its gradient 4, the learning rate 0.1. What is the weight after one step downhill? (06)", 1.6,
              "2 − 0.1 · 4 = **1.6**."),
     Question("$z$ is x where a condition holds, and y where it does not. Here it holds, and 5 arrives at z. What goes to x, and what "
@@ -44,7 +44,7 @@ prediction(
 
 card("08", [
     "The gradient of x has x's shape. Always.",
-    "Follow one entry: its gradient is the sum of what arrives wherever it went.",
+    "Follow one entry: its gradient is the sum of what arrives wherever it went, times the slope.",
     "Copied forward, added backward: g.sum(axis=0) for a row; axis=1 with keepdims=True for a column.",
     "Added forward, copied backward; for a mean with 1/n.",
     "Moved forward (reshape, transpose, join), moved back. The right shape is not yet the right place.",
@@ -138,6 +138,8 @@ _SUM = [
     (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), z.shape), "The gradient of x has x's shape, not that of z."),
     (lambda g, z, x, axis, keepdims: np.ones_like(x), "That is the local gradient. Each entry gets what arrives, times it: g is missing."),
     (lambda g, z, x, axis, keepdims: restore(g, x, axis) * x, "x is in it. If an entry rises by 1, its sum rises by 1, whatever x is."),
+    (lambda g, z, x, axis, keepdims: np.sum(g, axis=axis, keepdims=keepdims),
+     "That sums once more. On the way back nothing is summed: every entry of x gets a copy of its g."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.sum(g), x.shape), "g is summed. An entry of x is part of one sum alone."),
     (mean_x, "That is the mean's: 1/n belongs to mean_x."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
@@ -212,7 +214,7 @@ _wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name=
     solution="""
         lucky_x = np.ones((1, 3))""",
     explained="A single row becomes a single column, in the same order, whatever arrives.",
-    why="With one row there is only one order. Check with axes longer than 1, and of different lengths, such as (2, 3).",
+    why="With one row, or one column, there is only one order. Check with axes longer than 1, and of different lengths, such as (2, 3).",
     planted=[
         (np.ones((2, 2)), "square"), (np.eye(3), "square"), (np.zeros((2, 3)), "numbers in x do not matter"),
         (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"), (np.ones(3), "one axis"), ((1, 3), "np.ones((1, 3))"),
@@ -250,15 +252,20 @@ _TRANSPOSE = [
     (lambda g, z, x, axes: g, "That has the shape of z. The gradient of x has x's shape."),
     (lambda g, z, x, axes: np.transpose(x), "That is z. What comes back is g."),
     (lambda g, z, x, axes: x, "That is x itself. What comes back is g, moved.")]
+_MORE = "g has more entries than x: some of them are y's. Which rows of z are x's?"
 _JOIN_X = [
     (lambda g, z, x, y, axis, starts: x, "That is x itself. What comes back to it are rows of g."),
     (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the first rows of z are x's."),
     (lambda g, z, x, y, axis, starts: g[len(x):], "Those are y's rows. Are the two swapped?"),
-    (lambda g, z, x, y, axis, starts: g[:len(y)], "x has as many rows as len(x) says; that is y's number."),
+    (lambda g, z, x, y, axis, starts: g[:len(y)], "Too few: x has as many rows as len(x) says."),
     (lambda g, z, x, y, axis, starts: g[:, :len(x)], "Those are columns. The rows come first: g[:len(x)]."),
     (lambda g, z, x, y, axis, starts: g[:2], "Right for an x of two rows. How many has any x?"),
     (lambda g, z, x, y, axis, starts: g[0], "One row alone. x has two."),
-    (lambda g, z, x, y, axis, starts: g[len(x)], "One row alone, and it is y's. A part needs a colon.")]
+    (lambda g, z, x, y, axis, starts: g[len(x)], "One row alone, and it is y's. A part needs a colon."),
+    *((wrong, "A slice wants a colon, and behind it one number of rows: len(x).")
+      for wrong in (lambda g, z, x, y, axis, starts: g[:x.shape], lambda g, z, x, y, axis, starts: g[x.shape])),
+    (lambda g, z, x, y, axis, starts: np.reshape(g, x.shape), _MORE),
+    (lambda g, z, x, y, axis, starts: np.broadcast_to(g, x.shape), _MORE)]
 _JOIN_Y = [
     (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the last rows of z are y's."),
     (lambda g, z, x, y, axis, starts: g[:len(x)], "Those are x's rows. Are the two swapped?"),
@@ -352,6 +359,14 @@ def _all_to_each(g, index, shape):
     return out
 
 
+def _first_alone(g, index, shape):
+    return scattered(g[:1], index[:1], shape)
+
+
+def _three(g, index, shape):
+    return scattered(g, [index[k] for k in range(3)], shape)
+
+
 def _exchanged(g, index, shape):
     np.add.at(np.zeros(shape), g, index)
 
@@ -395,6 +410,8 @@ def _in_the_mean(g, index, shape):
         (lambda g, index, shape: g, "That has the shape of what was read. The gradient of x has x's shape."),
         (_by_own_place, "The first gift is for entry index[0], the next for index[1]: two counters, as in enumerate(index)."),
         (_all_to_each, "That brings all of g to one place. One gift for each: zip(index, g)."),
+        (_first_alone, "One gift, and it was over: is return inside the loop? It belongs to the left, under for."),
+        (_three, "Right for three gifts. How many are there in any index? len(index)."),
         (_exchanged, "In np.add.at comes out first, then where, index, and last what is added, g."),
         (lambda g, index, shape: scattered(g, index, g.shape),
          "out is to have the shape of x, which is passed as shape. (np.bincount ends with the largest index.)"),

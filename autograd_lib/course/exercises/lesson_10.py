@@ -21,7 +21,7 @@ prediction(
         z. Which shape has the gradient of x? And what stands in its two rows?""",
     answer={"shape": (2, 3), "first row": [0, 10, 0], "second row": [20, 0, 0]},
     reveal="""Shape **(2, 3)**, that of x. **[0, 10, 0]** and **[20, 0, 0]**: the largest of a row gets all that arrives, and the others
-        get nothing, for z does not depend on them.""")
+        get nothing, for a nudge of theirs does not move z.""")
 
 prediction(
     "10.business", question="""Three logits give the probabilities 0.7, 0.2 and 0.1. You raise the logit of class 0 a little, and touch no
@@ -50,7 +50,7 @@ card("10", [
     "softmax: p · (g − Σ g·p), row by row. No Jacobian is built.",
     "log_softmax: g − p · Σ g.",
     "Cross-entropy at the logits: (p − onehot) / N. Each row adds up to 0.",
-    "c added to all logits changes nothing. So take the largest off before exp."])
+    "c added to all logits leaves p as it is. So take the largest off before exp."])
 
 
 # --- 10.tie ---------------------------------------------------------------------------------------------------------------
@@ -116,6 +116,8 @@ WRONG_SOFTMAX = [
                                       "too, and send something back."),
     (lambda g, z, x: g * z, "That is the top of the quotient alone. The bottom moves too: take off the sum."),
     (lambda g, z, x: z * (g - np.sum(g, axis=-1, keepdims=True)), "In the sum stands g · p, each arrival with its weight."),
+    (lambda g, z, x: z * (g - z * np.sum(g, axis=-1, keepdims=True)), "p stands outside of the sum. Every arrival has a weight of its own: "
+                                                                      "g · p inside."),
     (lambda g, z, x: g - np.sum(g * z, axis=-1, keepdims=True), "The bracket is right. The factor p in front of it is missing."),
     (lambda g, z, x: z * (1 - np.sum(g * z, axis=-1, keepdims=True)), "In the bracket stands g, what arrives, not 1."),
     (lambda g, z, x: z * (g - np.mean(g * z, axis=-1, keepdims=True)), "A sum and not a mean: the weights p add up to 1 already."),
@@ -137,6 +139,7 @@ WRONG_LOG = [
     (lambda g, z, x: g - P * np.sum(g, axis=-1, keepdims=True), "That p is of a cell above. Here p is np.exp(z)."),
     (lambda g, z, x: g - np.exp(z), "The second path brings what arrives at all outputs: p times the sum of g."),
     (lambda g, z, x: 1 - np.exp(z) * np.sum(g, axis=-1, keepdims=True), "The direct path brings its own arrival: g times ①, not 1."),
+    (lambda g, z, x: g - np.sum(np.exp(z), axis=-1, keepdims=True), "That sum is always 1. Summed is g; p multiplies it from outside."),
     (lambda g, z, x: g - np.exp(z) * g, "The second path leads into every output: sum what arrives at all of them."),
     (lambda g, z, x: g - np.sum(g, axis=-1, keepdims=True), "The sum goes back through logsumexp, whose slope is ②: multiply it by p."),
     (lambda g, z, x: g - np.sum(np.exp(z) * g, axis=-1, keepdims=True), "p stands inside the sum. It is the slope to this one logit, p_j: "
@@ -241,7 +244,13 @@ def _undefined(name):
         (lambda g, z, x, target: -g * np.exp(x) * _onehot(x, target) / len(target), "p is multiplied in. x is log p: its slope is −1/N."),
         *((wrong, "That is the gradient of cross-entropy, one operation further back, at the logits. This one only picks and averages.")
           for wrong in (lambda g, z, x, target: g * (np.exp(x) - _onehot(x, target)) / len(target),
-                        lambda g, z, x, target: (np.exp(x) - _onehot(x, target)) / len(target))),
+                        lambda g, z, x, target: (np.exp(x) - _onehot(x, target)) / len(target),
+                        lambda g, z, x, target: np.exp(x) - _onehot(x, target) / len(target))),
+        (lambda g, z, x, target: -g * (np.arange(len(x)) == target[:, None]) / len(target),
+         "len(x) is N, the rows. The classes are the columns: x.shape[-1]."),
+        (lambda g, z, x, target: -g * (np.arange(x.shape) == target[:, None]) / len(target), "x.shape is (N, C). C is x.shape[-1]."),
+        (lambda g, z, x, target: -g * _onehot(x, target) / len(g), "g is one number, and has no rows. N is len(target)."),
+        (lambda g, z, x, target: -g * np.mean(_onehot(x, target)), "np.mean leaves one number. Each entry keeps its place: divide by N."),
         (lambda g, z, x, target: -g * np.ones_like(x) / len(target), "Every entry gets a share here. Only those at the target were read."),
         (lambda g, z, x, target: -g * (np.arange(x.shape[-1]) == target) / len(target),
          "target has to stand as a column beside the row of class numbers: target[:, None]."),
@@ -287,7 +296,7 @@ def _right(x):
             m = np.max(x)
             return np.log(np.sum(np.exp(x - m))) + m""",
     explained="Now the largest term is $e^0 = 1$: nothing overflows, and the sum is at least 1, so the log is safe.",
-    why="The same number on paper, and the only one of the two that a computer can work out.",
+    why="The same number on paper, and in floats it holds where the plain formula fails.",
     mistakes=[
         (lambda x: np.log(np.sum(np.exp(x - np.max(x)))), "The largest was taken off and never put back. What has log s lost?"),
         (lambda x: np.log(np.sum(np.exp(x - np.max(x))) + np.max(x)), "Put back inside the log. Behind it: the log of a product is a sum."),
@@ -298,6 +307,7 @@ def _right(x):
         (lambda x: np.exp(x - _right(x)), "Those are the probabilities. One number is asked for, log Σ eˣ."),
         (_shifted(np.mean), "The mean is taken off. Then the largest may still be far above it. Which number makes the largest exactly 0?"),
         (_shifted(lambda x: x[0]), "The first is taken off, and another one may be larger."),
+        (_shifted(np.sum), "The sum is taken off. Which number makes the largest exactly 0?"),
         (_shifted(np.min), "The smallest is taken off: that makes the others larger. Which number makes the largest exactly 0?"),
         (_shifted(lambda x: np.max(np.abs(x))), "Taken off is the largest size, |x|: −1000 becomes −2000. Take the largest x."),
         (_shifted(lambda x: 1000), "Always 1000: what of −300? Take off what is there, the largest of x."),
@@ -305,6 +315,9 @@ def _right(x):
         (lambda x: np.log10(np.sum(np.exp(x - np.max(x)))) + np.max(x), "log10, where the natural logarithm is meant: np.log."),
         (lambda x: np.log(np.sum(np.exp(x))), "exp comes first: try 1000. e¹⁰⁰⁰ is too large for a float, and e⁻¹⁰⁰⁰ is 0."),
         (lambda x: np.log(np.sum(np.exp(x) - np.max(x))) + np.max(x), "Taken off after exp. Before: np.exp(x - m)."),
+        (lambda x: np.log(np.sum(np.exp(x)) - np.max(x)) + np.max(x), "Taken off the sum, not off the logits: np.exp(x - m)."),
+        (lambda x: np.log(np.sum(np.exp(x) / np.exp(np.max(x)))) + np.max(x), "exp still sees 1000, twice. One exp, of x - m."),
+        (lambda x: np.log(np.exp(x - np.max(x))) + np.max(x), "That is x again. Where is the sum?"),
         (lambda x: np.log(np.sum(np.exp(x))) + np.max(x), "The largest is added, but never taken off before exp."),
         (lambda x: np.log(np.sum(np.exp(x - np.max(x)))) + np.exp(np.max(x)), "The log of the factor eᵐ is m: add m."),
         (lambda x: np.log(np.sum(np.exp(x - np.max(x)))) * np.exp(np.max(x)), "The factor eᵐ of the sum is an addend of its log: add m."),
