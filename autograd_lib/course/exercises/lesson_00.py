@@ -94,6 +94,7 @@ def hidden(x):
         (-4, "(−3)² is −3 times −3: a positive number."),
         (-1, "A square is a number times itself, not times 2."),
         (4, "The square comes first, then + 5."),
+        (2, "The square is forgotten: first 0 − 3, then its square, then + 5."),
         (-6, "That is the gradient at 0, or a ^: a power is ** in Python. The question asks for the value.")],
     planted=[(15, "expected  the height of the curve over x = 0"), ("14", "of type str")])
 def value(answer):
@@ -186,6 +187,8 @@ def _next(x, gradient):
         (lambda x, gradient: 0.1 * gradient, "That is the length of the step. Return where you stand after it: start from x."),
         (lambda x, gradient: x - gradient, "The right way, ten times too far: a tenth of the gradient."),
         (lambda x, gradient: x - 0.1 * x * gradient, "The step depends on the gradient alone, not on x."),
+        (lambda x, gradient: x - 0.1 * x, "A tenth of the gradient, not of x."),
+        (lambda x, gradient: x - 0.2 * (x - 3), "You worked out the gradient of f. Any gradient may come in: use the parameter."),
         (lambda x, gradient: x - 0.1, "A tenth of the gradient, not a tenth: the step grows with the gradient."),
         (lambda x, gradient: x - 0.1 * np.sign(gradient), "A tenth of the gradient, not a tenth: the step grows with the gradient."),
         (lambda x, gradient: x - 0.4, "Your step ignores the gradient: 0.4 is a tenth of 4, and right for that one alone."),

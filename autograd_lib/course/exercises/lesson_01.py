@@ -1,6 +1,7 @@
 """Lesson 01: slopes from two points."""
 import numpy as np
 
+from ... import grad
 from . import Wrong, exercise, expect, expect_call
 from .mistakes import central_difference, in_a_tuple, one_sided, printed, sign_lost
 from .texts import Question, card, prediction, recall
@@ -95,10 +96,12 @@ def square(x):
         (lambda f, x, h: (f(x + h) - f(x - h)) / (2 * x), "You divide by 2 * x. How far apart are the points? That has no x in it."),
         (lambda f, x, h: (f(x - h) - f(x - h)) / (2 * h), "Both points are the same one: one is at x + h, the other at x − h."),
         (lambda f, x, h: ((x + h) - (x - h)) / (2 * h), "You divide a distance by itself: put f around both points."),
+        (lambda f, x, h: grad(f)(x), "That is the slope itself, or a tiny step of its own. Use the parameter h, in both points."),
         sign_lost(central_difference, "The sign is lost: which of the two points is subtracted?"),
         in_a_tuple(central_difference, "A single number was expected, and this holds 1"),
         printed(central_difference)],
-    planted=[(lambda f, x, h: central_difference(f, x), "got"), (lambda f, x, h: 3 * x ** 2, "got"), (2.0, "give it the function"),
+    planted=[(lambda f, x, h: central_difference(f, x), "parameter h"), (lambda f, x, h: 3 * x ** 2, "parameter h"),
+             (2.0, "give it the function"),
              (lambda f, x, h: (f * (x + h) - f * (x - h)) / (2 * h), "unsupported operand")])
 def central(answer):
     # at h = 0.2 no two of the usual mistakes give the same number
@@ -187,12 +190,12 @@ def _bowl(x):
 
 
 def _descent(sign=-1, measured=lambda f, x: central_difference(f, x), at="last", start="last", keep=slice(None), **fixed):
-    """A right `descend`, or a wrong one: measures `at` the first or the last x, moves from `start`, and `fixed` overrides f, x, …"""
+    """A right `descend`, or a wrong one: measures `at` the first or the last x, moves from `start` or from 0, and `fixed` overrides f, …"""
     def descend(f, x, rate, steps):
         f, x, rate, steps = ({"f": f, "x": x, "rate": rate, "steps": steps} | fixed).values()
         xs = [x]
         for _ in range(steps):
-            xs.append({"last": xs[-1], "first": x}[start] + sign * rate * measured(f, {"last": xs[-1], "first": x}[at]))
+            xs.append({"last": xs[-1], "first": x, "0": 0.0}[start] + sign * rate * measured(f, {"last": xs[-1], "first": x}[at]))
         return xs[keep]
     return descend
 
@@ -227,6 +230,10 @@ def _descent(sign=-1, measured=lambda f, x: central_difference(f, x), at="last",
         (_descent(at="first", start="first"), "Every step begins at the start again: measure at xs[-1], and move from xs[-1]."),
         (_descent(rate=0.3), "You walk at a rate of 0.3: use the parameter rate."),
         (_descent(rate=1.0), "The rate is missing: move by rate times the slope."),
+        (_descent(start="0"), "Those are the moves alone. The new x is xs[-1] minus rate times the slope."),
+        (_descent(start="0", sign=1, rate=1.0), "Those are the slopes alone. The new x is xs[-1] minus rate times the slope."),
+        (_descent(measured=lambda f, x: central_difference(f, x, 1e4)), "Your h is the one of a cell above, by now 10,000. Write 1e-5."),
+        (lambda f, x, rate, steps: [x for _ in steps], "steps is a number: for _ in range(steps)."),
         (_descent(measured=lambda f, x: f(x)), "You move by the value, f(x). Move by the slope: central(f, …)."),
         (_descent(f=_bowl), "You measure the slope of bowl: use the parameter f."),
         (_descent(f=_bowl, x=0.0, rate=0.3), "This walk starts at 0, at the rate 0.3, on bowl: use the parameters."),

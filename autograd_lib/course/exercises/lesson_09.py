@@ -12,7 +12,7 @@ recall("09", [
     Question("b of shape (3,) is added to x of shape (2, 3). The gradient [[1, 2, 3], [4, 5, 6]] arrives. What is the gradient of b? "
              "(Lesson 08)", [5, 7, 9], "**[5, 7, 9]**. b was copied along the rows, so the rows are added."),
     Question("A gradient check takes one number, and passes. Why is that weak evidence? (07)", None,
-             "Two rules can cross there. For a check take **several inputs that differ**, and the special ones."),
+             "A wrong rule can agree with the right one there. For a check take **several inputs that differ**, and the special ones."),
     Question("$z = x \\cdot y$ at x = 3 and y = −2. The gradient 5 arrives. What goes to x? (03)", -10,
              "What arrives times the *other* factor: 5 · (−2) = **−10**.")])
 
@@ -76,12 +76,15 @@ def _to_b(g, A, B, i, j, k):
     return g[i, j] * A[i, k]
 
 
+MISPLACED = "An index stands where another belongs. In this product it is A[i, k], B[k, j], and g[i, j]."
+
+
 @exercise(
     "09.indices", minutes=4, difficulty="easy",
     question="""
-        **From the indices.** The loop goes through every multiplication in Z = A @ B: a product of two numbers, added into Z[i, j].
-        Fill the two blanks: what does this one multiplication send to A[i, k], and what to B[k, j]? Take the loop as it stands; the `+=`
-        adds up all that arrives.""",
+        **From the indices.** The loop (three in one) goes through every multiplication in Z = A @ B: a product of two numbers, added into
+        Z[i, j]. Fill the two blanks: what does this one multiplication send to A[i, k], and what to B[k, j]? The `+=` adds up all that
+        arrives.""",
     stub="""
         def from_indices(g, A, B):
             grad_A, grad_B = np.zeros(A.shape), np.zeros(B.shape)
@@ -108,13 +111,18 @@ def _to_b(g, A, B, i, j, k):
          "Are the two blanks swapped? In a product each slot gets the other factor, not its own."),
         (_loops(lambda g, A, B, i, j, k: g[i, j], lambda g, A, B, i, j, k: g[i, j]),
          "That is the rule of a sum. Here two numbers are multiplied."),
-        (_loops(_to_a, lambda g, A, B, i, j, k: g[i, j] * A[k, i]), "Row and column of A are exchanged: it is A[i, k] in this product."),
-        (_loops(lambda g, A, B, i, j, k: g[i, j] * B[j, k], _to_b), "Row and column of B are exchanged: it is B[k, j] in this product."),
+        (_loops(_to_a, lambda g, A, B, i, j, k: g[i, j] * A[k, i]), MISPLACED),
+        (_loops(lambda g, A, B, i, j, k: g[i, j] * B[j, k], _to_b), MISPLACED),
+        (_loops(_to_a, lambda g, A, B, i, j, k: g[i, j] * A[i, j]), MISPLACED),
+        (_loops(_to_a, lambda g, A, B, i, j, k: g[k, j] * A[i, k]), MISPLACED),
         (_loops(lambda g, A, B, i, j, k: g[i, k] * B[k, j], _to_b), "What arrives at this product is the gradient of Z[i, j]."),
         (_loops(lambda g, A, B, i, j, k: g * B[k, j], lambda g, A, B, i, j, k: g * A[i, k]),
          "A whole array was to go into one entry. This product was added into one entry of Z: what arrives is g[i, j]."),
         (_loops(*[lambda g, A, B, i, j, k: g[i, j] * A[i, k] * B[k, j]] * 2),
          "Both factors are there. What goes to one is g times the other alone."),
+        (_loops(*[lambda g, A, B, i, j, k: A[i, k] * B[k, j]] * 2),
+         "That is the product itself. What goes to one factor is g[i, j] times the other."),
+        (_loops(_to_a, lambda g, A, B, i, j, k: A[i, k]), "grad_A is right. In the line of grad_B the g is missing."),
         (_loops(lambda g, A, B, i, j, k: (g @ B.T)[i, k], lambda g, A, B, i, j, k: (A.T @ g)[k, j]),
          "That is the finished sum, and the loop adds it once more each time round. Send what this one product sends.")],
     planted=[(lambda g, A, B: (g @ B.T, g.T @ A), "Number 2 of 2"), (lambda g, A, B: g @ B.T, "2 values were expected")])
@@ -135,6 +143,7 @@ WRONG_X = [
     (lambda g, z, x, y: g @ RECTANGLES[1].T, "Right for the lesson's B alone. A rule is given its matrices: x and y."),
     (lambda g, z, x, y: g @ y, "The columns of g are those of y, not its rows: which of the two has to be transposed?"),
     (lambda g, z, x, y: y.mT @ g, "These two in the other order."),
+    (lambda g, z, x, y: g.mT @ y, "The wrong one of the two is transposed: the columns of g are to meet those of y."),
     (lambda g, z, x, y: y @ g.mT, "That is the transposed of the right one: the order of the two is reversed."),
     (lambda g, z, x, y: y.mT, "What arrives is missing: g.")]
 WRONG_Y = [
@@ -143,6 +152,7 @@ WRONG_Y = [
     (lambda g, z, x, y: RECTANGLES[0].T @ g, "Right for the lesson's A alone. A rule is given its matrices: x and y."),
     (lambda g, z, x, y: g @ x.mT, "The left rule once more. For y, the x stands on the left: sum over the rows i of both."),
     (lambda g, z, x, y: x @ g, "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two has to be transposed?"),
+    (lambda g, z, x, y: x @ g.mT, "The wrong one of the two is transposed: the rows of x are to meet those of g."),
     (lambda g, z, x, y: g.mT @ x, "That is the transposed of the right one: the order of the two is reversed."),
     (lambda g, z, x, y: g @ x, "The left rule once more, and nothing is transposed. For y, the x stands on the left."),
     (lambda g, z, x, y: x.mT, "What arrives is missing: g.")]
@@ -206,6 +216,7 @@ def matmul(answer):
         (np.array([[4, 6], [4, 6]]), "g·A: the left rule without its transpose. And A is in the right slot too."),
         (np.array([[3, 3], [7, 7]]), "A·g: the right rule without its transpose. And A is in the left slot too."),
         (np.array([[8, 12], [8, 12]]), "Twice g·A: the left rule without its transpose. What goes to the right slot?"),
+        (np.array([[6, 6], [14, 14]]), "Twice A·g: the right rule without its transpose. What goes to the left slot?"),
         (np.array([[7, 10], [15, 22]]), "That is the value A @ A. What goes back to A?"),
         (np.array([[1, 1], [1, 1]]), "That is g, what arrives at Z.")],
     planted=[([[7, 11], [9, 12]], "got"), ([7, 11, 9, 13], "Shape (4,)"), (40, "Shape ()")])
@@ -376,7 +387,7 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
             z.rule = lambda g: [np.dot(g, y.data.T) if value is x else np.dot(x.data.T, g)
                                 for value in (x, y)]
             return ...""",
-    hints=["In `mended_add`: follow g through the loop for b + x. What is g when it is x's turn?",
+    hints=["In `mended_add`: follow g through the loop, for b on the left and a larger array on the right. What is g in the second round?",
            "In `mended_matmul`: with A @ A, x and y are one object. For which of the two is `value is x` true?",
            ("Help: what does a rule return?", "A list, or a tuple, of two: first what goes to x, then what goes to y.")],
     solution="""
@@ -392,13 +403,17 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
     explained="""
         One name for two things in the one, the wrong question in the other: "is this the first operand?" in place of "is this the first
         place?". (For the sum `[g, g]` does as well: `backward` fits whatever arrives.)""",
-    why="Both lines looked right, and both were, for whoever tried them on arrays of one shape.",
+    why="Both rules looked right, and both were, for whoever tried two different arrays of one shape.",
     planted=[
         ((_add(_handed_on), _product()), "Both need the g that arrived"),
         ((_add(), _product(_left_twice)), "Say by place"),
         ((_add(), _product(lambda g, x, y: (np.dot(x.data.T, g), np.dot(g, y.data.T)))), "exchanged"),
         ((_add(), _product(lambda g, x, y: (g * y.data, g * x.data))), "entry by entry"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T), np.dot(g, x.data.T)))), "The left rule in both places"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T),) * 2)), "goes to y too"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + np.dot(x.data.T, g),) * 2)), "Give one for each place"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + (np.dot(x.data.T, g) if x is y else 0), np.dot(x.data.T, g)))),
+         "counted twice"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.data), np.dot(x.data, g)))), "Nothing is transposed"),
         ((_add(), _product(_right_twice)), "Each place"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.T), np.dot(x.T, g)))), "x.data and y.data"),
@@ -419,17 +434,22 @@ def mended(answer):
     Mended = type("Mended", (Array,), {"__add__": lambda x, y: answer[0](x, y), "__matmul__": lambda x, y: answer[1](x, y)})
     for name, f, xs, hints in [
             ("b + x", lambda x, y: x + y, (b, x), [
-                (np.full((2, 3), 2), "x still gets what was summed for b. Both need the g that arrived: keep that name for it.")]),
+                (np.full((2, 3), 2),
+                 "x, on the right, still gets what was summed for b. Both need the g that arrived: keep that name for it.")]),
             ("x + b", lambda x, y: x + y, (x, b), [(np.full((2, 3), 2), "x gets what was summed for b. Each is fitted to itself alone.")]),
             ("A @ B", lambda x, y: x @ y, (A, B), [
                 (B, "That is the rule entry by entry, of a dot product."),
                 (np.array([[12, 14], [12, 14]]), "Nothing is transposed now: g·yᵀ goes to x, and xᵀ·g to y."),
                 (np.array([[3, 7], [3, 7]]), "The left rule in both places. To y goes xᵀ·g."),
+                (np.array([[11, 15], [11, 15]]), "What goes to x goes to y too. To y goes xᵀ·g."),
+                (np.array([[15, 19], [17, 21]]), "The two are added here. Give one for each place: backward adds, if both are one matrix."),
                 (np.array([[4, 4], [6, 6]]), "The two are exchanged: the first of the list goes to x.")]),
             ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
             ("A @ A", lambda x, y: x @ x, (A, B), [
                 (np.array([[6, 14], [6, 14]]), WRONG_MATMUL),
-                (np.array([[8, 8], [12, 12]]), "Now the right rule runs for both, when x and y are the same. Each place has its own.")])]:
+                (np.array([[8, 8], [12, 12]]), "Now the right rule runs for both, when x and y are the same. Each place has its own."),
+                (np.array([[11, 15], [15, 19]]),
+                 "One of the two is counted twice. Give one for each place: backward adds, if both are one matrix.")])]:
         _expect_gradients(name, Mended, f, xs, hints)
 
 
@@ -443,7 +463,7 @@ def _expect_gradients(name, Mended, f, xs, hints):
         (lambda g: Mended(0).T, "x and y are Arrays: their numbers are x.data and y.data."),
         (lambda g: g.fitted, "g is an array of NumPy. fitted belongs to the value: value.fitted(g).")])
     if not isinstance(sent, (list, tuple)) or len(sent) != 2:
-        raise Wrong(f"the rule of {name}", "something else", "two gradients", "A rule gives back a list of two gradients: to x, to y.")
+        raise Wrong(f"the rule of {name}", brief(sent), "two gradients", "A rule gives back a list of two gradients: to x, to y.")
     if any(part is None for part in sent):
         raise Wrong(f"the rule of {name}", "nothing", "two gradients", "backward calls z.rule(g), and finds none of yours there.")
     for slot, (_, got, measured) in zip(["left", "right"], examine(Mended, lambda x, y: f(x, y).sum(), *xs).rows):
