@@ -9,9 +9,9 @@ from autograd_lib.course.drawings import lesson_13 as drawn
 
 @pytest.mark.parametrize("rho, first", [(0.9, "0.005154"), (1.0, "1"), (1.1, "117.4")])
 def test_the_arrows_thin_as_the_gradient_does(rho, first):
-    """Broken once: the widths taken from the states in place of the gradients."""
+    """Broken once: each arrow as wide as the gradient at the state behind it."""
     lengths = rho ** np.arange(50, -1, -1.0)
-    picture = drawn.unrolled(rho, np.ones((51, 2)), np.stack([lengths, 0 * lengths], axis=1))
+    picture = drawn.unrolled(rho, np.stack([lengths, 0 * lengths], axis=1))
     widths = [float(width) for width in re.findall(r' 150H[\d.]+" stroke="#D55E00" stroke-width="([\d.]+)"', picture.html)]
     assert np.allclose(widths, np.minimum(drawn.UNIT * lengths[:-1], 96), atol=6e-4)
     assert picture.text.splitlines()[0].endswith(f"has length {first} at s₀")

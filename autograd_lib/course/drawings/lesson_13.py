@@ -63,12 +63,12 @@ def turning(h, n):
     return Picture(svg("0 0 790 282", "".join([*face.parts, *wave.parts, level_line]), text), text, says_all=True)
 
 
-def unrolled(rho, states, gradients):
+def unrolled(rho, gradients):
     """The graph of many equal steps: all of them use the one matrix above; each arrow back is as wide as the gradient on it is long.
 
-    states, gradients: one row for each state, the first is where the steps begin.
+    gradients: one row for each state, the first is where the steps begin.
     """
-    n, lengths = len(states) - 1, np.sqrt(np.sum(np.square(gradients), axis=1))
+    n, lengths = len(gradients) - 1, np.sqrt(np.sum(np.square(gradients), axis=1))
     chart = Axes((60, 290, 640, 130), (0, n), (-4, 4))
     row, widest = 150, 96
     parts = ['<rect x="275" y="8" width="210" height="30" rx="5" fill="#e8eaed"/>']
@@ -80,9 +80,7 @@ def unrolled(rho, states, gradients):
                      f'stroke-width="{min(width, widest):.3f}"/>')
     for k in range(n + 1):
         px = chart.at(k, 0)[0]
-        across, up = states[k] / np.sqrt(np.sum(np.square(states[k])))
-        parts.append(f'<circle cx="{px:.1f}" cy="{row}" r="3.5" fill="{style.PAPER}" stroke="{style.VALUE}"/>'
-                     f'<path d="M{px:.1f} {row}l{4.5 * across:.1f} {-4.5 * up:.1f}" stroke="{style.VALUE}" stroke-width="1.6"/>')
+        parts.append(f'<circle cx="{px:.1f}" cy="{row}" r="3" fill="{style.PAPER}" stroke="{style.VALUE}"/>')
     chart.words(380, 28, f"one matrix, used {n} times", size=14)
     chart.words(chart.at(n, 0)[0] + 14, row + 5, "→ L", anchor="start", size=14)
     chart.words(chart.at(n, 0)[0] + 14, row + 25, "← back", style.GRADIENT, "start", 13)

@@ -141,7 +141,8 @@ WRONG_X = [
     (lambda g, z, x, y: g * y.mT, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: g @ y.T(), "`.T` is written without brackets: `y.T`."),
     (lambda g, z, x, y: g @ RECTANGLES[1].T, "Right for the lesson's B alone. A rule is given its matrices: x and y."),
-    (lambda g, z, x, y: g @ y, "The columns of g are those of y, not its rows: which of the two has to be transposed?"),
+    (lambda g, z, x, y: g @ y, "The columns of g are those of y, not its rows: which of the two has to be transposed? "
+     "(NumPy's transpose(0, 1) changes nothing: write .T.)"),
     (lambda g, z, x, y: y.mT @ g, "These two in the other order."),
     (lambda g, z, x, y: g.mT @ y, "The wrong one of the two is transposed: the columns of g are to meet those of y."),
     (lambda g, z, x, y: y @ g.mT, "That is the transposed of the right one: the order of the two is reversed."),
@@ -151,7 +152,8 @@ WRONG_Y = [
     (lambda g, z, x, y: x.mT * g, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: RECTANGLES[0].T @ g, "Right for the lesson's A alone. A rule is given its matrices: x and y."),
     (lambda g, z, x, y: g @ x.mT, "The left rule once more. For y, the x stands on the left: sum over the rows i of both."),
-    (lambda g, z, x, y: x @ g, "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two has to be transposed?"),
+    (lambda g, z, x, y: x @ g, "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two has to be transposed? "
+     "(NumPy's transpose(0, 1) changes nothing: write .T.)"),
     (lambda g, z, x, y: x @ g.mT, "The wrong one of the two is transposed: the rows of x are to meet those of g."),
     (lambda g, z, x, y: g.mT @ x, "That is the transposed of the right one: the order of the two is reversed."),
     (lambda g, z, x, y: g @ x, "The left rule once more, and nothing is transposed. For y, the x stands on the left."),
@@ -190,7 +192,7 @@ def matmul(answer):
 # --- The same matrix twice ----------------------------------------------------------------------------------------------------------
 
 @exercise(
-    "09.square", minutes=3, difficulty="medium",
+    "09.square", minutes=5, difficulty="medium",
     question="""
         **The same matrix in both places.** A = [[1, 2], [3, 4]], Z = A @ A, and L is the sum of all entries of Z, so g is all ones. What is
         the gradient of A? By hand, as a list of two rows.""",
@@ -217,6 +219,8 @@ def matmul(answer):
         (np.array([[3, 3], [7, 7]]), "A·g: the right rule without its transpose. And A is in the left slot too."),
         (np.array([[8, 12], [8, 12]]), "Twice g·A: the left rule without its transpose. What goes to the right slot?"),
         (np.array([[6, 6], [14, 14]]), "Twice A·g: the right rule without its transpose. What goes to the left slot?"),
+        (np.array([[7, 13], [7, 13]]), "g on the left in both: g·Aᵀ + g·A. In the right rule it stands on the right."),
+        (np.array([[7, 7], [13, 13]]), "g on the right in both: A·g + Aᵀ·g. In the left rule it stands on the left."),
         (np.array([[7, 10], [15, 22]]), "That is the value A @ A. What goes back to A?"),
         (np.array([[1, 1], [1, 1]]), "That is g, what arrives at Z.")],
     planted=[([[7, 11], [9, 12]], "got"), ([7, 11, 9, 13], "Shape (4,)"), (40, "Shape ()")])
@@ -259,6 +263,7 @@ def _to_w(g, x, w):
         (lambda g, x, w: g @ w.mT, "That is what goes to X. For W: x transposed, times g."),
         (lambda g, x, w: (x.T @ g).sum(axis=0), "`.T` reverses all three axes. `.mT` exchanges the last two."),
         (lambda g, x, w: x.T @ g, "`.T` reverses all three axes. `.mT` exchanges the last two."),
+        (lambda g, x, w: (x.transpose(1, 2) @ g).sum(axis=0), "NumPy's transpose wants every axis named: (0, 2, 1). `x.mT` is shorter."),
         (lambda g, x, w: (x @ g).sum(axis=0), "x has to be transposed: (3, 2) @ (2, 4) in each of the five."),
         (lambda g, x, w: (g @ x.mT).sum(axis=0), "These two in the other order: in X @ W the x stands on the left."),
         (lambda g, x, w: (g @ w.mT).sum(axis=0), "That goes to X, summed. For W: x transposed, times g."),
@@ -295,7 +300,7 @@ EVIDENCE = {
 
 
 @exercise(
-    "09.diagnose", minutes=5, difficulty="medium",
+    "09.diagnose", minutes=8, difficulty="medium",
     question="What is ill about each? Give the letter of the cause.\n\n"
              + "\n".join(f"- **{letter}** {cause}" for letter, cause in CAUSES.items())
              + "\n\nTwo of the nine causes belong to nobody.",
@@ -365,7 +370,7 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
 
 
 @exercise(
-    "09.mended", minutes=5, difficulty="medium",
+    "09.mended", minutes=6, difficulty="medium",
     question="""
         **Mend two.** Patients 6 and 3, as published, each as a function. Mend what is ill in each rule, and return z in place of the `...`.
         (A rule gives a list with what goes to x and to y. `value.fitted(g)` is g, summed down to the shape of the value. `np.dot` is an `@`

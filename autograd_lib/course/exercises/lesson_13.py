@@ -1,4 +1,6 @@
 """Lesson 13: a rule of two terms, the weight that was used at every step, and gradients cut to a length."""
+from functools import wraps
+
 import numpy as np
 
 from . import NotYet, exercise, expect, expect_call
@@ -43,14 +45,6 @@ prediction(
     answer="from 1.1 alone", choices=["from both", "from 1.1 alone", "from 0.8 alone", "from neither"],
     reveal="""**From 1.1 alone.** A gradient that is too long still points the right way, so shortening it is enough. Where it is too short
         there is nothing to cut, and the run from 0.8 is the same to the last digit.""")
-
-prediction(
-    "13.shapes", question="""A recurrent cell takes 1 number at a time and has a state of 16 numbers. It runs over 100 sequences of 20
-        values, all 100 at once. What shape has the state after step 7? And what shape has the gradient of `weight_hh`, the weight between
-        state and state, after the way back through all 20 steps?""",
-    answer={"state": (100, 16), "gradient": (16, 16)},
-    reveal="""State **(100, 16)**: rows are the batch, one state for each sequence. `weight_hh` takes 16 numbers to 16, so it is (16, 16),
-        and its gradient has its shape: **(16, 16)**. Twenty uses do not make it larger. They are added.""")
 
 card("13", [
     "y[n+1] = 2cos(2h)·y[n] − y[n−1], exactly. Look for the simple rule before you train.",
@@ -151,6 +145,15 @@ def _other_slot(on=lambda g, w, state: g * w):
     return gradient_of_w
 
 
+def _w_twice(w, states, g):
+    total = 0.0
+    for k in range(len(states) - 1, 0, -1):
+        g = g * (1 - states[k] ** 2) * w
+        total += g * states[k - 1]
+        g = g * w
+    return total
+
+
 def _without_g(w, states, g):
     return sum((1 - states[k] ** 2) * states[k - 1] for k in range(1, len(states)))
 
@@ -203,6 +206,7 @@ def _states(w, start, steps):
         (_slope_of_the_state_before, "tanh's slope is 1 − z² of its *output*. Which state came out of step k?"),
         (_uses(slope=lambda s: 1 - np.tanh(s) ** 2), "states[k] is tanh's output already: no second tanh."),
         (_uses(slope=lambda s: 1 - s), "tanh's slope from its output z is 1 − z²: the square is missing."),
+        (_uses(slope=np.tanh), "Back through tanh, g meets its *slope*: 1 − z², with its output z."),
         (_uses(slope=lambda s: s * s), "That is z². The slope of tanh is 1 − z²."),
         (_uses(total=lambda total, new: total * new), "The uses are multiplied. Each is a route of its own: over routes you add."),
         (_uses(stop=1), "The first step is missing: the loop has to reach k = 1."),
@@ -215,6 +219,7 @@ def _states(w, start, steps):
         (_uses(slope=lambda s: (1 - s) ** 2), "The square belongs to the state alone: 1 − states[k] ** 2, without brackets."),
         (_uses(on=lambda g, w, slope: g + w), "g and w are added. Through a product you multiply."),
         (_uses(on=lambda g, w, slope: w), "On to the state before: g times w. What arrived is lost here."),
+        (_w_twice, "w twice. The first line stops at the product; w belongs to the way on to states[k - 1]."),
         (_uses(on=lambda g, w, slope: g * w * slope), "tanh's slope twice: the first line has it already. Left to pass is the product."),
         (lambda w, states, g: w * _uses()(w, states, g),
          "w times too much. w itself gets g times the state; the factor w is for the state before."),
@@ -240,6 +245,21 @@ def _clip(norm=_norm, factor=lambda c, norm: c / norm, always=False):
     def clip(gradients, max_norm):
         long = norm(gradients)
         return [g * factor(max_norm, long) for g in gradients] if always or long > max_norm else gradients
+    return clip
+
+
+def _on_copies(answer):
+    """An answer that writes into its arrays, as PyTorch's does, leaves the mistakes theirs to compare with."""
+    return wraps(answer)(lambda gradients, c: answer([g.copy() for g in gradients], c)) if callable(answer) else answer
+
+
+def _in_place(factor):
+    """A `clip` that shortens the arrays it was given, by factor(gradients, max_norm)."""
+    def clip(gradients, c):
+        by = factor(gradients, c)
+        for g in gradients:
+            g *= by
+        return gradients
     return clip
 
 
@@ -289,15 +309,19 @@ def _each_array(gradients, max_norm):
          "Nothing got shorter. Is a comparison or the factor upside down? Or does a loop only rename: `g = g * …` changes no list."),
         (lambda gradients, c: gradients ** 2, "`gradients` is a list, and knows no arithmetic: go through its arrays, one by one."),
         (lambda gradients, c: gradients * (c / _norm(gradients)), "A list cannot be multiplied so: multiply each of its arrays."),
+        (lambda gradients, c: _norm(gradients), "The norm came back, as from clip_grad_norm_. Wanted here is the list."),
+        (lambda gradients, c: [g.grad for g in gradients], "The arrays *are* the gradients. clip_grad_norm_ wants weights: write it out."),
         (lambda gradients, c: np.linalg.norm(gradients), "The arrays differ in shape: add up squares array by array, then add those sums."),
         (_clip(norm=lambda gs: np.sqrt(sum(g * g for g in gs))), "Your norm is an array. `np.sum(g * g)` makes one number of each array."),
         (_clip(norm=lambda gs: np.sqrt(np.sum(gs[0] * gs[0]))), "The norm of the first array alone. All of them count."),
         printed(_clip())],
     planted=[(lambda gradients, c: _clip()(gradients, c)[0], "Number 1 of 2"), (2.6, "give it the function"),
-             (lambda gradients, c: [g * 0.3 for g in gradients], "times")])
+             (lambda gradients, c: [g * 0.3 for g in gradients], "times"),
+             (_in_place(lambda gradients, c: c / _norm(gradients) ** 2), "root is missing")])
 def clip(answer):
     if is_stub(answer):
         raise NotYet
+    answer = _on_copies(answer)
     long, short = [np.array([3.0, -4.0]), np.array([[12.0]])], [np.array([0.3, -0.4]), np.array([[0.0]])]
     for gradients, c in [(long, 2.6), (short, 2.6), ([np.array([30.0, 0.1]), np.array([-0.2])], 1.0)]:
         expect_call(answer, gradients, c, gives=_clip()(gradients, c), hints=clip.mistakes)
