@@ -12,7 +12,7 @@ LANDSCAPES = {
     "ravine": (lambda w1, w2: (w1**2 + 100 * w2**2) / 2, (-2.6, 1.2), 0.0),
     "turned": (lambda w1, w2: ((w1 + w2)**2 + 100 * (w1 - w2)**2) / 4, (-2.4, -0.6), 0.0),
     "bent": (lambda w1, w2: (1 - w1)**2 / 2 + 5 * (w2 - w1**2 / 2)**2, (-2.2, 0.5), 0.0),
-    "saddle": (lambda w1, w2: w1**2 / 2 - w2**2 / 2 + w2**4 / 4, (-2.6, 0.001), -0.25)}
+    "saddle": (lambda w1, w2: w1**2 / 2 - w2**2 / 2 + w2**4 / 4, (-2.6, -0.001), -0.25)}      # into the basin that + marks
 
 
 def zigzag():

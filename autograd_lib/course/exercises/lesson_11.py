@@ -191,9 +191,9 @@ def nesterov(answer):
 
 # --- Adam ---------------------------------------------------------------------------------------------------------------------
 
-def _adam(kept=None, power=None, first=True, second=True, mean=None, top=None, below=None, square=None, sign=1, rate=True, swap=False,
+def _adam(kept="", power=None, first=True, second=True, mean=None, top=None, below=None, square=None, sign=1, rate=True, swap=False,
           stale=False):
-    """Adam's step, with one thing changed; top(g, t, beta1) stands in for the corrected m."""
+    """Adam's step, with one thing changed; kept names what comes back corrected; top(g, t, beta1) stands in for m_hat."""
     def adam(w, m, v, t, g, lr, beta1, beta2, eps):
         if swap:
             beta1, beta2 = beta2, beta1
@@ -205,7 +205,7 @@ def _adam(kept=None, power=None, first=True, second=True, mean=None, top=None, b
         m_hat = use_m / grown(beta1, t) if first else use_m
         v_hat = use_v / grown(beta2, t) if second else use_v
         step = (m_hat if top is None else top(g, t, beta1)) / (np.sqrt(v_hat) + eps if below is None else below(v_hat, eps))
-        return (w - sign * (lr if rate else 1) * step, *((m_hat, v_hat) if kept else (m, v)))
+        return (w - sign * (lr if rate else 1) * step, m_hat if "m" in kept else m, v_hat if "v" in kept else v)
     return adam
 
 
@@ -226,6 +226,20 @@ def _eps_outside(w, m, v, t, g, lr, beta1, beta2, eps):
 def _one_outside(w, m, v, t, g, lr, beta1, beta2, eps):
     m, v = beta1 * m + 1 - beta1 * g, beta2 * v + 1 - beta2 * g * g
     return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps), m, v
+
+
+def _m_summed(w, m, v, t, g, lr, beta1, beta2, eps):
+    m, v = beta1 * m + g, beta2 * v + (1 - beta2) * g * g
+    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps), m, v
+
+
+def _beta1_below(w, m, v, t, g, lr, beta1, beta2, eps):
+    m, v = right_adam(w, m, v, t, g, lr, beta1, beta2, eps)[1:]
+    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta1**t)) + eps), m, v
+
+
+def _beta1_alone(w, m, v, t, g, lr, beta1, beta2, eps):
+    return right_adam(w, m, v, t, g, lr, beta1, beta1, eps)
 
 
 def _hats_alone(w, m, v, t, g, lr, beta1, beta2, eps):
@@ -280,7 +294,8 @@ def _nan(got, expected):
          "m and v began at 0, and are still too small: the bias correction is missing. (At the first step it makes 3.16 · lr of lr.)"),
         (_adam(first=False), "m is not corrected: divide it by 1 − β₁ᵗ too."),
         (_adam(second=False), "v is not corrected: divide it by 1 − β₂ᵗ too."),
-        (_adam(kept=True), "What comes back are the corrected m and v. They are for this step alone: m and v themselves go on."),
+        *[(_adam(kept=kept), f"What comes back is corrected ({kept}). That is for this step alone: m and v themselves go on.")
+          for kept in ("m and v", "m", "v")],
         (_adam(power=lambda beta, t: 1 - beta), "Divide by 1 − βᵗ: the power t is missing."),
         (_adam(power=lambda beta, t: (1 - beta)**t), "Divide by 1 − βᵗ: the power belongs to β alone, beta**t."),
         (_adam(power=lambda beta, t: 1 - beta * t), "Divide by 1 − βᵗ: β to the power t, not times t."),
@@ -295,10 +310,10 @@ def _nan(got, expected):
         (_root_corrected, "Correct v itself, then take its root."),
         (_adam(square=lambda g: g), "v is a mean of g squared: g * g."),
         (_adam(square=np.abs), "v is a mean of g squared: g * g."),
-        (_adam(mean=lambda beta, old, new: beta * old + new),
-         "These are means: the new one counts 1 − β. (Momentum adds it whole; Adam does not.)"),
+        *[(summed, "m and v are means: the new one counts 1 − β. (Momentum adds it whole; Adam does not.)")
+          for summed in (_m_summed, _adam(mean=lambda beta, old, new: beta * old + new))],
         (_adam(mean=lambda beta, old, new: (1 - beta) * old + beta * new), "β is the share of the old, 1 − β that of the new."),
-        (_adam(swap=True), "β₁ belongs to m, β₂ to v."),
+        *[(wrong, "β₁ belongs to m, β₂ to v.") for wrong in (_adam(swap=True), _beta1_below, _beta1_alone)],
         *[(_adam(top=top), "That steps by g. The step is made of m, corrected: a mean of the gradients so far.")
           for top in (lambda g, t, beta: g, lambda g, t, beta: g / (1 - beta**t))],
         (_adam(stale=True), "The step is made of the new m and v, not of the old ones."),
@@ -315,16 +330,17 @@ def _nan(got, expected):
         (lambda w, m, v, t, g, lr, beta1, beta2, eps: math.sqrt(v), "np.sqrt takes arrays; math.sqrt does not."),
         *[(lambda w, m, v, t, g, lr, beta1, beta2, eps, name=name: getattr(v, name), "These are NumPy arrays: np.sqrt(v), g**2, beta1 * m.")
           for name in ("sqrt", "pow", "square", "mul_")],
+        (lambda *given: (*right_adam(*given)[1:], right_adam(*given)[0]), "The right numbers in the wrong order: w, m, v."),
         _nan, printed(right_adam)],
     planted=[(_adam(power=lambda beta, t: 1 - beta**(t - 1)), "t counts from 1"),
              (lambda *given: right_adam(*given)[::-1], "swapped"),
+             (_m_summed, "Momentum adds it whole"), (_adam(kept="m"), "is corrected (m)"),
              (lambda *given: (given[0] - given[5] * np.sign(given[4]), *right_adam(*given)[1:]), "got")])
 def adam(answer):
     if is_stub(answer):
         raise NotYet
-    zero = np.zeros(3)
     w, m, v, g = np.array([[1.0, -2.0, 0.5], [0.3, -1.0, 0.2], [0.5, 2.0, 0.01], [2.0, -1.0, 0.25]])
-    first = w, zero, zero, 1, np.array([1000.0, -0.001, 0.5]), 0.05, 0.9, 0.999, 1e-8      # were lr 1 − β₁, they could cancel
+    first = w, np.zeros(3), np.zeros(3), 1, np.array([1000.0, -0.001, 0.5]), 0.05, 0.9, 0.999, 1e-8      # were lr 1 − β₁, they could cancel
     later = w, m, v, 3, g, 0.1, 0.8, 0.95, 0.05
     with np.errstate(all="ignore"):
         for given, where in [(first, "the first step, t = 1"), (later, "a later step, t = 3")]:

@@ -1,4 +1,5 @@
 """Lesson 12: batches that keep image and label together, a scaler that never sees the future, a learning curve."""
+import dis
 import inspect
 from functools import cache
 
@@ -189,7 +190,7 @@ def _one_epoch(answer, images, labels, rng):
         if not isinstance(batch, tuple) or [np.ndim(part) for part in batch] != [2, 1] or len(batch[0]) != len(batch[1]):
             raise Wrong(tried, f"a batch that is {type(batch).__name__} of shapes {[np.shape(part) for part in batch]}",
                         "pairs (images, labels), the first of shapes (4, 3) and (4,)",
-                        "Yield two arrays, with one label for every row of images.")
+                        "Yield two arrays, images first, with one label for every row.")
     if not (np.array_equal(x, images) and np.array_equal(y, labels)):
         raise Wrong("the caller's arrays after an epoch", "changed", "as they were",
                     "The caller's own data are stirred. Draw row numbers with rng.permutation, and index with them.")
@@ -207,6 +208,11 @@ def _scaled(train, new, fit, axis=0, keepdims=False):
 
 def _spread(x):
     return np.where(x.std(axis=0) > 0, x.std(axis=0), 1)
+
+
+def _not_below_1(train, new):
+    mean, spread = train.mean(axis=0), np.maximum(train.std(axis=0), 1)
+    return (train - mean) / spread, (new - mean) / spread
 
 
 def _right_scale(train, new):
@@ -251,6 +257,7 @@ def _blown_up(got, expected):
         (lambda train, new: _scaled(train, new, np.concatenate([train, new])),
          "Mean and spread are taken over both: the test set leaks into training. Who may be asked?"),
         (lambda train, new: _scaled(train, new, new), "Fitted on the test set. Which of the two may the scaler learn from?"),
+        (_not_below_1, "A spread below 1 divides too: only a spread of 0 becomes 1."),
         (lambda train, new: (train - train.mean(axis=0), new - train.mean(axis=0)),
          "The mean is gone. Now divide by the spread, pixel by pixel."),
         (lambda train, new: (train / _spread(train), new / _spread(train)), "Divided by the spread. Subtract the mean before that."),
@@ -280,7 +287,7 @@ def scale(answer):
     one = np.array([[4.0, 1.0]])
     with np.errstate(all="ignore"):
         expect_call(answer, train, new, gives=_right_scale(train, new), hints=scale.mistakes)
-        expect_call(answer, train, one, gives=_right_scale(train, one), hints=scale.mistakes)
+        expect_call(answer, train / 16, one, gives=_right_scale(train / 16, one), hints=scale.mistakes)      # spread below 1, as ink has
         expect_untouched(answer, train, one)
 
 
@@ -351,6 +358,23 @@ def _goes_on():
     return held_out_accuracy
 
 
+def _other_starts():
+    """A wrong `held_out_accuracy`: near enough twice, and then from an unlucky start. It does not say rng=0."""
+    calls = []
+
+    def held_out_accuracy(n):
+        calls.append(n)
+        return _learned(n)[0] - 0.05 * (len(calls) % 3 == 0)
+    return held_out_accuracy
+
+
+RAISING = [      # mistakes that end in an error, and what to say to it
+    (lambda n: digits()[0][:n][np.random.default_rng(0).permutation(len(digits()[1]))[:64]],
+     "More labels than images: the first n of both, images[:n] and labels[:n]."),
+    (lambda n: len(digits()[1][n]), "images[n] is one scan. The first n are images[:n]."),
+    (lambda n: nn.MLP([64, 32, 10], rng=0)(digits()[3]), "accuracy wants the images first, then the labels.")]
+
+
 @exercise(
     "12.curve", minutes=8, difficulty="medium",
     question="""
@@ -386,7 +410,12 @@ def _goes_on():
         (_held_out(lambda n: slice(-360), lambda n: slice(-360, None)), "are the first n rows taken"),
         (_reuses(nn.MLP([64, 32, 10], rng=0)), "`reader` was made outside"),
         (_goes_on(), "new network at each call"),
+        (_other_starts(), "rng=0"),
         (lambda n: 0.1, "far from guessing"),
+        (eval("lambda n: 0.1 + 0 * np.random.rand()", {"np": np, "random": nn.MLP([64, 32, 10], rng=0)}), "far from guessing"),
+        (lambda n: _fitted(digits()[0][:n], digits()[1]), "More labels than images"),
+        (lambda n: _fitted(digits()[0][n], digits()[1][n]), "is one scan"),
+        (lambda n: _share(_fitted(digits()[0][:n], digits()[1][:n]), digits()[3], digits()[2]), "wants the images first"),
         (_held_out(lambda n: slice(n), lambda n: slice(-360, n - 360)), "ask about all of them"),
         (_held_out(lambda n: slice(-360 - n, -360), lambda n: slice(-360, None)), "the first n scans"),
         (0.9, "give it the function"),
@@ -400,7 +429,7 @@ def curve(answer):
                     "That is a network. The check calls your function, which makes a new network for each n.")
     for n in (61, 500):      # a share of 61 scans is no share of 360
         tried = f"held_out_accuracy({n})"
-        got = returned(answer, n, tried=tried, shown=shown)
+        got = returned(answer, n, tried=tried, shown=shown, hints=RAISING)
         if isinstance(got, nn.Module):
             raise Wrong(tried, "a network", shown, "A network came back. Ask it: accuracy(model, test_images, test_labels).")
         if np.ndim(got):
@@ -409,7 +438,8 @@ def curve(answer):
                hints=[lambda got, right: _misread(answer, n, float(got))])
     again = returned(answer, 61, tried="held_out_accuracy(61), once more", shown=shown)
     expect(again, _learned(61)[0], tried="held_out_accuracy(61), once more", shown="the same share as before", rtol=0, atol=0.01, hints=[
-        lambda got, right: "It goes on with what it has learned before: make a new network at each call, inside the function."])
+        lambda got, right: "It goes on with what it has learned before: make a new network at each call, inside the function."
+        if _networks_of(answer) else "Another start at each call: rng=0 makes the same network every time."])
 
 
 def _misread(answer, n, got):
@@ -427,7 +457,7 @@ def _misread(answer, n, got):
     if abs(got - everything) <= 0.02:
         return "About what all the training digits give: are the first n rows taken, of images and of labels?"
     if got < 0.3:
-        return "Not far from guessing: are images and labels cut at the same rows, and are there 40_000 // n epochs?"
+        return "Not far from guessing: is it trained, for 40_000 // n epochs, on images and labels cut at the same rows?"
     if abs(got * 360 - round(got * 360)) > 1e-6:
         return "Not a share of the 360 held-out digits: ask about all of them."
     return "For each n: nn.MLP([64, 32, 10], rng=0), the first n scans, and `train` once, for 40_000 // n epochs, without jitter."
@@ -438,4 +468,6 @@ def _networks_of(function):
     if not inspect.isfunction(function):
         return []
     used = inspect.getclosurevars(function)
-    return [name for name, value in {**used.globals, **used.nonlocals}.items() if isinstance(value, nn.Module)]
+    read = {step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"}      # np.random reads no `random`
+    known = {**{name: value for name, value in used.globals.items() if name in read}, **used.nonlocals}
+    return [name for name, value in known.items() if isinstance(value, nn.Module)]
