@@ -1,6 +1,7 @@
 """check: three verdicts and the likely cause; common mistakes, and what a rule and an engine are tried on."""
 import json
 import linecache
+import math
 import sys
 
 import numpy as np
@@ -126,6 +127,7 @@ WRONG = [
     ("99.slope", lambda x: x(2), "give the function itself"),
     ("99.slope", lambda x: 2 * print(end=""), "something that it calls has no return"),
     ("99.slope", lambda x: x ^ 2, "A power is **"),
+    ("99.slope", lambda x: math.tanh(np.array([x, x])), "np.tanh and so on take arrays"),
     ("99.slope", lambda x: np.array([x]).pow(2), "no .pow: most of NumPy's functions"),
     ("99.slope", lambda x: np.sum([x], dim=0), "axis=… and keepdims=True"),
     ("99.slope", lambda x: np.array([[x]]).sum(1, True), "axis=… and keepdims=True"),

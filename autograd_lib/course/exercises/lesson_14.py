@@ -98,20 +98,23 @@ def _times_x(g, x, y, i, j, a, b):
 
 _grad_x, _grad_y = _loop(_adds(_pixel, _times_y), 1), _loop(_adds(_entry, _times_x), 2)
 OWN = "In a product each slot gets the other factor, not its own."
+OF_THE_KERNEL = "[i, j] is a place in z. In the kernel, and in grad_y, it is [a, b]."
 NO_G = "g is missing: multiply by what arrives at z[i, j]."
 SUM = "That is the rule of a sum. Here two numbers are multiplied: what arrives, times the other factor."
 WRONG_PIXELS = [(_loop(line, 1), hint) for line, hint in [
     (_keeps(_pixel, _times_y), "For x: = keeps the last window alone. A pixel is read by up to nine: each adds, +=."),
     (_adds(_window, _times_y), "For x: all of it lands at [i, j], the window's first pixel. Which pixel did this multiplication read?"),
     (_adds(_entry, _times_y), "For x: all of it lands at [a, b]. Which pixel did this multiplication read?"),
+    (_adds(lambda i, j, a, b: (i, j, a, b), _times_y), "place is all four; each array has two of its own: x[i + a, j + b], y[a, b]."),
     (_adds(lambda i, j, a, b: (i - a, j - b), _times_y), "For x: the multiplication read x[i + a, j + b], so plus."),
     (_adds(lambda i, j, a, b: (i + b, j + a), _times_y),
      "For x: a and b are exchanged. a counts rows and b columns: x[i + a, j + b] and y[a, b]."),
     (_adds(_pixel, _times_x), OWN),
     (_adds(_pixel, lambda g, x, y, i, j, a, b: y[a, b]), NO_G),
     (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j]), SUM),
-    (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i + a, j + b] * y[a, b]),
-     "For x: what arrives at this product is the gradient of z[i, j], where it was added."),
+    *((_adds(_pixel, wrong), "For x: what arrives at this product is the gradient of z[i, j], where it was added.") for wrong in [
+        lambda g, x, y, i, j, a, b: g[i + a, j + b] * y[a, b], lambda g, x, y, i, j, a, b: g[a, b] * y[a, b]]),
+    (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j] * y[i, j]), OF_THE_KERNEL),
     (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j] * y[2 - a, 2 - b]),
      "For x: the kernel is turned around here. It turns by itself: take y[a, b], the factor of this multiplication.")]]
 WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
@@ -123,7 +126,7 @@ WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
     (_adds(_entry, lambda g, x, y, i, j, a, b: g[a, b] * x[i + a, j + b]),
      "For y: what arrives at this product is the gradient of z[i, j], where it was added."),
     (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i - a, j - b]), "For y: the multiplication read x[i + a, j + b], so plus."),
-    (_adds(_window, _times_x), "For y: the kernel's entry is y[a, b]. So it is grad_y[a, b]."),
+    (_adds(_window, _times_x), OF_THE_KERNEL),
     (_adds(_entry, _times_y), OWN),
     (_adds(_entry, lambda g, x, y, i, j, a, b: x[i + a, j + b]), NO_G),
     (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j]), SUM)]]
@@ -197,6 +200,8 @@ WRONG_UNFOLD = [
      "g has the shape of the windows. How high and wide was x?"),
     (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(z, x.shape[2:], kernel_size, stride, padding),
      "That folds the windows themselves. What arrives is g."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(x, x.shape[2:], kernel_size, stride, padding),
+     "x is the image itself. What arrives, in windows, is g."),
     (lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(x, kernel_size, stride, padding),
      "That is z again. What was copied forward is added up backward: which of the two adds?"),
     (lambda g, z, x, kernel_size, stride=1, padding=0: g, "g has a number for each copy, and x has only one: the copies have to be added."),
@@ -213,6 +218,8 @@ WRONG_FOLD = [
     (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: x, "That is the value x. What arrives is g."),
     (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.fold(g, output_size, kernel_size, stride, padding),
      "fold adds. What was added forward is copied backward."),
+    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, output_size, kernel_size, stride, padding),
+     "unfold takes no output_size: it sees how large g is."),
     (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, output_size, stride, padding),
      "The windows are as large as the kernel: kernel_size, not output_size.")]
 
@@ -278,7 +285,7 @@ def _conv_y(inner):
 
 WRONG_X = [
     (_conv_x(lambda G, Y: G @ Y), "To X goes G · Yᵀ: the columns of G and of Y both count the kernels, so Y has to be transposed."),
-    (_conv_x(lambda G, Y: Y.mT @ G.mT), "These two in the other order: G · Yᵀ."),
+    *((_conv_x(wrong), "These two in the other order: G · Yᵀ.") for wrong in [lambda G, Y: Y.mT @ G.mT, lambda G, Y: Y.mT @ G]),
     (_conv_x(lambda G, Y: 2 * G @ Y.mT), "Exactly double."),
     (_conv_x(lambda G, Y: G * Y), "* multiplies entry by entry. The product of matrices is @."),
     (_conv_x(lambda G, Y: G), "Only what arrives is folded. Times the other matrix, transposed."),
@@ -292,39 +299,40 @@ WRONG_Y = [
     (_conv_y(lambda G, X: (G.mT @ X).sum(axis=0)), "That is the transposed of the right one: the order of the two is reversed."),
     (_conv_y(lambda G, X: (G @ X.mT).sum(axis=0)), "For Y, the X stands on the left: Xᵀ · G."),
     (_conv_y(lambda G, X: X.mT.sum(axis=0)), "What arrives is missing: G."),
+    (_conv_y(lambda G, X: X.sum(axis=0).mT @ G.sum(axis=0)),
+     "Summed too early: that multiplies the windows of one image with the g of another."),
+    (_conv_y(lambda G, X: (X.mT @ G).sum()), "That adds up everything: over the images alone is axis=0."),
     (_conv_y(lambda G, X: (X.mT @ G).sum(axis=1)), "Summed over the wrong axis: the images are axis 0."),
     (_conv_y(lambda G, X: (X.T @ G).sum(axis=0)), "`.T` reverses all three axes. `.mT` exchanges the last two.")]
 
 
 @exercise(
-    "14.fast", minutes=4, difficulty="medium",
+    "14.fast", minutes=3, difficulty="medium",
     question="""
-        Both rules of Z = X @ Y, with one blank each; behind it stands the shape that has to come out. You have
-
-        - G, what arrives: `as_rows(g)`, (N, windows, K)
-        - Y: `as_columns(y)`, (kh·kw·C, K)
-        - X: `unfold(x, y.shape[2:], stride, padding)`, (N, windows, kh·kw·C)
-
-        All N images share the kernels (lesson 09, batches).""",
+        Both rules of Z = X @ Y, with one blank each; behind it stands the shape that has to come out. G is g in this layout. All N
+        images share the kernels (lesson 09, batches).""",
     stub="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
-            windows = ...                   # (N, windows, kh·kw·C)
+            G, Y = as_rows(g), as_columns(y)                                # (N, windows, K), (kh·kw·C, K)
+            windows = ...                                                   # (N, windows, kh·kw·C)
             return fold(windows, x.shape[2:], y.shape[2:], stride, padding)
 
         def conv2d_y(g, z, x, y, stride=1, padding=0):
-            columns = ...                   # (kh·kw·C, K)
+            G, X = as_rows(g), unfold(x, y.shape[2:], stride, padding)      # (N, windows, K), (N, windows, kh·kw·C)
+            columns = ...                                                   # (kh·kw·C, K)
             return as_kernels(columns, y.shape)""",
     hints=["To X goes G · Yᵀ, and to Y Xᵀ · G. `.mT` exchanges the last two axes.",
            "Xᵀ · G is (N, kh·kw·C, K), a matrix for each image. The kernels were shared by all of them.",
            ("Help: cannot reshape", "An axis too many: `.sum(axis=0)` adds over the images.")],
     solution="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
-            windows = as_rows(g) @ as_columns(y).mT
+            G, Y = as_rows(g), as_columns(y)
+            windows = G @ Y.mT
             return fold(windows, x.shape[2:], y.shape[2:], stride, padding)
 
         def conv2d_y(g, z, x, y, stride=1, padding=0):
-            X = unfold(x, y.shape[2:], stride, padding)
-            columns = (X.mT @ as_rows(g)).sum(axis=0)
+            G, X = as_rows(g), unfold(x, y.shape[2:], stride, padding)
+            columns = (X.mT @ G).sum(axis=0)
             return as_kernels(columns, y.shape)""",
     explained="The two rules of lesson 09. What is around them only moves numbers, and adds up what was copied.",
     why="A convolution is a matrix product with the windows as rows. There was nothing new to derive.",
@@ -376,6 +384,10 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         (_to_pooled([[5, 0], [5, 0]], [[0, 0], [0, 0]]), "The block of zeros gives nothing back. Its largest is 0: who is that large?"),
         (_to_pooled([[5, 0], [5, 0]], [[20, 0], [0, 0]]), "The block of zeros is a tie too, of four."),
         (_to_pooled([[10, 0], [0, 0]], [[5, 5], [5, 5]]), "The block at the top left is a tie too: two are 3."),
+        (_to_pooled([[10, 0], [10, 0]], [[5, 5], [5, 5]]), "The two 3 share as well: each of them has all of the 10."),
+        (_to_pooled([[10, 0], [0, 0]], [[0, 0], [0, 0]]), "Two blocks are ties: the two 3, and the four 0. Who is largest shares equally."),
+        (_to_pooled([[3, 0], [3, 0]], [[0, 0], [0, 0]], [[5, 0], [0, 0]], [[0, 0], [0, 6]]),
+         "Those are the values. What arrives there is in g."),
         (_to_pooled([[2.5, 2.5], [2.5, 2.5]], [[5, 5], [5, 5]], [[7.5, 7.5], [7.5, 7.5]], [[10, 10], [10, 10]]),
          "That is the mean of each block, average pooling. max sends nothing to those that are not the largest."),
         (_to_pooled([[1, 0], [1, 0]], [[1, 1], [1, 1]], [[1, 0], [0, 0]], [[0, 0], [0, 1]]),
@@ -454,14 +466,22 @@ def _known(z):
         (_silu(lambda g, z, x: g * x * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "second path"),
         (_silu(lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x)))), "σ is in the slope of σ"),
         (_silu(lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "slopes are not multiplied"),
+        (_silu(lambda g, z, x: g * ag.sigmoid(x) + z * (1 - ag.sigmoid(x))), "first path alone"),
+        (_silu(lambda g, z, x: g * ag.sigmoid(x) * (2 - ag.sigmoid(x))), "x times the slope of σ"),
+        (_silu(lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - z))), "z is x·σ(x) here"),
         (_silu(lambda g, z, x: g + ag.sigmoid(x) + z * (1 - ag.sigmoid(x))), "g is added"),
         (_silu(lambda g, z, x: g * z), "g times the value"),
         (_silu(lambda g, z, x: g), "the value moves as fast as x"),
         (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: g * 2 * x * z * z, name="bell"), "wrong sign"),
         (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * z * z, name="bell"), "inner slope"),
+        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * 2 * x * z, name="bell"), "One z is missing"),
+        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * 2 * x, name="bell"), "outer slope"),
         (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + np.abs(x)), name="softsign"), "second path"),
         (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + x * x), name="softsign"), "bottom is squared"),
         (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g * (1 - z) ** 2, name="softsign"), "Right above 0"),
+        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + x) ** 2, name="softsign"), "Below it too"),
+        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g * (1 - z) / (1 + np.abs(x)), name="softsign"),
+         "slope of |x| is −1"),
         (ag.elementwise(lambda x: x * np.tanh(x), lambda g, z, x: g * (np.tanh(x) + x * (1 - z * z)), name="mine"), "At x = 2.06 your"),
         (ag.elementwise(np.tanh, lambda g, z, x: g * (1 - z * z), name="mine"), "has it already"),
         (ag.elementwise(lambda x: 3 * x + 1, lambda g, z, x: 3 * g, name="mine"), "straight line"),
@@ -498,16 +518,24 @@ def my_op(answer):
              (lambda g, z, x: g, "That says that the value moves as fast as x. It should be g times the slope."),
              (lambda g, z, x: g * z / x, "x stands in two places of your function. Where is the second path?"),
              (lambda g, z, x: g * (slope - z / x), "x stands in two places of your function. Where is the second path?"),
+             (lambda g, z, x: g * z / x + slope - z / x, "g multiplies the first path alone: put the sum of both in brackets."),
+             (lambda g, z, x: g * (ag.sigmoid(x) + ag.sigmoid(x) * (1 - ag.sigmoid(x))), "The second path is x times the slope of σ."),
+             (lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - z)), "z is x·σ(x) here: the slope of σ is σ(1 − σ)."),
              (lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x))), "σ is in the slope of σ: σ(x)(1 − σ(x))."),
              (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)), "The slopes are not multiplied: the two paths are added."),
              (lambda g, z, x: g * slope / (2 * x), "The inner slope is missing: the square has one of its own, 2x."),
              (lambda g, z, x: -g * slope / (2 * x), "The inner slope is missing, and a sign: the square has a slope of its own, 2x."),
              (lambda g, z, x: g / (1 + np.abs(x) ** 2), "The whole bottom is squared: (1 + |x|)²."),
+             (lambda g, z, x: -2 * g * x * z, "One z is missing: the slope of 1/u is −1/u²."),
+             (lambda g, z, x: -2 * g * x, "The outer slope is missing: that of 1/u is −1/u²."),
+             (lambda g, z, x: g / (1 + x) ** 2, "Right above 0. Below it too the bottom is (1 + |x|)²."),
+             (lambda g, z, x: g * (1 / (1 + np.abs(x)) - x / (1 + np.abs(x)) ** 2),
+              "Right above 0. Below it the slope of |x| is −1: np.sign(x)."),
              (lambda g, z, x: g * (1 - z) ** 2, "Right above 0. Below it z is negative: there it is (1 + z)²."),
              times(-1, "The right size with the wrong sign."), times(2, "Exactly double."), times(0.5, "Exactly half."),
-             lambda got, expected: (" ".join(
+             lambda got, expected: " ".join(
                  f"At x = {X[at]} your slope is {number(got[at] / g[at])}, and measured it is {number(slope[at])}."
-                 for at in [(1, 2), (0, 2)])) if np.shape(got) == X.shape else None]
+                 for at in [(1, 2), (0, 2)] if not np.isclose(got[at], expected[at], 1e-4)) if np.shape(got) == X.shape else None]
     tried = f"your rule, with g = {brief(g)} and x = {brief(X)}"
     expect_call(rule, g, z, X, gives=g * slope, tried=tried, hints=hints, rtol=1e-5, atol=1e-7)
     expect_call(rule, g[0, 0], z[0, 0], X[0, 0], gives=g[0, 0] * slope[0, 0], tried="your rule, for single numbers", rtol=1e-5, atol=1e-7)

@@ -111,6 +111,7 @@ LIKELY = [
     (r"'float' object cannot be interpreted as an integer", "A whole number is wanted, and / gives a float: // drops the rest."),
     (r"truth value of an array", "x may be an array here, and if, and, or and a < b < c want a single truth: use np.where, & and |, with "
                                  "each comparison in brackets."),
+    (r"arrays can be converted to Python scalars", "math's functions take single numbers: np.exp, np.tanh and so on take arrays."),
     (r"for \^|bitwise_xor", "A power is ** in Python: ^ is something else."),
     (r"argument '(?:dim|keepdim)'|Cannot interpret 'True' as a data type",
      "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim."),
