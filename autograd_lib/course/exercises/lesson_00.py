@@ -11,7 +11,7 @@ placement("00", "Lessons 00 and 01 are about just this: what a slope tells you, 
              "By about 6 · 0.01 = **0.06**.", tolerance=0.0015),
     Question("""A program measures a slope from two points, at $x - h$ and $x + h$. You shrink h from 1e-5 to 1e-12. Does the answer get
         more exact, or less?""", "less",
-             "**Less**: rounding takes over. For the exponential function at 1 the error grows more than a thousandfold.",
+             "**Less**. Lesson 01 shows it, and why.",
              choices=["more", "less"])])
 
 placement("02", "It follows a change through a calculation, step by step: the chain rule, seen.", [
@@ -147,7 +147,7 @@ def _downhill_is(got, expected):
     solution="""
         lowest_x = -2.4""",
     explained="There the gradient's bar is empty, and the value is 3.",
-    why="You found the lowest point of a curve you never saw, by the gradient's sign alone.",
+    why="You found the lowest point of a curve you never saw, by its gradient alone.",
     mistakes=[
         (3, "That is the value there. The question asks for x."),
         (0, "0 is what the gradient shows there. Which x does the slider show?"),

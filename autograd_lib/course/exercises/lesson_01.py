@@ -3,6 +3,7 @@ import numpy as np
 
 from ... import grad
 from . import Wrong, exercise, expect, expect_call
+from .compare import returned
 from .mistakes import central_difference, in_a_tuple, one_sided, printed, sign_lost
 from .texts import Question, card, prediction, recall
 
@@ -36,8 +37,8 @@ prediction(
 
 prediction(
     "01.rounding", question="You ask Python `1 + 1e-16 == 1`. Does it say `True`?", answer=True,
-    reveal="""**Yes.** A float keeps about 16 significant digits. Next to 1, the sixteenth digit after the point is too small to be kept:
-        the sum is rounded back to 1. At h = 1e-16 the second point *is* the first, so the secant has no rise at all.""")
+    reveal="""**Yes.** Python keeps about 16 significant digits. Next to 1, an amount of 1e-16 is too small to be kept: the sum is rounded
+        back to 1. At h = 1e-16 the second point *is* the first, so the secant has no rise at all.""")
 
 prediction(
     "01.rate", question="""You walk down $(x - 3)^2 + 5$ again from $x = 0$. At which rate do you arrive at 3 in a single step? What do you
@@ -45,7 +46,7 @@ prediction(
     answer={"arrives at once at": 0.5, "at 1": "jumps to and fro", "beyond 1": "goes ever further away"},
     choices=dict.fromkeys(["at 1", "beyond 1"], ["arrives at once", "jumps to and fro", "goes ever further away"]),
     reveal="""At **0.5** you arrive in a single step. Above it you overshoot and come back. At 1 you **jump to and fro** between 0 and 6,
-        forever. Beyond 1 each jump is longer than the one before: you **go ever further away**. A larger rate is not a faster one.
+        forever. Beyond 1 each jump is longer than the one before: you **go ever further away**. A larger rate is not always a faster one.
         Lesson 11 finds the largest that is safe.""")
 
 card("01", [
@@ -84,6 +85,8 @@ def square(x):
     mistakes=[
         (lambda f, x, h: (f(x + h) - f(x - h)) / h, "Exactly double: how far apart are your two points?"),
         one_sided("This is the one-sided difference again. The left point is at x − h."),
+        (lambda f, x, h: (f(x + h) - f(x)) / (2 * h), "You divide by 2 * h, and your points are h apart. The left one is at x − h."),
+        (lambda f, x, h: (square(x + h) - square(x - h)) / (2 * h), "You measure the slope of square: use the parameter f."),
         (lambda f, x, h: (f(x) - f(x - h)) / h, "One-sided, to the left. Use both neighbours, and not x itself."),
         (lambda f, x, h: (f(x + h) - f(x - h)) / 2 * h, "Python reads a / 2 * h as (a / 2) · h: put parentheses around 2 * h."),
         (lambda f, x, h: f(x + h) - f(x - h), "That is how far the value moved. Divide by how far x moved."),
@@ -149,7 +152,7 @@ def kink(answer):
     "01.fool", minutes=4, difficulty="medium",
     question="""
         A detector is only as good as the questions you ask it. Write a *wrong* slope for $x^3$ that passes the check at x = 1, and only by
-        luck: at other points it must fail.""",
+        luck: at x = 2 it must fail.""",
     stub="""
         def wrong_slope(x):
             ...""",
@@ -166,15 +169,18 @@ def kink(answer):
         (lambda x: 2 * x, "At 1 the check measures 3, and yours gives 2: it is caught at once."),
         (lambda x: 4 * x, "At 1 the check measures 3, and yours gives 4: it is caught at once."),
         (lambda x: 0, "At 1 the check measures 3, and yours gives 0: it is caught at once."),
+        (lambda x: (cube(x + 1e-5) - cube(x)) / 1e-5, "You measured, and are off by 3e-5: that is caught. Write a formula that is 3 at 1."),
         printed(lambda x: 3 * x)],
-    planted=[(lambda x: 3 * x ** 2, "nobody is fooled"), (lambda x: 3 * x * x + 1e-9, "nobody is fooled"),
+    planted=[(lambda x: 3 * x ** 2, "nobody is fooled"), (lambda x: 3 * x * abs(x), "nobody is fooled"),
+             (lambda x: 3 if x == 1 else None, "on every way"), (lambda x: 3 * x * x + 1e-9, "nobody is fooled"),
              (lambda x: central_difference(cube, x), "nobody is fooled"), (lambda x: x + 7, "got       8"), (3, "give it the function")])
 def fool(answer):
-    expect_call(answer, 1.0, gives=3.0, rtol=1e-4, hints=fool.mistakes)
-    elsewhere = [answer(x) for x in (0.5, 2.0, -1.5)]
-    if np.allclose(elsewhere, [3 * x * x for x in (0.5, 2.0, -1.5)]):
-        raise Wrong("wrong_slope at 0.5, 2 and −1.5", "the true slope of x³ each time", "a wrong slope somewhere",
-                    "This one is right everywhere, so nobody is fooled. Change it so that only x = 1 still fits.")
+    # as close as the lesson's own `agrees` asks for
+    expect_call(answer, 1.0, gives=3.0, rtol=0, atol=1e-6, hints=fool.mistakes)
+    at_2 = returned(answer, 2.0, tried="your function(2)", shown="a wrong slope")
+    if abs(at_2 - 12) < 1e-6:
+        raise Wrong("your function(2)", "12, the true slope", "a wrong slope",
+                    "This one passes at 2 as well, so nobody is fooled. Change it so that only x = 1 still fits.")
 
 
 def _count(got, expected):
@@ -234,7 +240,9 @@ def _descent(sign=-1, measured=lambda f, x: central_difference(f, x), at="last",
         (_descent(start="0", sign=1, rate=1.0), "Those are the slopes alone. The new x is xs[-1] minus rate times the slope."),
         (_descent(measured=lambda f, x: central_difference(f, x, 1e4)), "Your h is the one of a cell above, by now 10,000. Write 1e-5."),
         (lambda f, x, rate, steps: [x for _ in steps], "steps is a number: for _ in range(steps)."),
+        (lambda f, x, rate, steps: [x].append(x).append(x), "append changes the list and gives back None: no xs = in front of it."),
         (_descent(measured=lambda f, x: f(x)), "You move by the value, f(x). Move by the slope: central(f, …)."),
+        (_descent(measured=lambda f, x: (f(x + 1e-5) - f(x)) / 1e-5), "You measure to one side only: use central."),
         (_descent(f=_bowl), "You measure the slope of bowl: use the parameter f."),
         (_descent(f=_bowl, x=0.0, rate=0.3), "This walk starts at 0, at the rate 0.3, on bowl: use the parameters."),
         (_descent(f=_bowl, rate=0.3), "You walk on bowl at a rate of 0.3: use the parameters f and rate."),
@@ -249,5 +257,5 @@ def _descent(sign=-1, measured=lambda f, x: central_difference(f, x), at="last",
 def descend(answer):
     for f, slope, x, rate, steps in [(cube, lambda x: 3 * x * x, 1.0, 0.1, 3), (square, lambda x: 2 * x, -3.0, 0.25, 4)]:
         right = _descent(measured=lambda f, x: slope(x))(f, x, rate, steps)
-        expect_call(answer, f, x, rate, steps, gives=right, rtol=1e-4, shown=f"the start and {steps} further positions",
+        expect_call(answer, f, x, rate, steps, gives=right, rtol=1e-6, shown=f"the start and {steps} further positions",
                     hints=descend.mistakes)
