@@ -17,8 +17,8 @@ recall("13", [
              "g · (1 − z²) = 10 · 0.36 = **3.6**. The rule needs the output alone.")])
 
 prediction(
-    "13.two", question="""A wave like $\\sin x \\cdot \\cos x$ is sampled at even distances, and its formula is known to you. But you are
-        not told *where* you are: you only see the latest values. How many of them do you need, to compute the next one exactly?""",
+    "13.two", question="""A wave like $\\sin x \\cdot \\cos x$ is sampled at equal, known distances, and its formula is known to you. But you
+        are not told *where* you are: you only see the latest values. How many of them do you need, to compute the next one exactly?""",
     answer="two", choices=["one", "two", "about half a period", "a whole period"],
     reveal="""**Two.** One is too few: at the same height the wave may be rising or falling. The two latest tell which, and then everything
         is settled. The next lines turn that into a formula.""")
@@ -39,8 +39,8 @@ prediction(
         more a step, and after fifty steps the two differ by a factor of more than twenty thousand.""")
 
 prediction(
-    "13.cure", question="""A recurrence of 50 steps learns its factor ρ by gradient descent; right would be 1. Begun at 1.1, where the
-        gradient is huge, the first step lands at −154. Begun at 0.8, where the gradient is tiny, it does not get anywhere. Now
+    "13.cure", question="""A recurrence of 50 steps learns its factor ρ in 120 steps of gradient descent; right would be 1. Begun at 1.1,
+        where the gradient is huge, the first step lands at −154. Begun at 0.8, where the gradient is tiny, it does not get anywhere. Now
         no gradient may be longer than 1: a longer one is shortened. From where does it arrive?""",
     answer="from 1.1 alone", choices=["from both", "from 1.1 alone", "from 0.8 alone", "from neither"],
     reveal="""**From 1.1 alone.** A gradient that is too long still points the right way, so shortening it is enough. Where it is too short
@@ -51,7 +51,7 @@ card("13", [
     "A recurrent network hands a state on from step to step, with the same weights at each.",
     "Through time: the ordinary backward pass of the unrolled graph.",
     "A weight used n times: its gradient is the sum over n uses.",
-    "Over n steps a gradient is multiplied by ρⁿ: below 1 it vanishes, above 1 it explodes.",
+    "Over n steps a gradient's length is multiplied by ρⁿ: with ρ below 1 it vanishes, above 1 it explodes.",
     "Clipping all by one norm cures exploding, and keeps the direction. It cures no vanishing."])
 
 # --- 13.rule --------------------------------------------------------------------------------------------------------------
@@ -134,12 +134,12 @@ def _slope_of_the_state_before(w, states, g):
     return total
 
 
-def _other_slot(on=lambda g, w, state: g * w):
+def _slots(to_w=lambda g, w, state: g * w, on=lambda g, w, state: g * w):
     def gradient_of_w(w, states, g):
         total = 0.0
         for k in range(len(states) - 1, 0, -1):
             g = g * (1 - states[k] ** 2)
-            total = total + g * w
+            total = total + to_w(g, w, states[k - 1])
             g = on(g, w, states[k - 1])
         return total
     return gradient_of_w
@@ -210,9 +210,12 @@ def _states(w, start, steps):
         (_uses(slope=lambda s: s * s), "That is z². The slope of tanh is 1 − z²."),
         (_uses(total=lambda total, new: total * new), "The uses are multiplied. Each is a route of its own: over routes you add."),
         (_uses(stop=1), "The first step is missing: the loop has to reach k = 1."),
-        (_other_slot(), "What this use brings to w: g times what stands in the *other* slot of the product. There stands a state."),
-        (_other_slot(on=lambda g, w, state: g * state),
+        (_slots(), "What this use brings to w: g times what stands in the *other* slot of the product. There stands a state."),
+        (_slots(on=lambda g, w, state: g * state),
          "The two slots are swapped: w gets g times the state, and the state gets g times w."),
+        (_slots(to_w=lambda g, w, state: g * state, on=lambda g, w, state: g * state),
+         "On to the state before: g times what stands in the *other* slot of the product. There stands w."),
+        (_uses(slope=lambda s: 1 / (1 - s * s)), "Divided by tanh's slope. Back through an op, too, g is multiplied by it."),
         (_without_g, "What arrives is lost: at each place it is g that is multiplied."),
         (lambda w, states, g: sum(states[:-1]),
          "The states alone: each use brings g times the state it met."),
@@ -270,8 +273,8 @@ def _each_array(gradients, max_norm):
 @exercise(
     "13.clip", minutes=6, difficulty="medium",
     question="""
-        Write `clip(gradients, max_norm)`. It gets a list of arrays, the gradients of all weights of a model, and gives back such a list:
-        as it was, if their **common** norm is at most `max_norm`; else shortened, so that the common norm *is* `max_norm` and the direction
+        Write `clip(gradients, max_norm)`. It gets a list of arrays of several shapes, the gradients of all weights of a model, and gives
+        back such a list: as it was, if their **common** norm is at most `max_norm`; else shortened, so that the common norm *is* `max_norm` and the direction
         is the old one.""",
     stub="""
         def clip(gradients, max_norm):
@@ -312,6 +315,7 @@ def _each_array(gradients, max_norm):
         (lambda gradients, c: _norm(gradients), "The norm came back, as from clip_grad_norm_. Wanted here is the list."),
         (lambda gradients, c: [g.grad for g in gradients], "The arrays *are* the gradients. clip_grad_norm_ wants weights: write it out."),
         (lambda gradients, c: np.linalg.norm(gradients), "The arrays differ in shape: add up squares array by array, then add those sums."),
+        (lambda gradients, c: np.concatenate(gradients), "The arrays differ in shape: add up squares array by array, then add those sums."),
         (_clip(norm=lambda gs: np.sqrt(sum(g * g for g in gs))), "Your norm is an array. `np.sum(g * g)` makes one number of each array."),
         (_clip(norm=lambda gs: np.sqrt(np.sum(gs[0] * gs[0]))), "The norm of the first array alone. All of them count."),
         printed(_clip())],
@@ -322,6 +326,6 @@ def clip(answer):
     if is_stub(answer):
         raise NotYet
     answer = _on_copies(answer)
-    long, short = [np.array([3.0, -4.0]), np.array([[12.0]])], [np.array([0.3, -0.4]), np.array([[0.0]])]
+    long, short = [np.array([3.0, -4.0]), np.array([[0.0, 12.0]])], [np.array([0.3, -0.4]), np.array([[0.0]])]
     for gradients, c in [(long, 2.6), (short, 2.6), ([np.array([30.0, 0.1]), np.array([-0.2])], 1.0)]:
         expect_call(answer, gradients, c, gives=_clip()(gradients, c), hints=clip.mistakes)

@@ -39,11 +39,11 @@ prediction(
         these scans is moved to the right by one pixel. How many percent does each network read?""",
     answer={"MLP": 46, "kernels": 69}, tolerance=12,
     reveal="""The MLP about **46 %**, the kernels about **70 %**. The kernels respond as before, one pixel further on. But the last layer is
-        `Linear`, and has learned *where* to expect which response. To see locally helps; indifferent to the place it is not.""")
+        `Linear`, and has learned *where* to expect which response. Kernels help, pooling more; indifferent they are not.""")
 
 card("14", [
     "A convolution: at each place, pixels times kernel, added up. Bilinear, like a product.",
-    "An input pixel moves at most kh·kw outputs, a kernel entry moves all of them: each adds up what comes back.",
+    "Per kernel, a pixel moves at most kh·kw outputs, an entry at most all: each adds up what comes back.",
     "A window as a row: Z = X·Y. So g·Yᵀ and Xᵀ·g, as for every matrix product.",
     "unfold copies, fold adds up: each is the other's way back.",
     "Windows along n pixels: (n + 2·padding − kernel) // stride + 1.",
@@ -107,6 +107,8 @@ WRONG_PIXELS = [(_loop(line, 1), hint) for line, hint in [
     (_adds(_entry, _times_y), "For x: all of it lands at [a, b]. Which pixel did this multiplication read?"),
     (_adds(lambda i, j, a, b: (i, j, a, b), _times_y), "place is all four; each array has two of its own: x[i + a, j + b], y[a, b]."),
     (_adds(lambda i, j, a, b: (i - a, j - b), _times_y), "For x: the multiplication read x[i + a, j + b], so plus."),
+    (_adds(_window, lambda g, x, y, i, j, a, b: g[i - a, j - b] * y[a, b]),
+     "For x: i, j are a place in z here, and a negative index counts from the end. The pixel is x[i + a, j + b]."),
     (_adds(lambda i, j, a, b: (i + b, j + a), _times_y),
      "For x: a and b are exchanged. a counts rows and b columns: x[i + a, j + b] and y[a, b]."),
     (_adds(_pixel, _times_x), OWN),
@@ -232,7 +234,7 @@ WRONG_FOLD = [
     stub="""
         unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: ...
         fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ...""",
-    hints=["unfold copies, so its rule adds up: which of the two adds?", "Both want g, and then the sizes that were used forward.",
+    hints=["fold needs what unfold lost: how high and wide x was.", "Both want g, and then the sizes that were used forward.",
            ("Help: is not defined", "`unfold` and `fold` are imported at the top of the lesson. Run that cell.")],
     solution="""
         unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: fold(g, x.shape[2:], kernel_size, stride, padding)
@@ -384,6 +386,8 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         (_to_pooled([[5, 0], [5, 0]], [[0, 0], [0, 0]]), "The block of zeros gives nothing back. Its largest is 0: who is that large?"),
         (_to_pooled([[5, 0], [5, 0]], [[20, 0], [0, 0]]), "The block of zeros is a tie too, of four."),
         (_to_pooled([[10, 0], [0, 0]], [[5, 5], [5, 5]]), "The block at the top left is a tie too: two are 3."),
+        (_to_pooled([[10, 0], [10, 0]], [[0, 0], [0, 0]]), "Each of the largest gets all: share. And who is largest among zeros?"),
+        (_to_pooled([[5, 0], [0, 5]], [[5, 5], [5, 5]]), "In the first block the two 3 stand one above the other."),
         (_to_pooled([[10, 0], [10, 0]], [[5, 5], [5, 5]]), "The two 3 share as well: each of them has all of the 10."),
         (_to_pooled([[10, 0], [0, 0]], [[0, 0], [0, 0]]), "Two blocks are ties: the two 3, and the four 0. Who is largest shares equally."),
         (_to_pooled([[3, 0], [3, 0]], [[0, 0], [0, 0]], [[5, 0], [0, 0]], [[0, 0], [0, 6]]),
@@ -486,6 +490,8 @@ def _known(z):
         (ag.elementwise(np.tanh, lambda g, z, x: g * (1 - z * z), name="mine"), "has it already"),
         (ag.elementwise(lambda x: 3 * x + 1, lambda g, z, x: 3 * g, name="mine"), "straight line"),
         (ag.elementwise(lambda x: np.sqrt(x) * x, lambda g, z, x: g * 1.5 * np.sqrt(x), name="mine"), "takes every number"),
+        (ag.elementwise(lambda x: 1 / x, lambda g, z, x: -g * z * z, name="mine"), "takes every number"),
+        (ag.elementwise(lambda x: np.floor(x), lambda g, z, x: 0 * g, name="mine"), "no gradient would come through"),
         (ag.elementwise(lambda x: x * x / np.sum(x * x), lambda g, z, x: g * x, name="mine"), "entry by entry"),
         (ag.elementwise(lambda x, y: x * x * y, lambda g, z, x, y: 2 * g * x * y, lambda g, z, x, y: g * x * x), "one input"),
         (lambda x: x * ag.sigmoid(x), "elementwise(function, rule"),
@@ -500,18 +506,19 @@ def my_op(answer):
                     "A row of one input this time: a function of x, and a rule.")
     function, rule = answer.function, answer.rules[0]
     with np.errstate(all="ignore"):
-        z = np.asarray(function(X))
+        z, at_zero = np.asarray(function(X)), np.asarray(function(np.zeros(1)))
     if z.shape != X.shape or not np.allclose(z[1, 2], function(X[1, 2]), equal_nan=True):
         raise Wrong("your function, of an array and of one of its entries", f"shape {z.shape}, {brief(z)}", "the same number, in both",
                     "An elementwise op works entry by entry: no entry of z depends on two of x.")
-    if not np.all(np.isfinite(z)):
-        raise Wrong(f"your function at x = {brief(X)}", brief(z), "a number everywhere",
+    if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_zero)):
+        raise Wrong(f"your function at x = {brief(X)}, and at 0", f"{brief(z)}, and {brief(at_zero)}", "a number everywhere",
                     "In a network it meets any number, below 0 too. Choose one that takes every number.")
     if known := _known(z):
         raise Wrong("your function", f"the same as ag.{known}", "a new one", f"That is {known}: the table has it already.")
     if np.ptp(slope := _slope(function, X)) < 1e-6:
         raise Wrong("your function", f"the slope {brief(slope[0, 0])} everywhere", "one that bends",
-                    "A straight line: between two layers it would add nothing.")
+                    "A straight line: between two layers it would add nothing." if np.any(slope) else
+                    "Flat wherever it has a slope: no gradient would come through.")
     g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
     hints = [without(g), (lambda g, z, x: g + slope, "g is added. What arrives multiplies the slope."),
              (lambda g, z, x: g * z, "That is g times the value. It should be g times the slope."),
@@ -522,6 +529,8 @@ def my_op(answer):
              (lambda g, z, x: g * (ag.sigmoid(x) + ag.sigmoid(x) * (1 - ag.sigmoid(x))), "The second path is x times the slope of σ."),
              (lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - z)), "z is x·σ(x) here: the slope of σ is σ(1 − σ)."),
              (lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x))), "σ is in the slope of σ: σ(x)(1 − σ(x))."),
+             (lambda g, z, x: g * (1 + ag.sigmoid(x) * (1 - ag.sigmoid(x))),
+              "Each path keeps the other factor: σ(x) · 1, and x times the slope of σ."),
              (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)), "The slopes are not multiplied: the two paths are added."),
              (lambda g, z, x: g * slope / (2 * x), "The inner slope is missing: the square has one of its own, 2x."),
              (lambda g, z, x: -g * slope / (2 * x), "The inner slope is missing, and a sign: the square has a slope of its own, 2x."),

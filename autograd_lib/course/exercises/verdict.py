@@ -117,7 +117,7 @@ LIKELY = [
      "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim."),
     (r"'numpy\.\w+' object has no attribute '(\w+)'",
      r"An array has no .\1: most of NumPy's functions are written np.name(x), a transpose x.T or x.mT."),
-    (r"'NoneType'", "A None is among the numbers: something that it calls has no return."),
+    (r"'NoneType'|from dtype\('O'\)", "A None is among the numbers: something that it calls has no return."),
     (r"maximum recursion depth", "It calls itself, and never comes to an end."),
 ]
 
