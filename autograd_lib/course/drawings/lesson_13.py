@@ -109,7 +109,8 @@ def _below(k):
 def cliff(runs, step, steps_back=50):
     """Where each run stands on the loss (ρⁿ − 1)²/8 after `step` steps. runs: {name: every ρ on its way}, two of them."""
     plot = Axes((70, 40, 640, 230), (0.74, 1.16), (-6, 5))
-    plot.frame([(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)], decades(-6, 5, 2), "ρ", f"the loss over ρ, after step {step}")
+    plot.frame([(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)], decades(-6, 5, 2), "ρ",
+               f"the loss over ρ, each line a hundred times the last: after step {step}")
     fine = np.linspace(*plot.x, 841)                                   # ρ = 1 among them, the bottom of the ditch
     plot.line(fine, np.log10(np.maximum((fine ** steps_back - 1) ** 2 / 8, 1e-6)), style.LINE, 2.5)
     text = [f"after step {step}"]

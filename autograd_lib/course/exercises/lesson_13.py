@@ -17,8 +17,8 @@ recall("13", [
              "g · (1 − z²) = 10 · 0.36 = **3.6**. The rule needs the output alone.")])
 
 prediction(
-    "13.two", question="""A wave like $\\sin x \\cdot \\cos x$ is sampled at equal, known distances, and its formula is known to you. But you
-        are not told *where* you are: you only see the latest values. How many of them do you need, to compute the next one exactly?""",
+    "13.two", question="""A wave like $\\sin x \\cdot \\cos x$ is sampled at equal, known distances, and its formula is known to you. But
+        you are not told *where* you are: you only see the latest values. How many of them do you need, to compute the next one exactly?""",
     answer="two", choices=["one", "two", "about half a period", "a whole period"],
     reveal="""**Two.** One is too few: at the same height the wave may be rising or falling. The two latest tell which, and then everything
         is settled. The next lines turn that into a formula.""")
@@ -273,9 +273,9 @@ def _each_array(gradients, max_norm):
 @exercise(
     "13.clip", minutes=6, difficulty="medium",
     question="""
-        Write `clip(gradients, max_norm)`. It gets a list of arrays of several shapes, the gradients of all weights of a model, and gives
-        back such a list: as it was, if their **common** norm is at most `max_norm`; else shortened, so that the common norm *is* `max_norm` and the direction
-        is the old one.""",
+        Write `clip(gradients, max_norm)`. It gets a list of arrays of several shapes, all gradients of a model, and gives back such a
+        list: as it was, if their **common** norm is at most `max_norm`; else shortened, so that the common norm *is* `max_norm` and the
+        direction is the old one.""",
     stub="""
         def clip(gradients, max_norm):
             ...""",
@@ -321,6 +321,7 @@ def _each_array(gradients, max_norm):
         printed(_clip())],
     planted=[(lambda gradients, c: _clip()(gradients, c)[0], "Number 1 of 2"), (2.6, "give it the function"),
              (lambda gradients, c: [g * 0.3 for g in gradients], "times"),
+             (_clip(norm=lambda gs: np.sqrt(sum(sum(g * g) for g in gs))), "norm is an array"),
              (_in_place(lambda gradients, c: c / _norm(gradients) ** 2), "root is missing")])
 def clip(answer):
     if is_stub(answer):
