@@ -33,6 +33,8 @@
 Then put a Markdown cell that says `exercise 01.central` into the notebook, and run `python -m autograd_lib.course.exercises`: it
 becomes the cells question, stub, check and hints. Run it again after every change here; never edit those cells.
 
+- `difficulty` is "easy", "medium", "hard" or "optional"; the minutes of what is optional are not counted as the lesson's, nor is a
+  section whose heading ends in "(optional)".
 - The decorated function is the check. It stops at the first difference; if it returns, the answer is right, and `why` is said.
 - `expect(got, right, tried=...)` compares a value: number, array, tuple, bool, text. `expect_call(f, *args, gives=...)` calls the
   learner's function and does the same. `shown` says in words what was expected, where the number would give the answer away.
