@@ -332,7 +332,11 @@ nll_loss = linear(lambda x, target: -x[np.arange(len(target)), target].sum() / l
 
 
 def _pair(n):
-    return n if isinstance(n, tuple) else (n, n)
+    """An int for both directions, or one for each."""
+    both = tuple(n) if isinstance(n, (tuple, list)) else (n, n)
+    if len(both) != 2 or not all(isinstance(k, (int, np.integer)) for k in both):
+        raise TypeError(f"an int or a pair of them is needed, not {n!r}")
+    return both
 
 
 def _sizes(image, kernel, stride, padding):

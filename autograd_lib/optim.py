@@ -37,17 +37,24 @@ class Optimizer(Stateful):
                                 + (f"the result of {p.op.name}" if isinstance(p, Tensor) and p.op else repr(p)))
         if len(set(self.params)) < len(self.params):
             raise ValueError(f"{type(self).__name__}: the same parameter is given twice")
-        for name, value in [("lr", lr), ("weight_decay", weight_decay)]:
-            if not value >= 0:
-                raise ValueError(f"{type(self).__name__}: {name} must not be negative, and is {value}")
+        self._demand(lr=lr, weight_decay=weight_decay)
         self.lr, self.weight_decay = lr, weight_decay
         self.steps = [0] * len(self.params)  # of each parameter, which may join late
         self._memory = [[np.zeros(p.shape, p.dtype) for _ in self.memories] for p in self.params]
 
+    def _demand(self, below=math.inf, **settings):
+        for name, value in settings.items():
+            if not 0 <= value < below:
+                raise ValueError(f"{type(self).__name__}: {name} must be at least 0" + f" and less than {below}" * (below < math.inf)
+                                 + f", and is {value}")
+
     def step(self):
-        """Update every parameter that has a gradient; those without one stay as they are."""
+        """Update every parameter that has a gradient; those without one stay as they are. Raises ValueError if a `.grad` that was
+        set by hand has not its parameter's shape."""
         for i, p in enumerate(self.params):
             if p.grad is not None:
+                if p.grad.shape != p.shape:
+                    raise ValueError(f"{type(self).__name__}: parameter {i} has shape {p.shape}, and its .grad {p.grad.shape}")
                 self.steps[i] += 1
                 p.data -= self._update(p.grad, p, self.steps[i], *self._memory[i])
 
@@ -63,9 +70,10 @@ class Optimizer(Stateful):
     def _state(self):
         named = {f"{name}.{i}": array for i, memory in enumerate(self._memory)
                  for name, array in zip(self.memories, memory)}
-        return {"steps": np.array(self.steps), **named}
+        return {"lr": np.array(self.lr), "steps": np.array(self.steps), **named}
 
     def _set_state(self, state):
+        self.lr = float(state["lr"])
         self.steps = np.asarray(state["steps"]).tolist()
         for i, memory in enumerate(self._memory):
             for name, array in zip(self.memories, memory):
@@ -86,6 +94,7 @@ class SGD(Optimizer):
         super().__init__(params, lr, weight_decay)
         if nesterov and not momentum > 0:
             raise ValueError(f"SGD: nesterov looks ahead along the momentum, so momentum must be above 0, and is {momentum}")
+        self._demand(momentum=momentum)
         self.momentum, self.nesterov = momentum, nesterov
 
     def _update(self, g, p, step, velocity):
@@ -107,6 +116,8 @@ class RMSprop(Optimizer):
 
     def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0.0):
         super().__init__(params, lr, weight_decay)
+        self._demand(below=1, alpha=alpha)
+        self._demand(eps=eps)
         self.alpha, self.eps = alpha, eps
 
     def _update(self, g, p, step, v):
@@ -125,6 +136,9 @@ class Adam(Optimizer):
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
         super().__init__(params, lr, weight_decay)
+        for beta in betas:
+            self._demand(below=1, betas=beta)
+        self._demand(eps=eps)
         self.betas, self.eps = betas, eps
 
     def _update(self, g, p, step, m, v):
@@ -157,7 +171,8 @@ class LRScheduler(Stateful):
     """Sets an optimizer's `lr` anew at every `step()`, which is called after the optimizer's own; subclasses write `_factor`.
 
     The rate is the one the optimizer had at the start times `_factor(last_epoch)`, where `last_epoch` counts the calls:
-    batches or passes over the data, as you call it.
+    batches or passes over the data, as you call it. An optimizer has one schedule, and a rate set by hand in between is overwritten.
+    Raises ValueError if the rate would be negative.
     """
 
     def __init__(self, optimizer):
@@ -169,7 +184,10 @@ class LRScheduler(Stateful):
         self._apply()
 
     def _apply(self):
-        self.optimizer.lr = self.base_lr * self._factor(self.last_epoch)
+        lr = self.base_lr * self._factor(self.last_epoch)
+        if not lr >= 0:
+            raise ValueError(f"{type(self).__name__}: at epoch {self.last_epoch} the rate would be {lr}")
+        self.optimizer.lr = lr
 
     def _state(self):
         return {"base_lr": np.array(self.base_lr), "last_epoch": np.array(self.last_epoch)}
@@ -191,6 +209,8 @@ class StepLR(LRScheduler):
     """The starting rate, times `gamma` after every `step_size` calls."""
 
     def __init__(self, optimizer, step_size, gamma=0.1):
+        if not step_size >= 1:
+            raise ValueError(f"StepLR: step_size must be at least 1, and is {step_size}")
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer)
 
@@ -205,6 +225,8 @@ class CosineAnnealingLR(LRScheduler):
     """
 
     def __init__(self, optimizer, T_max):
+        if not T_max > 0:
+            raise ValueError(f"CosineAnnealingLR: T_max must be above 0, and is {T_max}")
         self.T_max = T_max
         super().__init__(optimizer)
 

@@ -6,7 +6,6 @@ formulas as MathML, which browsers draw by themselves. Pages hold no script and 
 import html
 import os
 import re
-import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,12 +14,14 @@ import jinja2
 import nbformat
 from latex2mathml.converter import convert
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.formatters import HtmlFormatter
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
+WRITTEN = ".written-by-make-site"      # in the site's folder: the names of the files that are ours to remove
 LIVE = "application/vnd.jupyter.widget-view+json"
 
 PAGE = """<!DOCTYPE html>
@@ -110,7 +111,10 @@ def executed(path):
     """The notebook with its outputs, each as what is seen of it without a kernel."""
     notebook = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(NOTEBOOKS)}}
-    NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False, resources=where).execute()
+    try:
+        NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False, resources=where).execute()
+    except CellExecutionError as error:
+        raise RuntimeError(f"{path.name} does not run:\n{error}") from None
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -142,9 +146,13 @@ def plain(words):
 
 
 def build(folder):
-    """Write the site into `folder`; an earlier one there goes. Raises FileExistsError if the folder holds anything else."""
+    """Write the site into `folder`, and remove what an earlier build wrote there; other files stay.
+
+    Raises FileExistsError, before anything is done, if there are files and none is from here; RuntimeError if a notebook fails.
+    """
     folder = Path(folder)
-    if folder.exists() and any(folder.iterdir()) and not (folder / "site.css").exists():
+    earlier = folder / WRITTEN
+    if folder.exists() and not earlier.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} holds other files than a site: name a new folder, or empty it")
     notebooks = sorted(NOTEBOOKS.glob("*.ipynb"))
     exporter = HTMLExporter(raw_template=CELLS, filters={"markdown2html": markdown})
@@ -154,20 +162,26 @@ def build(folder):
     guide = (NOTEBOOKS / "teachers_guide.md").read_text(encoding="utf-8")
     pages = [Page("index", markdown(readme())), *lessons, Page("teachers_guide", markdown(guide))]
 
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    files = {}
     template = jinja2.Template(PAGE, autoescape=True)
     for before, page, after in zip([None, *pages], pages, [*pages[1:], None]):
-        (folder / page.file).write_text(template.render(pages=pages, page=page, before=before, after=after), encoding="utf-8")
+        files[page.file] = template.render(pages=pages, page=page, before=before, after=after)
     style = (ROOT / "docs/site.css").read_text(encoding="utf-8")
-    (folder / "site.css").write_text(f"{style}\n{HtmlFormatter().get_style_defs('.highlight')}\n", encoding="utf-8")
+    files["site.css"] = f"{style}\n{HtmlFormatter().get_style_defs('.highlight')}\n"
     for picture in (ROOT / "docs").glob("*.svg"):
-        shutil.copy(picture, folder)
+        files[picture.name] = picture.read_text(encoding="utf-8")
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in earlier.read_text(encoding="utf-8").splitlines() if earlier.exists() else []:
+        (folder / name).unlink(missing_ok=True)
+    earlier.write_text("\n".join(files), encoding="utf-8")
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
     return folder
 
 
 if __name__ == "__main__":
     try:
         print(f"The course is in {build(*(sys.argv[1:] or [ROOT / 'site']))}: open index.html.")
-    except FileExistsError as error:
+    except (FileExistsError, RuntimeError) as error:
         sys.exit(str(error))

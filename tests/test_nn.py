@@ -71,6 +71,26 @@ def test_convolution_and_pooling_layers():
     assert nn.Flatten()(z).shape == (2, 84) and nn.Flatten()(np.ones((0, 2, 3))).shape == (0, 6)
 
 
+@pytest.mark.parametrize("call, words", [
+    (lambda x: F.max_pool2d(x, 0), r"max_pool2d: windows of \(0, 0\)"), (lambda x: F.avg_pool2d(x, 2, 0), r"avg_pool2d: .*stride \(0, 0\)"),
+    (lambda x: F.max_pool2d(x, 6), r"max_pool2d: windows of \(6, 6\).*\(5, 5\)"),
+    (lambda x: F.max_pool2d(x[0], 2), r"max_pool2d: .*\(3, 5, 5\)"),
+    (lambda x: F.conv2d(x, np.ones((4, 3, 2, 2)), np.ones(3)), r"conv2d: bias has shape \(3,\), .*\(4,\)"),
+    (lambda x: F.conv2d(x, np.ones((1, 3, 2, 2)), np.ones(7)), r"conv2d: bias has shape \(7,\)"),
+    (lambda x: F.conv2d(x, np.ones((1, 3, 2, 2)), stride="same"), "conv2d: an int or a pair of them is needed, not 'same'"),
+    (lambda x: F.conv2d(x, np.ones((1, 3, 2, 2)), padding=1.0), "conv2d: an int or a pair of them is needed, not 1.0"),
+])
+def test_layers_on_images_say_what_does_not_fit(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        call(Tensor(np.ones((2, 3, 5, 5))))
+
+
+def test_a_pair_may_be_a_list():
+    x = np.ones((2, 3, 5, 5))
+    assert nn.Conv2d(3, 4, [2, 3], stride=[1, 2], rng=0)(x).shape == (2, 4, 4, 2)
+    assert F.max_pool2d(ag.Tensor(x), [2, 1]).shape == (2, 3, 2, 5)
+
+
 def test_a_pooling_tie_shares_the_gradient():
     x = ag.Tensor([[[[1.0, 5.0], [5.0, 2.0]]]], requires_grad=True)
     F.max_pool2d(x, 2).sum().backward()
@@ -93,6 +113,9 @@ def test_recurrent_cell():
     np.testing.assert_allclose(cell(x[0], h[0]).data, by_hand[0], rtol=1e-14)
     assert [p.shape for p in cell.parameters()] == [(4, 3), (4, 4), (4,), (4,)]
     assert max(np.abs(p.data).max() for p in cell.parameters()) <= 0.5
+    for wrong in (h[:1], h[0], np.zeros((2, 3))):
+        with pytest.raises(ValueError, match=r"RNNCell: x of shape \(2, 3\) goes with h of shape \(2, 4\)"):
+            cell(x, wrong)
     plain = nn.RNNCell(3, 4, activation=lambda z: z, rng=0)
     np.testing.assert_allclose(np.tanh(plain(x, h).data), by_hand, rtol=1e-14)
 
@@ -120,6 +143,7 @@ def test_dropout():
     np.testing.assert_array_equal(model(x).data, x.data)
     np.testing.assert_array_equal(nn.Dropout(0.0)(x).data, x.data)
     assert 0.45 < np.mean(F.dropout(x, rng=1).data > 0) < 0.55
+    np.testing.assert_allclose(np.unique(F.dropout(np.full(50, 10), 0.3, rng=0)), [0, 10 / 0.7])
     for p in (1.0, -0.1, np.nan):
         with pytest.raises(ValueError, match="dropout: p"):
             F.dropout(x, p)
@@ -146,6 +170,9 @@ def test_starting_values(fill, variance):
     np.testing.assert_allclose(fill(kernel, rng=0).data.var(), variance, rtol=0.05)     # the same fans: 30·2·5 and 60·2·5
     with pytest.raises(ValueError, match="fan_out, fan_in"):
         fill(Tensor(np.zeros(3), requires_grad=True))
+    for wrong, words in [(Tensor(np.zeros((2, 2), int)), "int64"), (weight * 2, "the result of multiply")]:
+        with pytest.raises(TypeError, match=f"starting value.*{words}"):
+            fill(wrong)
 
 
 def test_gains_keep_the_size_of_signals():
@@ -173,6 +200,12 @@ def test_gradients_are_clipped_together():
     np.testing.assert_allclose(b.grad, [0.8], rtol=1e-6)
     assert b.grad.dtype == np.float32 and c.grad is None
     assert nn.utils.clip_grad_norm_([c], 1.0) == 0
+    c.grad = np.array(3.0)
+    assert nn.utils.clip_grad_norm_(c, 1.0) == 3 and c.grad == 1 and type(c.grad) is np.ndarray       # one Tensor, and of 0 axes
+    for size, most in [(1e30, 1.0), (1e-30, 1e-35)]:       # whose squares a float32 does not hold
+        b.grad = np.array([3 * size], np.float32)
+        np.testing.assert_allclose(nn.utils.clip_grad_norm_([b], most), 3 * size, rtol=1e-6)
+        np.testing.assert_allclose(b.grad, [most], rtol=1e-5)
     for grad, most, words in [(np.inf, 1.0, "norm of the gradients is inf"), (np.nan, 1.0, "nan"), (1.0, -1.0, "max_norm")]:
         c.grad = np.array(grad)
         with pytest.raises(ValueError, match=words):
@@ -195,9 +228,15 @@ def test_batches():
     assert [a.tolist() for a, _ in first] == [a.tolist() for a, _ in DataLoader(x, y, batch_size=3, shuffle=True, rng=0)]
     assert next(iter(DataLoader(np.ones((5, 2)), batch_size=2))).shape == (2, 2)
     assert list(DataLoader(np.ones((0, 2)), batch_size=2)) == []
-    for arrays, size, words in [((x, y[:9]), 1, r"\[10, 9\]"), ((), 1, "the same length"), ((x,), 0, "batch_size")]:
+    for arrays, size, words in [((x, y[:9]), 1, r"\(10,\), \(9,\)"), ((), 1, "the same length"), ((x,), 0, "batch_size"),
+                                ((x,), 2.5, "whole number"), ((x, 4), 1, "given by name"), (((x, y),), 1, "one by one")]:
         with pytest.raises(ValueError, match=words):
             DataLoader(*arrays, batch_size=size)
+    seen = []
+    for batch in (changing := DataLoader(x, batch_size=5)):
+        changing.batch_size = 1
+        seen += batch.tolist()
+    assert seen == list(x)
 
 
 def test_initial_weights_are_random_reproducible_and_small():
@@ -420,6 +459,14 @@ def test_a_file_of_another_model_is_refused(tmp_path):
         nn.MLP([3, 5, 2], rng=0).load(tmp_path / "m.npz")
     with pytest.raises(ValueError, match="is not known"):
         nn.MLP([3, 2], rng=0).load(tmp_path / "m.npz")
+
+
+def test_no_tensor_is_lost_behind_another_of_its_name():
+    class Dotted(nn.Module):
+        def __init__(self):
+            self.layers = {"a.b": leaf(1.0), "a": {"b": leaf(2.0)}}
+    with pytest.raises(ValueError, match=r"two Tensors are called layers\.a\.b"):
+        Dotted().state_dict()
 
 
 def test_any_attribute_name_may_be_saved(tmp_path):

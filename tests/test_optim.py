@@ -238,10 +238,32 @@ def test_parameters_may_come_from_a_generator_and_a_module():
     (lambda: SGD(leaf([1.0, 2.0])), TypeError, "parameter"),
     (lambda: SGD([leaf(1.0)], nesterov=True), ValueError, "nesterov.*momentum"),
     (lambda: AdamW([leaf(1.0)], weight_decay=-1.0), ValueError, "AdamW: weight_decay"),
+    (lambda: SGD([leaf(1.0)], momentum=np.nan), ValueError, "SGD: momentum"),
+    (lambda: SGD([leaf(1.0)], lr=np.inf), ValueError, "SGD: lr"),
+    (lambda: RMSprop([leaf(1.0)], alpha=1), ValueError, "RMSprop: alpha.* less than 1"),
+    (lambda: Adam([leaf(1.0)], betas=(0.9, 1)), ValueError, "Adam: betas.* less than 1"),
+    (lambda: Adam([leaf(1.0)], eps=-1), ValueError, "Adam: eps"),
+    (lambda: StepLR(SGD([leaf(1.0)]), 0), ValueError, "StepLR: step_size"),
+    (lambda: CosineAnnealingLR(SGD([leaf(1.0)]), 0), ValueError, "CosineAnnealingLR: T_max"),
+    (lambda: LambdaLR(SGD([leaf(1.0)]), lambda epoch: -1.0), ValueError, "LambdaLR: at epoch 0 the rate would be -"),
 ])
 def test_misuse_is_an_error(make, error, words):
     with pytest.raises(error, match=words):
         make()
+
+
+def test_a_gradient_of_another_shape_is_refused():
+    p = leaf([1.0, 2.0])
+    p.grad = np.ones(1)
+    with pytest.raises(ValueError, match=r"parameter 0 has shape \(2,\), and its .grad \(1,\)"):
+        SGD([p], lr=0.1).step()
+
+
+def test_the_learning_rate_is_saved():
+    one, other = Adam([leaf(1.0)], lr=0.1), Adam([leaf(1.0)], lr=0.1)
+    one.lr = 0.05
+    other.load_state_dict(one.state_dict())
+    assert other.lr == 0.05
 
 
 def test_one_parameter_given_twice_is_not_stepped_twice():

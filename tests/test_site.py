@@ -21,9 +21,11 @@ def site(tmp_path_factory):
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(FileExistsError, match="other files"):
-        runpy.run_path(str(ROOT / "docs/pages.py"))["build"](tmp_path)
-    assert (tmp_path / "thesis.txt").exists()
+    (tmp_path / "site.css").write_text("of another site")
+    for folder in (tmp_path, tmp_path / "thesis.txt", ROOT / "docs"):
+        with pytest.raises(FileExistsError, match="other files"):
+            runpy.run_path(str(ROOT / "docs/pages.py"))["build"](folder)
+    assert (tmp_path / "thesis.txt").exists() and (ROOT / "docs/site.css").exists()
 
 
 class Page(HTMLParser):

@@ -53,7 +53,12 @@ class Module(Stateful):
         return self.train(False)
 
     def _state(self):
-        return {name: t.data for name, t in self._tensors()}
+        state = {}
+        for name, t in self._tensors():
+            if name in state:
+                raise ValueError(f"{type(self).__name__}: two Tensors are called {name}; a key with a dot in it can do that")
+            state[name] = t.data
+        return state
 
     def _set_state(self, state):
         for name, t in self._tensors():
@@ -82,7 +87,7 @@ def _walk(path, item, seen):
 
 def _parameter(shape, fan_in, rng):
     """Uniform between ±1/√fan_in, PyTorch's default for Linear (He et al. 2015 with a = √5)."""
-    bound = 1 / np.sqrt(fan_in)
+    bound = 1 / np.sqrt(max(fan_in, 1))
     return Tensor(rng.uniform(-bound, bound, shape), requires_grad=True)
 
 
@@ -128,7 +133,7 @@ class Conv2d(Module):
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, bias=True, rng=None):
         rng = np.random.default_rng(rng)
-        kh, kw = kernel_size if isinstance(kernel_size, tuple) else (kernel_size, kernel_size)
+        kh, kw = functional.pair(kernel_size)
         fan_in = in_channels * kh * kw
         self.weight = _parameter((out_channels, in_channels, kh, kw), fan_in, rng)
         self.bias = _parameter(out_channels, fan_in, rng) if bias else None
@@ -177,7 +182,7 @@ class RNNCell(Module):
 
     `x` has shape (N, input_size) and `h` (N, hidden_size), or both without N; without `h` it starts at zeros. `weight_ih` has shape
     (hidden_size, input_size), `weight_hh` (hidden_size, hidden_size), each bias (hidden_size,); all start uniform between
-    ±1/√hidden_size. `activation` takes the place of tanh. `rng` is a NumPy Generator or a seed.
+    ±1/√hidden_size. `activation` takes the place of tanh. `rng` is a NumPy Generator or a seed. Raises ValueError if h does not fit x.
     """
 
     def __init__(self, input_size, hidden_size, activation=ops.tanh, rng=None):
@@ -189,6 +194,9 @@ class RNNCell(Module):
         self.activation = activation
 
     def forward(self, x, h=None):
+        wanted = (*np.shape(x)[:-1], len(self.weight_hh))
+        if h is not None and np.shape(h) != wanted:
+            raise ValueError(f"RNNCell: x of shape {np.shape(x)} goes with h of shape {wanted}, not {np.shape(h)}")
         z = x @ self.weight_ih.T + self.bias_ih + self.bias_hh
         return self.activation(z if h is None else z + h @ self.weight_hh.T)
 

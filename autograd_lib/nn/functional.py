@@ -50,6 +50,8 @@ def conv2d(input, weight, bias=None, stride=1, padding=0):
     fit, or a kernel is larger than the padded image.
     """
     z = ops.conv2d(input, weight, stride=stride, padding=padding)
+    if bias is not None and np.shape(bias) != np.shape(weight)[:1]:
+        raise ValueError(f"conv2d: bias has shape {np.shape(bias)}, and weight {np.shape(weight)} wants one of {np.shape(weight)[:1]}")
     return z if bias is None else z + ops.reshape(bias, (-1, 1, 1))
 
 
@@ -60,20 +62,24 @@ def max_pool2d(input, kernel_size, stride=None):
     window is left out. Entries that tie for the largest share the gradient equally, the stated rule of `max` (PyTorch
     gives all of it to the first). Raises ValueError if a window is larger than the image.
     """
-    return _pool(ops.max, input, kernel_size, stride)
+    return _pool("max_pool2d", ops.max, input, kernel_size, stride)
 
 
 def avg_pool2d(input, kernel_size, stride=None):
     """The mean of every window; see `max_pool2d`."""
-    return _pool(ops.mean, input, kernel_size, stride)
+    return _pool("avg_pool2d", ops.mean, input, kernel_size, stride)
 
 
-def _pool(reduce, x, kernel_size, stride):
-    kh, kw = kernel_size if isinstance(kernel_size, tuple) else (kernel_size, kernel_size)
-    sh, sw = (kh, kw) if stride is None else stride if isinstance(stride, tuple) else (stride, stride)
+def _pool(name, reduce, x, kernel_size, stride):
+    if len(np.shape(x)) != 4:
+        raise ValueError(f"{name}: images of shape (N, C, H, W) are needed, not {np.shape(x)}")
+    kh, kw = pair(kernel_size)
+    sh, sw = (kh, kw) if stride is None else pair(stride)
     n, c, height, width = x.shape
+    if min(kh, kw, sh, sw) < 1 or kh > height or kw > width:
+        raise ValueError(f"{name}: windows of {(kh, kw)} with stride {(sh, sw)} do not fit images of {(height, width)}")
     h, w = (height - kh) // sh + 1, (width - kw) // sw + 1
-    if (sh, sw) == (kh, kw) and h > 0 and w > 0:       # windows side by side need no copies: four times as fast
+    if (sh, sw) == (kh, kw):       # windows side by side need no copies: four times as fast
         whole = x if (h * kh, w * kw) == (height, width) else x[:, :, :h * kh, :w * kw]
         blocks = ops.transpose(whole, (0, 2, 3, 1))
         z = reduce(ops.reshape(blocks, (n, h, kh, w, kw, c)), axis=(2, 4))
@@ -81,6 +87,11 @@ def _pool(reduce, x, kernel_size, stride):
         windows = ops.unfold(x, kernel_size=(kh, kw), stride=(sh, sw))
         z = ops.reshape(reduce(ops.reshape(windows, (n, windows.shape[1], kh * kw, c)), axis=2), (n, h, w, c))
     return ops.transpose(z, (0, 3, 1, 2))
+
+
+def pair(n):
+    """An int for both directions, or one for each."""
+    return tuple(n) if isinstance(n, (tuple, list)) else (n, n)
 
 
 def dropout(input, p=0.5, training=True, rng=None):
@@ -92,5 +103,5 @@ def dropout(input, p=0.5, training=True, rng=None):
         raise ValueError(f"dropout: p is a probability from 0 up to, not including, 1, and is {p}")
     if not training or p == 0:
         return input
-    keep = np.random.default_rng(rng).random(np.shape(input)) >= p
-    return input * (keep / (1 - p)).astype(input.dtype)
+    scale = (np.random.default_rng(rng).random(np.shape(input)) >= p) / (1 - p)
+    return input * (scale.astype(input.dtype) if input.dtype.kind == "f" else scale)

@@ -40,6 +40,9 @@ def kaiming_normal_(tensor, nonlinearity="relu", rng=None):
 
 
 def _fans(tensor):
+    if tensor.op is not None or tensor.dtype.kind != "f":
+        raise TypeError("a starting value is for a leaf of floating-point numbers, not for "
+                        + (f"the result of {tensor.op.name}" if tensor.op else f"one of {tensor.dtype}"))
     if tensor.ndim < 2:
         raise ValueError(f"a weight of shape (fan_out, fan_in, …) is needed to count its inputs, not {tensor.shape}")
     window = math.prod(tensor.shape[2:])

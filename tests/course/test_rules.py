@@ -268,6 +268,11 @@ def test_rules_stand_as_in_ops():
     assert "np.log" not in table_of_rules("03").text and "to y: derived in 04" in table_of_rules("03").text     # 04's exercise
 
 
+def test_a_rule_that_forgets_stride_and_padding_is_not_right():
+    short = {ag.conv2d: [lambda g, z, x, y: ag.ops._conv2d_x(g, z, x, y), lambda g, z, x, y: ag.ops._conv2d_y(g, z, x, y)]}
+    assert same_line(short).status == "wrong"
+
+
 def test_both_themes_show_through():
     for picture in (table_of_rules("04"), same_line({ag.add: [lambda g: g, lambda g: -g]})):
         assert not re.search(r"(?<![-\w])(color|background):(?!none)", picture.html)
