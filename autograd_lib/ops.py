@@ -331,7 +331,7 @@ nll_loss = linear(lambda x, target: -x[np.arange(len(target)), target].sum() / l
 # --- Lesson 14: see locally -------------------------------------------------------------------------------
 
 
-def _pair(n):
+def pair(n):
     """An int for both directions, or one for each."""
     both = tuple(n) if isinstance(n, (tuple, list)) else (n, n)
     if len(both) != 2 or not all(isinstance(k, (int, np.integer)) for k in both):
@@ -341,9 +341,9 @@ def _pair(n):
 
 def _sizes(image, kernel, stride, padding):
     """How many windows there are down and across: ⌊(n + 2·padding − kernel)/stride⌋ + 1 of each."""
-    numbers = tuple(zip(image, _pair(kernel), _pair(stride), _pair(padding)))
+    numbers = tuple(zip(image, pair(kernel), pair(stride), pair(padding)))
     if any(s < 1 or p < 0 or not 1 <= k <= n + 2 * p for n, k, s, p in numbers):
-        raise ValueError(f"a kernel of {_pair(kernel)} with stride {_pair(stride)} and padding {_pair(padding)} does not fit "
+        raise ValueError(f"a kernel of {pair(kernel)} with stride {pair(stride)} and padding {pair(padding)} does not fit "
                          f"an image of {tuple(image)}")
     return tuple((n + 2 * p - k) // s + 1 for n, k, s, p in numbers)
 
@@ -351,7 +351,7 @@ def _sizes(image, kernel, stride, padding):
 def _unfold(x, kernel_size, stride=1, padding=0):
     if x.ndim != 4:
         raise ValueError("images of shape (N, C, H, W) are needed")
-    (kh, kw), (sh, sw), (ph, pw) = _pair(kernel_size), _pair(stride), _pair(padding)
+    (kh, kw), (sh, sw), (ph, pw) = pair(kernel_size), pair(stride), pair(padding)
     h, w = _sizes(x.shape[2:], kernel_size, stride, padding)
     n, c, height, width = x.shape
     image = np.zeros((n, height + 2 * ph, width + 2 * pw, c), x.dtype)      # channels last, so that a row of a window is one block
@@ -361,7 +361,7 @@ def _unfold(x, kernel_size, stride=1, padding=0):
 
 
 def _fold(x, output_size, kernel_size, stride=1, padding=0):
-    (kh, kw), (sh, sw), (ph, pw) = _pair(kernel_size), _pair(stride), _pair(padding)
+    (kh, kw), (sh, sw), (ph, pw) = pair(kernel_size), pair(stride), pair(padding)
     height, width = output_size
     h, w = _sizes(output_size, kernel_size, stride, padding)
     if x.ndim != 3 or x.shape[1] != h * w or x.shape[2] % (kh * kw):

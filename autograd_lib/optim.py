@@ -20,7 +20,7 @@ class Optimizer(Stateful):
     Raises
     ------
     ValueError
-        If there are no parameters, one is given twice, or `lr` or `weight_decay` is negative.
+        If there are no parameters, one is given twice, or a setting is negative or, for running means, not below 1.
     TypeError
         If one of them is not a leaf that requires a gradient.
     """

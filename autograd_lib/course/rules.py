@@ -514,8 +514,7 @@ def table_of_rules(lesson):
     for row, home in shown:
         new, met = row.name in today, MET.get(row.name)
         formula = FORMULAS.get(row.name) or f"{row.name}({', '.join(_letters(row, len(row.rules))[0][2:])})"
-        columns = [(letter, *((text, comment) if AHEAD.get((row.name, letter), lesson) <= lesson else
-                              (f"derived in {AHEAD[row.name, letter]}", ""))) for letter, text, comment in _columns(row)]
+        columns = _columns(row, lesson)
         where = [f"met in {met}", f"derived in {home}"] if met else [home]
         words.append(f"{'●' if new else ' '} {row.name}: z = {formula}; lesson {home}" + f", met in {met}" * bool(met) + ", today" * new)
         for letter, text, comment in columns:
@@ -532,9 +531,14 @@ def table_of_rules(lesson):
     return Picture(f'<div style="line-height:1.5"><strong>{title}</strong>{table}</div>', "\n".join(words))
 
 
-def _columns(row):
-    """(letter of the input, the rule's text, the comment beside it) for every input that has a rule."""
+def _columns(row, lesson):
+    """(letter of the input, the rule's text, the comment beside it) for every input that has a rule, as `lesson` may know it."""
     if _varied(row):
         return [("each", *_body(row._rule(0)))]
     letters, _ = _letters(row, len(row.rules))
-    return [(letters[2 + i], *_body(rule)) for i, rule in enumerate(row.rules) if rule]
+    columns = []
+    for letter, rule in zip(letters[2:], row.rules):
+        home = AHEAD.get((row.name, letter), lesson)
+        if rule:
+            columns.append((letter, *_body(rule)) if home <= lesson else (letter, f"derived in {home}", ""))
+    return columns

@@ -133,7 +133,7 @@ class Conv2d(Module):
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, bias=True, rng=None):
         rng = np.random.default_rng(rng)
-        kh, kw = functional.pair(kernel_size)
+        kh, kw = ops.pair(kernel_size)
         fan_in = in_channels * kh * kw
         self.weight = _parameter((out_channels, in_channels, kh, kw), fan_in, rng)
         self.bias = _parameter(out_channels, fan_in, rng) if bias else None

@@ -73,8 +73,8 @@ def avg_pool2d(input, kernel_size, stride=None):
 def _pool(name, reduce, x, kernel_size, stride):
     if len(np.shape(x)) != 4:
         raise ValueError(f"{name}: images of shape (N, C, H, W) are needed, not {np.shape(x)}")
-    kh, kw = pair(kernel_size)
-    sh, sw = (kh, kw) if stride is None else pair(stride)
+    kh, kw = ops.pair(kernel_size)
+    sh, sw = (kh, kw) if stride is None else ops.pair(stride)
     n, c, height, width = x.shape
     if min(kh, kw, sh, sw) < 1 or kh > height or kw > width:
         raise ValueError(f"{name}: windows of {(kh, kw)} with stride {(sh, sw)} do not fit images of {(height, width)}")
@@ -87,11 +87,6 @@ def _pool(name, reduce, x, kernel_size, stride):
         windows = ops.unfold(x, kernel_size=(kh, kw), stride=(sh, sw))
         z = ops.reshape(reduce(ops.reshape(windows, (n, windows.shape[1], kh * kw, c)), axis=2), (n, h, w, c))
     return ops.transpose(z, (0, 3, 1, 2))
-
-
-def pair(n):
-    """An int for both directions, or one for each."""
-    return tuple(n) if isinstance(n, (tuple, list)) else (n, n)
 
 
 def dropout(input, p=0.5, training=True, rng=None):

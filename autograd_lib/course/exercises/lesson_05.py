@@ -6,7 +6,7 @@ import numpy as np
 from ... import Tensor
 from . import NotYet, Wrong, brief, exercise, expect, expect_engine, returned
 from .compare import has_blank
-from .probes import FAULTS, engine
+from .probes import FAULTS, engine, recursive
 from .texts import Question, card, prediction, recall
 
 # --- What the notebook imports ----------------------------------------------------------------------------------------------
@@ -243,19 +243,6 @@ def _deep_first(output, found=None):
         for x in output.inputs:
             _deep_first(x, found)
     return found
-
-
-def recursive(output):
-    """Users first, by a walk that calls itself. Lesson 07 plants it too."""
-    found = []
-
-    def visit(value):
-        if value not in found:
-            for x in value.inputs:
-                visit(x)
-            found.append(value)
-    visit(output)
-    return found[::-1]
 
 
 def _every_path(output):

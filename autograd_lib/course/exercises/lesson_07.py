@@ -7,7 +7,7 @@ from ..clinic import PATIENTS, SQUARED, Scalar, Unknown, examine
 from ..designs import Trace, doubled
 from . import NotYet, Wrong, brief, exercise, expect, is_stub, lesson_05, returned
 from .compare import has_blank
-from .probes import FAULTS, Endless, bounded
+from .probes import FAULTS, Endless, bounded, recursive
 from .texts import Question, card, prediction, recall
 
 recall("07", [
@@ -380,7 +380,7 @@ def _all_found(Engine, f, *xs):
         (("tanh", Scalar.tanh), "tanh passes"),
         (("backward", lambda self: ...), "The ledger is right"),
         (("order", lambda self: Scalar.order(self)[::-1]), "Oldest first"),
-        (("order", lesson_05.recursive), FAULTS["recursive"]),
+        (("order", recursive), FAULTS["recursive"]),
         (("order", lambda self: [self, *self.inputs]), "Inputs of inputs"),
         (("order", _unsorted), "Who still owes this value?"),
         (("order", lambda self: print(0)), "It prints the result"),

@@ -218,6 +218,19 @@ def engine(fault=None):
     return Scalar
 
 
+def recursive(output):
+    """Users first, by a walk that calls itself; lessons 05 and 07 plant it."""
+    found = []
+
+    def visit(node):
+        if node not in found:
+            for x in node.inputs:
+                visit(x)
+            found.append(node)
+    visit(output)
+    return found[::-1]
+
+
 def _order(output, fault=None):
     """All that `output` reaches, each node after its users; or in the order of one of FAULTS."""
     if fault == "early":
@@ -226,15 +239,7 @@ def _order(output, fault=None):
             found += [x for x in dict.fromkeys(node.inputs) if x not in found]
         return found
     if fault == "recursive":
-        found = []
-
-        def visit(node):
-            if node not in found:
-                for x in node.inputs:
-                    visit(x)
-                found.append(node)
-        visit(output)
-        return found[::-1]
+        return recursive(output)
     found, seen, stack = [], {output}, [(output, iter(output.inputs))]
     while stack:
         node, rest = stack[-1]
