@@ -301,6 +301,15 @@ def test_parameters_are_found_wherever_they_are():
     assert set(names) <= set(model.state_dict())
 
 
+def test_modules_and_tensors_are_named_by_their_path():
+    model = Nested()
+    assert [(path, type(module).__name__) for path, module in model.named_modules()] == [
+        ("", "Nested"), ("inner", "Pair"), ("list.0", "Linear"), ("tuple.0", "Linear"), ("dict.y.z", "Pair")]
+    assert [path for path, _ in model.named_modules("net")] == ["net", "net.inner", "net.list.0", "net.tuple.0", "net.dict.y.z"]
+    assert dict(model.named_tensors("net"))["net.data"] is model.data
+    assert [path for path, _ in model.named_parameters("net")] == [f"net.{path}" for path, _ in model.named_parameters()]
+
+
 def test_zero_grad_train_and_eval():
     model = Nested()
     sum(ag.sum(p * p) for p in model.parameters()).backward()

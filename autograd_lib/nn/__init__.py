@@ -26,12 +26,17 @@ class Module(Stateful):
     def forward(self, *args, **kwargs):
         raise NotImplementedError(f"{type(self).__name__} has no forward method")
 
-    def named_parameters(self):
-        """A list of (name, Tensor) pairs; a name says where it is found, as in "layers.0.weight"."""
-        return [(name, t) for name, t in self._tensors() if t.requires_grad]
+    def named_modules(self, prefix=""):
+        """A list of (path, module) pairs, this module first, each once; a path says where it is found, as in "layers.0"."""
+        return [(path, item) for path, item in _walk(prefix, self, set()) if isinstance(item, Module)]
 
-    def _tensors(self):
-        return [(name, item) for name, item in _walk("", self, set()) if isinstance(item, Tensor) and item.op is None]
+    def named_tensors(self, prefix=""):
+        """The same of every Tensor found, parameter or not: "layers.0.weight"."""
+        return [(path, item) for path, item in _walk(prefix, self, set()) if isinstance(item, Tensor)]
+
+    def named_parameters(self, prefix=""):
+        """The same of the parameters."""
+        return [(path, t) for path, t in self.named_tensors(prefix) if t.requires_grad and t.op is None]
 
     def parameters(self):
         """A list of the parameters."""
@@ -44,9 +49,8 @@ class Module(Stateful):
 
     def train(self, mode=True):
         """Set `training` here and in every module within; `eval()` unsets it. Returns self."""
-        for _, item in _walk("", self, set()):
-            if isinstance(item, Module):
-                item.training = mode
+        for _, module in self.named_modules():
+            module.training = mode
         return self
 
     def eval(self):
@@ -54,15 +58,18 @@ class Module(Stateful):
 
     def _state(self):
         state = {}
-        for name, t in self._tensors():
+        for name, t in self.named_tensors():
+            if t.op is not None:
+                continue
             if name in state:
                 raise ValueError(f"{type(self).__name__}: two Tensors are called {name}; a key with a dot in it can do that")
             state[name] = t.data
         return state
 
     def _set_state(self, state):
-        for name, t in self._tensors():
-            t.data = state[name]
+        for name, t in self.named_tensors():
+            if t.op is None:
+                t.data = state[name]
 
     def __repr__(self):
         own = ", ".join(f"{name}{p.shape}" for name, p in self.named_parameters())
