@@ -132,7 +132,7 @@ def test_browser(*args):
 
 def bench(*args):
     install()
-    return call(python_of(VENV), "tests/bench.py", *args)
+    return call(python_of(VENV), "bench/bench.py", *args)
 
 
 def site(*args):

@@ -2,8 +2,8 @@
 import re
 from pathlib import Path
 
+from autograd_course import draw_graph
 from autograd_lib import Tensor
-from autograd_lib.course import draw_graph
 
 FILE = Path(__file__).with_suffix(".svg")
 

@@ -1,0 +1,154 @@
+'''Exercises: `check("01.central", answer)` in a notebook, and everything about an exercise in one place, `lessons/lesson_NN/exercises.py`.
+
+    import numpy as np
+    from ...ask import Wrong, exercise, expect, expect_call
+    from ...ask.mistakes import doubled, one_sided, printed
+
+    def right(f, x, h):
+        return (f(x + h) - f(x - h)) / (2 * h)
+
+    @exercise(
+        "01.central", minutes=5, difficulty="easy",
+        question="Write the central difference as a function of f, x and h.",
+        stub="""
+            def my_central(f, x, h):
+                ...""",
+        hints=["Two points: one at x + h, one at x − h.",
+               ("Help: I get exactly double", "How far apart are the two points?")],
+        solution="""
+            def my_central(f, x, h):
+                return (f(x + h) - f(x - h)) / (2 * h)""",
+        explained="How far the value moved, divided by how far x moved.",
+        why="One step each way: the largest part of the error cancels.",
+        mistakes=[
+            doubled(right, "Exactly double: how far apart are your two points?"),
+            one_sided(),
+            printed(right),
+            (lambda f, x, h: f(x + h) - f(x - h), "That is how far the value moved. Divide by how far x moved.")],
+        planted=[(lambda f, x, h: 3 * x ** 2, "got")])
+    def central(answer):
+        for f, x, h in [(np.exp, 1.0, 1e-4), (np.sin, -2.0, 0.1)]:
+            expect_call(answer, f, x, h, gives=right(f, x, h), hints=central.mistakes)
+
+Then put a Markdown cell that says `exercise 01.central` into the notebook, and run `python -m autograd_course.ask`: it
+becomes the cells question, stub, check and hints. Run it again after every change here; never edit those cells.
+
+- `difficulty` is "easy", "medium", "hard" or "optional"; the minutes of what is optional are not counted as the lesson's, nor is a
+  section whose heading ends in "(optional)".
+- The decorated function is the check. It stops at the first difference; if it returns, the answer is right, and `why` is said.
+- `expect(got, right, tried=...)` compares a value: number, array, tuple, bool, text. `expect_call(f, *args, gives=...)` calls the
+  learner's function and does the same. `shown` says in words what was expected, where the number would give the answer away.
+- `expect_rule(answer, ag.multiply, 0)` tries a rule of the table: random upstream gradients, whole numbers, broadcasting, one array in
+  both places, two calls. `expect_engine(answer)` tries a scalar engine: a class with + and *, `.backward()` and `.grad`.
+  `mistakes=of_rule(ag.multiply, 0)` and `mistakes=of_engine()` are the wrong answers that go with them.
+- `mistakes`: pairs (wrong answer, hint), the wrong answer a value or a function like the learner's. Each is used twice: whoever
+  answers the same gets that hint, and the tests see to it. mistakes.py holds those that many exercises share. Beside pairs there may be
+  recognisers, hint(got, expected) -> sentence or None: `times(c, sentence)`, `without(g, sentence)`, or one of yours.
+- `planted`: further wrong answers, each with a piece of what the verdict must say. Four of both kinds are the least.
+- Recognised without a word of yours: nothing returned, printed instead, another shape (a broadcast axis, a lost axis, transposed), swapped
+  parts of a tuple, exactly double, half or negative, degrees, base of a logarithm, a constant factor or addend, cut off to whole numbers,
+  and the common errors of Python.
+- Anything else: `raise Wrong(tried, got, expected, hint)`; each is text, `hint` may be "".
+- `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell: the learner's answer once it is right, else the
+  solution's, so that a lesson that builds on it goes on.
+- Not yet: `None` or `...` as the answer or inside it, a function whose body is still `...`, an error that `...` caused.
+- A check gives the same verdict every time: draw random inputs from `np.random.default_rng(0)` inside it.
+'''
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import cleandoc
+from pathlib import Path
+
+from ..source import has_blank, is_stub
+from .compare import expect, expect_call, expect_untouched, returned, times, waits, without
+from .probes import expect_engine, expect_rule, of_engine, of_rule
+from .verdict import NotYet, Verdict, Wrong, brief, formula, likely, shortened
+
+LESSONS = Path(__file__).parents[1] / "lessons"
+EXERCISES = {}      # name -> Exercise
+
+
+@dataclass
+class Exercise:
+    """All about one exercise. Texts are Markdown; `stub` and `solution` are code."""
+    name: str
+    check: object
+    minutes: int
+    difficulty: str
+    question: str
+    stub: str
+    hints: list
+    solution: str
+    explained: str
+    why: str
+    mistakes: list
+    planted: list
+
+    def wrong_answers(self):
+        """[(answer, a piece of the verdict that it must get), …]: every planted wrong answer."""
+        return [*(pair for pair in self.mistakes if isinstance(pair, tuple)), *self.planted]
+
+
+def exercise(name, *, minutes, difficulty, question, stub, hints, solution, why, explained="", mistakes=(), planted=()):
+    """Registers the decorated function as the check of exercise `name`, and gives back the Exercise."""
+    def register(check):
+        staged = [_text(hint) if isinstance(hint, str) else (hint[0], _text(hint[1])) for hint in hints]
+        EXERCISES[name] = Exercise(name, check, minutes, difficulty, _text(question), cleandoc(stub), staged, cleandoc(solution),
+                                   _text(explained), why, list(mistakes), list(planted))
+        return EXERCISES[name]
+    return register
+
+
+def _text(markdown):
+    """A text as it goes into a notebook: not indented, each paragraph and list item in one line."""
+    text = cleandoc(markdown)
+    return text if "```" in text else re.sub(r"(?<=\S)\n(?![\s|#]|\$\$|[*-] |\d+\. )", " ", text)
+
+
+def check(name, answer):
+    """The Verdict on `answer`, the learner's value, function or class for exercise `name`. Never raises."""
+    name = str(name)
+    if (LESSONS / f"lesson_{name.partition('.')[0]}").is_dir():
+        _lesson(name.partition(".")[0])
+    if name not in EXERCISES:
+        return Verdict("wrong", ("hint", f"There is no exercise {name!r}: write the name as it is in the question."))
+    try:
+        if waits(answer):
+            raise NotYet
+        EXERCISES[name].check(answer)
+    except NotYet:
+        return Verdict("not yet", ("", "Replace the ... above, run that cell, then this one."))
+    except Wrong as difference:
+        return Verdict("wrong", *zip(("tried", "got", "expected", "hint"), difference.args))
+    except Exception as error:
+        if "ellipsis" in str(error):
+            return Verdict("not yet", ("", "One ... is still there. Replace it, run that cell, then this one."))
+        return Verdict("wrong", ("tried", getattr(error, "tried", "")), ("raised", shortened(error)),
+                       ("hint", getattr(error, "hint", "") or likely(error)))
+    from . import record      # here, for it draws: a verdict must not wait for that
+    record.solved(name)
+    return Verdict("right", ("", EXERCISES[name].why))
+
+
+def yours_or_ours(name, answer, **names):
+    """The learner's answer to an exercise if its check says right, else that of the solution, so that the lesson can go on.
+
+    `names` are what the solution's code uses of the notebook: `yours_or_ours("05.backward", backward, order=order)`.
+    """
+    called = name.partition(".")[2]
+    if check(name, answer).status == "right":
+        print(f"From here on your {called} is used.")
+        return answer
+    print(f"{called}: not right yet; ours is used from here on.")
+    exec(EXERCISES[name].solution, names)
+    return names[called]
+
+
+def registered():
+    """Imports every lesson's module and returns {lesson number: module}."""
+    return {folder.name[-2:]: _lesson(folder.name[-2:]) for folder in sorted(LESSONS.glob("lesson_*"))}
+
+
+def _lesson(number):
+    return import_module(f"autograd_course.lessons.lesson_{number}.exercises")

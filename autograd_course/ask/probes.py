@@ -1,0 +1,306 @@
+"""expect_rule and expect_engine: what a rule of the table and a scalar engine are tried on, and the wrong ones they recognise."""
+import sys
+from inspect import signature
+
+import numpy as np
+
+from autograd_lib import vjp
+
+from ..source import is_stub
+from .compare import expect, expect_call, expect_untouched, same
+from .mistakes import keepdims_lost, sign_lost
+from .verdict import NotYet, Wrong, brief
+
+# --- A rule of the table: rule(g, z, x, y, …) ------------------------------------------------------------------------------
+
+
+def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
+    """Stops the check unless `rule` is as good as that of argument `arg` in `row` (ag.multiply).
+
+    Tried on numbers, whole numbers, one array in every place, arrays and arrays that broadcast, each with a random upstream gradient
+    and twice; and it must leave its arrays alone. `whole`: the rule itself sums over what was broadcast, down to the shape of its
+    input; without it the rule is as in ops.py, where the engine does that. `inputs`, a list of tuples, replaces what it is tried on:
+    for every row that is not elementwise. `params` are the row's keywords.
+    """
+    if is_stub(rule):
+        raise NotYet
+    function = (lambda *args: rule(*args, **params)) if params and callable(rule) else rule
+    right, names = _right(row, arg, whole, params), _letters(row, arg)
+    hints = of_rule(row, arg, whole=whole, inputs=inputs, **params)
+    for given in _rule_cases(row, inputs, params):
+        said = ", ".join(f"{name} = {brief(value)}" for name, value in zip(["g", "z", *names], given))
+        for _ in range(2):
+            expect_call(function, *given, gives=right(*given), tried=f"the rule for {names[arg]} of {row.name}, with {said}", hints=hints)
+        expect_untouched(function, *given)
+
+
+def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
+    """[(wrong rule, hint), …] for the same arguments: the mistakes of an exercise that calls expect_rule."""
+    right, names = _right(row, arg, whole, params), _letters(row, arg)
+    mine = names[arg]
+    made = [
+        (lambda g, z, *xs: right(np.ones_like(g), z, *xs),
+         "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."),
+        sign_lost(right),
+        *((_right(row, i, whole, params), f"Your gradient for {mine} is {name}'s: are the two rules swapped?")
+          for i, name in enumerate(names) if row.rules[i] and i != arg),
+        (lambda g, z, *xs: tuple(_right(row, i, whole, params)(g, z, *xs) for i in range(len(xs)) if row.rules[i]),
+         f"{len(names)} gradients came back in a tuple. This rule is for {mine} alone." if len(names) > 1 else
+         "A tuple came back: is there a comma too many?"),
+        (lambda g, z, *xs: right(g * g, z, *xs), "g is in it twice: what arrives multiplies once."),
+        (lambda g, z, *xs: g + right(np.ones_like(g), z, *xs), "g is added. What arrives multiplies the slope."),
+        (lambda g, z, *xs: g * z, "That is g times the value. It should be g times the slope.")]
+    if whole:
+        made[:0] = [(_right(row, arg, False, params), ": sum over the axis that was broadcast."), keepdims_lost(right)]
+    elif row.kind == "elementwise":
+        rule = row.rules[arg]
+        made += [(lambda g, z, *xs: rule(g, xs[arg], *xs), f"{mine} stands where z belongs: this slope is taken from the output."),
+                 (lambda g, z, *xs: rule(g, z, *[z] * len(xs)), "z stands where an input belongs.")]
+    if row.name == "mean":
+        made.append((lambda g, z, *xs: right(g, z, *xs) * np.size(xs[arg]) / np.size(z), "n times too large: a mean has a 1/n."))
+    tried, kept = _rule_cases(row, inputs, params), []
+    for wrong, hint in made:
+        caught = next((given for given in tried if _differ(wrong, right, given)), None)
+        if caught and all(_differ(wrong, other, caught) for other, _ in kept):      # else it is right here, or an earlier one says it
+            kept.append((wrong, hint))
+    return kept
+
+
+def _right(row, arg, whole, params):
+    if not whole:
+        return lambda g, z, *xs: row.rules[arg](g, z, *xs, **params)
+    return lambda g, z, *xs: vjp(lambda *given: row(*given, **params), *(np.asarray(x, float) for x in xs))[1](np.asarray(g))[arg]
+
+
+def _letters(row, arg):
+    """The names of the inputs in the row's rules: ["x", "y"]."""
+    return list(signature(row.rules[arg]).parameters)[2:2 + len(row.rules)]
+
+
+def _rule_cases(row, inputs, params):
+    """[(g, z, x, y, …), …] on which a rule is tried; the first with numbers, for a verdict that can be worked out by hand."""
+    rng, arity = np.random.default_rng(3), len(row.rules)
+    with np.errstate(all="ignore"):
+        signed = inputs or np.all(np.isfinite(row.function(*[np.array([-1.7, -0.4, 0.6])] * arity)))
+
+    def draw(*shape):
+        x = np.round(rng.uniform(0.3, 2.5, shape), 2)
+        return (x if not signed else x * rng.choice([-1, 1], shape))[()]
+
+    if not inputs:
+        shared, shapes = draw(3), [(2, 3)] * (arity - 1)
+        inputs = [[float(draw()) for _ in range(arity)], range(3, 3 + arity), [shared] * arity, [draw(2, 3) for _ in range(arity)]]
+        if arity > 1:
+            inputs += [[draw(*shape) for shape in order] for few in [(3,), (2, 1)] for order in [[few, *shapes], [*shapes, few]]]
+    tried = []
+    for xs in inputs:
+        z = row.function(*xs, **params)
+        tried.append((np.round(rng.normal(size=np.shape(z)), 2), z, *xs))
+    return tried
+
+
+def _differ(wrong, right, given):
+    try:
+        return not same(wrong(*given), right(*given), 1e-6, 1e-9)
+    except Exception:      # swapped rules of a matrix product do not fit each other's shapes
+        return True
+
+
+# --- A scalar engine: Scalar(2.0), + and *, L.backward(), x.grad -----------------------------------------------------------
+
+def expect_engine(Scalar):
+    """Stops the check unless the class `Scalar` goes backward as an engine must.
+
+    `Scalar(2.0)` is an input; + and * make results; `L.backward()` adds to the `.grad` of every input (0 or None before). Tried: a path,
+    a node used twice, one that waits for a later user, two backward calls, a second graph on the same input, an input that L does not
+    reach, 40 doublings (2⁴⁰ paths), and 5000 additions in a row.
+    """
+    if not isinstance(Scalar, type):
+        raise Wrong("your engine", brief(Scalar), "a class", "The check makes its own numbers: give it the class itself.")
+    methods = [m for m in vars(Scalar).values() if callable(m)]
+    if not methods or any(map(is_stub, methods)):
+        raise NotYet
+    broken = of_engine()
+    for tried, probe, right in ENGINE_CASES:
+        hints = [(wrong, sentence) for engine, sentence in broken if (wrong := _outcome(probe, engine)) != right]
+        expect(probe(Scalar), right, tried=tried, hints=hints)
+    _expect_each_node_once(Scalar)
+    _expect_depth(Scalar)
+
+
+def of_engine():
+    """[(wrong engine, hint), …]: the mistakes of an exercise that calls expect_engine."""
+    return [(engine(fault), sentence) for fault, sentence in FAULTS.items()]
+
+
+def _gradients(L, *inputs, calls=1):
+    for _ in range(calls):
+        L.backward()
+    return tuple(x.grad or 0.0 for x in inputs)
+
+
+def _path(Scalar):
+    x, y, w = Scalar(1.0), Scalar(4.0), Scalar(-3.0)
+    return _gradients((x + y) * w, x, y, w)
+
+
+def _square(Scalar, calls=1):
+    a, b = Scalar(10.0), Scalar(5.0)
+    c = a * b
+    return _gradients(c * c, a, b, calls=calls)
+
+
+def _waiting(Scalar):
+    a = Scalar(3.0)
+    b = Scalar(2.0) * a
+    return _gradients(b * (b + Scalar(1.0)), a)
+
+
+def _two_graphs(Scalar):
+    a, unused = Scalar(2.0), Scalar(1.0)
+    _gradients(a * Scalar(5.0), a)
+    return _gradients(a * a, a, unused)
+
+
+ENGINE_CASES = [
+    ("the gradients of x, y and w in L = (x + y) · w, at 1, 4 and −3", _path, (-3.0, -3.0, 5.0)),
+    ("the gradients of a and b in L = c · c with c = a · b, at 10 and 5", _square, (500.0, 1000.0)),
+    ("the gradient of a in L = b · (b + 1) with b = 2 · a, at 3", _waiting, (26.0,)),
+    ("the same L = c · c, with two backward calls on it", lambda Scalar: _square(Scalar, 2), (1000.0, 2000.0)),
+    ("a · 5 and then a · a, at 2, each with a backward call; and an input that neither uses", _two_graphs, (9.0, 0.0))]
+
+FAULTS = {
+    "replaced": "The second call has replaced the first. An input adds up what arrives, until somebody clears it.",
+    "=": "Exactly half at a value used twice: two contributions arrive, and one survived. Is there an = where += belongs?",
+    "early": "A value was passed on before all of it had arrived. Who still owes this value? Visit it after all its users.",
+    "kept": "Three times, for two calls: inner values still hold what arrived in the first. Which value was not fresh?",
+    "seeded twice": "Four times, for two calls: L itself still held its 1 from the first. Which value was not fresh?",
+    "unseeded": "Nothing arrives anywhere. What is the gradient of L itself, where the walk begins?",
+    "local": "Those are local gradients. Multiply each by what arrives at its output.",
+    "own": "In a product the local gradient of x is the other factor, not x itself.",
+    "every path": "Every path is walked by itself. Visit each value once, when all its users have paid.",
+    "recursive": "The walk calls itself, and Python stops it at about a thousand. Keep a list of what is to be visited."}
+
+
+def engine(fault=None):
+    """A scalar engine with one of FAULTS, or with none."""
+    class Scalar:
+        def __init__(self, data, inputs=(), locals=()):
+            self.data, self.inputs, self.locals, self.grad = data, inputs, locals, 0.0
+
+        def __add__(self, other):
+            return Scalar(self.data + other.data, (self, other), (1.0, 1.0))
+
+        def __mul__(self, other):
+            return Scalar(self.data * other.data, (self, other), (self.data, other.data) if fault == "own" else (other.data, self.data))
+
+        def backward(self):
+            arrived = self.arrived = getattr(self, "arrived", {}) if fault in ("kept", "seeded twice") else {}
+            arrived[self] = arrived.get(self, 0.0) + 1.0 if fault == "seeded twice" else 0.0 if fault == "unseeded" else 1.0
+            if fault == "replaced":
+                for node in _order(self):
+                    node.grad = 0.0
+            if fault == "every path":
+                return self.pay(1.0)
+            for node in _order(self, fault):
+                g = arrived[node]
+                if not node.inputs:
+                    node.grad += g
+                for x, local in zip(node.inputs, node.locals):
+                    gx = local if fault == "local" else g * local
+                    arrived[x] = gx if fault == "=" else arrived.get(x, 0.0) + gx
+            if fault in ("kept", "seeded twice"):
+                self.arrived = {node: g for node, g in arrived.items() if node.inputs}
+
+        def pay(self, g):
+            if not self.inputs:
+                self.grad += g
+            for x, local in zip(self.inputs, self.locals):
+                x.pay(g * local)
+    return Scalar
+
+
+def recursive(output):
+    """Users first, by a walk that calls itself; lessons 05 and 07 plant it."""
+    found = []
+
+    def visit(node):
+        if node not in found:
+            for x in node.inputs:
+                visit(x)
+            found.append(node)
+    visit(output)
+    return found[::-1]
+
+
+def _order(output, fault=None):
+    """All that `output` reaches, each node after its users; or in the order of one of FAULTS."""
+    if fault == "early":
+        found = [output]
+        for node in found:
+            found += [x for x in dict.fromkeys(node.inputs) if x not in found]
+        return found
+    if fault == "recursive":
+        return recursive(output)
+    found, seen, stack = [], {output}, [(output, iter(output.inputs))]
+    while stack:
+        node, rest = stack[-1]
+        x = next(rest, None)
+        if x is None:
+            found.append(stack.pop()[0])
+        elif x not in seen:
+            seen.add(x)
+            stack.append((x, iter(x.inputs)))
+    return found[::-1]
+
+
+def _outcome(probe, Scalar):
+    try:
+        return probe(Scalar)
+    except RecursionError:
+        return None
+
+
+class Endless(Exception):
+    """A call that did not come to its end."""
+
+
+def bounded(most, function, *args):
+    """What the function returns; raises Endless after so many calls of functions."""
+    calls = 0
+
+    def count(frame, event, argument):
+        nonlocal calls
+        calls += 1
+        if calls > most:
+            raise Endless
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        return function(*args)
+    finally:
+        sys.setprofile(before)
+
+
+def _expect_each_node_once(Scalar):
+    b = a = Scalar(1.0)
+    for _ in range(40):
+        b = b + b
+    try:
+        bounded(50_000, b.backward)
+    except Endless:
+        raise Wrong("40 doublings, b = b + b, and one backward call", "no end after 50,000 calls of functions", "41 visits",
+                    FAULTS["every path"]) from None
+    expect(a.grad, 2.0 ** 40, tried="the gradient of a after 40 doublings, b = b + b")
+
+
+def _expect_depth(Scalar):
+    b = a = Scalar(0.0)
+    for _ in range(5000):
+        b = b + Scalar(1.0)
+    try:
+        b.backward()
+    except RecursionError:
+        raise Wrong("5000 additions in a row, and one backward call", "RecursionError", "1", FAULTS["recursive"]) from None
+    expect(a.grad, 1.0, tried="the gradient of a after 5000 additions in a row")

@@ -1,0 +1,60 @@
+"""progress: what the record holds, for the learner to look back at."""
+from html import escape
+
+from .. import ask as exercises
+from ..show import style
+from ..show.picture import Picture
+from . import record, texts
+
+
+def progress():
+    """A Picture of what has been got right so far, lesson by lesson, how right you were when sure, and how to delete it."""
+    exercises.registered()
+    kept, titles = record.read(), record.lessons()
+    rows = []
+    for lesson in sorted({name.partition(".")[0] for name in [*exercises.EXERCISES, *texts.PREDICTIONS]}):
+        right = sorted((name in kept["exercises"] for name in exercises.EXERCISES if name.startswith(f"{lesson}.")), reverse=True)
+        made = [kept["predictions"][name]["right"] for name in texts.PREDICTIONS
+                if name.startswith(f"{lesson}.") and name in kept["predictions"]]
+        rows.append((titles.get(lesson, lesson), "".join("○●"[done] for done in right), f"{sum(right)} of {len(right)}",
+                     f"{sum(made)} right of {len(made)}" if made else "none yet"))
+    return _picture(rows if any(kept.values()) else [], _calibration(kept["predictions"].values()), _notes(any(kept.values())))
+
+
+def _calibration(predictions):
+    """[(how sure, "3 of 4 right"), …] of what was predicted."""
+    made = {sure: [one["right"] for one in predictions if one["sure"] == sure] for sure in record.SURE}
+    return [(sure, f"{sum(right)} of {len(right)} right") for sure, right in made.items() if right]
+
+
+def _notes(something):
+    kept = f"Kept in {record.FILE.name}, in this folder and nowhere else. Delete the file to begin anew: nothing needs it."
+    nothing = "Nothing has been recorded yet. What you get right in this folder's lessons will stand here; nothing needs it."
+    notes = [kept if something else nothing]
+    if back := record.returning():
+        notes.insert(0, f"Certain, and wrong: {', '.join(back)}. Worth remembering, so they come back when a later lesson opens.")
+    if record.unkept:
+        notes.append("This folder cannot be written to, so your last answers were not kept. The lessons work without.")
+    if record.damaged().exists():
+        notes.append(f"The record could not be read and began anew; the unreadable file is now {record.damaged().name}.")
+    return notes
+
+
+def _picture(rows, calibration, notes):
+    text = [f"{title}: exercises {done}, predictions {made}" for title, _, done, made in rows]
+    if calibration:
+        text.append("How sure, how right: " + ", ".join(": ".join(pair) for pair in calibration))
+    cell = "background:none;border:none;padding:2px 18px 2px 0;text-align:left;font-weight:normal"      # JupyterLab stripes tables
+
+    def line(tag, *cells):
+        return "<tr style='background:none'>" + "".join(f'<{tag} style="{cell}">{one}</{tag}>' for one in cells) + "</tr>"
+
+    def table(head, lines):
+        return f'<table style="border:none;margin:0 0 8px;font-size:inherit">{line("th", *head)}{"".join(lines)}</table>' if lines else ""
+
+    dots = f'<span aria-hidden="true" style="color:{style.VALUE};letter-spacing:2px">'
+    html = (table(["lesson", "exercises right", "predictions"],
+                  [line("td", escape(title), f"{dots}{marks}</span> {done}", made) for title, marks, done, made in rows])
+            + table(["how sure you were", "how right"], [line("td", *pair) for pair in calibration])
+            + "".join(f"<div>{escape(note)}</div>" for note in notes))
+    return Picture(f'<div style="line-height:1.5">{html}</div>', "\n".join(text + notes))

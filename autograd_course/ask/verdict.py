@@ -1,0 +1,130 @@
+"""Verdict: what a check says. And how it shows a value and the learner's own error."""
+import linecache
+import re
+import sys
+import traceback
+from html import escape
+
+import numpy as np
+
+from ..show import style
+
+
+class Verdict:
+    """`status` is "not yet", "wrong" or "right"; `rows` are (label, text) pairs. As text it begins with the status."""
+
+    ICONS = {"not yet": ("…", style.LINE), "wrong": ("✗", style.GRADIENT), "right": ("✓", style.TANGENT)}
+
+    def __init__(self, status, *rows):
+        self.status, self.rows = status, [(label, text) for label, text in rows if text]
+
+    def __repr__(self):
+        lines = (f"{label:<9} {text}".strip().replace("\n", "\n" + " " * 10) for label, text in self.rows)
+        return "\n".join([self.status, *lines])
+
+    def _repr_html_(self):
+        icon, colour = self.ICONS[self.status]
+        plain = "background:none;border:none"           # JupyterLab stripes the rows of a table
+        cell = f"{plain};padding:1px 12px 1px 0;text-align:left;vertical-align:top;white-space:pre-wrap"
+        rows = []
+        for label, text in self.rows:
+            words = label in ("", "hint", "missing")
+            head = f'<th scope="row" style="{cell};font-weight:normal;opacity:.75">{label}</th>' if label else ""
+            rows.append(f'<tr style="{plain}">{head}<td colspan="{1 if label else 2}" '
+                        f'style="{cell}{"" if words else ";font-family:monospace"}">{escape(text)}</td></tr>')
+        return (f'<div style="border-left:5px solid {colour};padding:2px 12px;line-height:1.5">'
+                f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>'
+                f'<table style="border:none;margin:2px 0;font-size:inherit">{"".join(rows)}</table></div>')
+
+
+class Wrong(Exception):
+    """A difference found by a check: what was tried, what came back, what was expected, and the likely cause or ""."""
+
+
+class NotYet(Exception):
+    """The stub, or a part of it, still waits."""
+
+
+def formula(text):
+    """Decorator: a verdict shows the function by `text`, "f(x, y) = x²y", and not by its name in our file."""
+    def register(function):
+        function.formula = text
+        return function
+    return register
+
+
+def brief(x):
+    """A value in one line, as a verdict shows it."""
+    if isinstance(x, (float, np.floating)):
+        return f"{x:.8g}"
+    if isinstance(x, np.generic):
+        x = x.item()
+    if isinstance(x, (tuple, list)) and len(x) <= 12:
+        return ("[{}]" if isinstance(x, list) else "({})").format(", ".join(map(brief, x)))
+    if isinstance(x, np.ndarray):
+        if x.size > 24:
+            return f"array of shape {x.shape}"
+        return re.sub(r"\s+", " ", np.array2string(x, precision=6, separator=", "))
+    if hasattr(x, "formula"):
+        return x.formula.partition("(")[0]
+    if callable(x):
+        return ("np." if isinstance(x, np.ufunc) else "") + getattr(x, "__name__", type(x).__name__)
+    text = repr(x)
+    return text if len(text) <= 120 else text[:117] + "…"
+
+
+def called(function, args):
+    """The call as a learner would write it, and the formulas of what it was given."""
+    name = brief(function) if callable(function) else "f"
+    formulas = "".join(f", where {a.formula}" for a in args if hasattr(a, "formula"))
+    return f"{'your function' if name == '<lambda>' else name}({', '.join(map(brief, args))}){formulas}"
+
+
+def shortened(error):
+    """The error with the learner's own lines, those of `__main__`, and no others."""
+    lines = []
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if frame.f_globals.get("__name__") == "__main__":
+            text = linecache.getline(frame.f_code.co_filename, line).strip()
+            shown = f"{_cell(frame.f_code.co_filename)}line {line}: {text}"
+            if text and not text.startswith("check(") and lines[-1:] != [shown]:     # a comprehension has a frame of its own
+                lines.append(shown)
+    return "\n".join([*lines[-6:], f"{type(error).__name__}: {error}"])      # the last six: recursion has a thousand
+
+
+def _cell(filename):
+    """ "cell [7], " in a notebook: the number that JupyterLab shows beside the cell."""
+    shell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()
+    name = shell and shell.compile.format_code_name(filename)
+    number = name and re.search(r"\d+", name[1])
+    return f"cell [{number[0]}], " if number else ""
+
+
+LIKELY = [
+    (r"^name '(\w+)' is not defined", r"Nothing is called \1 here. A slip in the name? Or a cell above that has not been run since "
+                                      "the kernel started?"),
+    (r"local variable '(\w+)'", r"\1 is used before it has a value: give it its first one before the loop."),
+    (r"takes (?:from )?\d.* positional arguments? but \d+ (?:was|were) given|missing \d+ required positional",
+     "Which arguments it takes, and in which order, is in the question."),
+    (r"'(?:int|float|numpy\.\w+|Tensor)' object is not callable",
+     "A number stands where a function is wanted: give the function itself, or make one with lambda."),
+    (r"'float' object cannot be interpreted as an integer", "A whole number is wanted, and / gives a float: // drops the rest."),
+    (r"truth value of an array", "x may be an array here, and if, and, or and a < b < c want a single truth: use np.where, & and |, with "
+                                 "each comparison in brackets."),
+    (r"arrays can be converted to Python scalars", "math's functions take single numbers: np.exp, np.tanh and so on take arrays."),
+    (r"for \^|bitwise_xor", "A power is ** in Python: ^ is something else."),
+    (r"argument '(?:dim|keepdim)'|Cannot interpret 'True' as a data type",
+     "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim."),
+    (r"'numpy\.\w+' object has no attribute '(\w+)'",
+     r"An array has no .\1: most of NumPy's functions are written np.name(x), a transpose x.T or x.mT."),
+    (r"'NoneType'|from dtype\('O'\)", "A None is among the numbers: something that it calls has no return."),
+    (r"maximum recursion depth", "It calls itself, and never comes to an end."),
+]
+
+
+def likely(error):
+    """The likely cause of a common error of Python, or ""."""
+    for pattern, sentence in LIKELY:
+        if found := re.search(pattern, str(error)):
+            return found.expand(sentence)
+    return ""

@@ -1,0 +1,98 @@
+"""Lesson 00: a value and a gradient that follow a slider, and a model that learns to read."""
+import io
+from base64 import b64encode
+from functools import lru_cache
+
+import numpy as np
+
+from ...show import style
+from ...show.axes import DOTS, Axes, number, ticks
+from ...show.picture import Picture, beside, svg
+
+
+def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
+    """The value f(x) and the gradient as two bars, beside the curve whose height and steepness they are.
+
+    One vertical scale serves all three. `curve=False` leaves only the bars, each with a scale of its own.
+    """
+    xs = np.linspace(*span, 161)
+    heights, value, gradient = f(xs), float(f(x)), float(gradient)
+    steepness = np.gradient(heights, xs)
+
+    def scale(*many):
+        """Limits that hold 0 and all of the numbers, with room for a bar's own number at both ends."""
+        low, high = min(0, *map(np.min, many)), max(0, *map(np.max, many))
+        return low - 0.12 * (high - low), high + 0.12 * (high - low)
+
+    way = "flat" if abs(gradient) < 1e-9 else "uphill is to the right" if gradient > 0 else "uphill is to the left"
+    text = f"at x = {number(x)}: value {number(value)}, gradient {number(gradient)}" + f" ({way})" * curve
+    if not curve:
+        one, other = (Axes((left, 34, 150, 230), (0, 1), scale(many)) for left, many in [(48, heights), (270, steepness)])
+        one.frame([], ticks(*one.y), title=f"at x = {number(x)}")
+        other.frame([], ticks(*other.y), title="on its own scale")
+        _bar(one, 0.5, "value", value, style.VALUE, "none", 0.85)
+        _bar(other, 0.5, "gradient", gradient, style.GRADIENT, "6 4", 0.25)
+        return Picture(svg("0 0 440 305", "".join(one.parts + other.parts), text), text)
+    both = scale(heights, steepness)
+    plot = Axes((48, 34, 380, 230), span, both)
+    plot.frame(ticks(*span, most=10), ticks(*both), "x", "the curve f")
+    plot.line(xs, heights, style.VALUE, 2.5)
+    reach = (span[1] - span[0]) / 6
+    plot.line([x - reach, x + reach], [value - reach * gradient, value + reach * gradient], style.TANGENT, 3.5, DOTS)
+    plot.line([x, span[1]], [value, value], style.VALUE, 1, "1 4")
+    plot.dot(x, value, style.VALUE, style.VALUE)
+    bars = Axes((48, 34, 240, 230), (0, 2), both)
+    bars.frame([], ticks(*both), title=f"at x = {number(x)}")
+    _bar(bars, 0.5, "value", value, style.VALUE, "none", 0.85)
+    _bar(bars, 1.5, "gradient", gradient, style.GRADIENT, "6 4", 0.25)
+    return Picture(beside(svg("0 0 440 305", "".join(plot.parts), f"the curve f, and its tangent at x = {number(x)}"),
+                          svg("0 0 300 305", "".join(bars.parts), text)), text)
+
+
+def _bar(plot, x, name, height, colour, dash, fill):
+    (px, top), (_, bottom) = plot.at(x, max(0, height)), plot.at(x, min(0, height))
+    plot.parts.append(f'<rect x="{px - 26:.1f}" y="{top:.1f}" width="52" height="{bottom - top:.1f}" '
+                      f'fill="{colour}" fill-opacity="{fill}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
+    upwards = round(height, 10) >= 0          # −1e-17 is 0, and its number stands above the line
+    plot.words(px, top - 7 if upwards else bottom + 18, number(height), colour, size=16, halo=True)
+    plot.words(px, 286, name, colour, size=15)
+
+
+def digits_learning(images, labels, answers, accuracies, passes):
+    """What the model answers for each image after so many passes, and the curve of its accuracy up to there.
+
+    A wrong answer stands beside the true digit.
+
+    images: (n, 8, 8) of float64; labels, answers: (n,); accuracies: before the first pass and after each, from 0 to 1.
+    """
+    columns, side = 10, 42
+    rows, last = -(-len(images) // columns), len(accuracies) - 1
+    plot = Axes((56, 40, 220, rows * (side + 26) - 34), (0, last), (0, 1))
+    sheet = Axes((0, 0, 500, 0), (0, 1), (0, 1))        # for its words alone
+    for k, (image, label, answer) in enumerate(zip(images, labels, answers, strict=True)):
+        px, py = 14 + k % columns * (side + 6), 40 + k // columns * (side + 26)
+        right = answer == label
+        png = _png(image.tobytes(), image.shape)
+        sheet.parts.append(f'<image x="{px}" y="{py}" width="{side}" height="{side}" href="data:image/png;base64,{png}" '
+                           f'style="image-rendering:pixelated"/>')
+        sheet.words(px + side / 2, py + side + 16, f"{answer} ✓" if right else f"{answer}, is {label}",
+                    style.VALUE if right else style.GRADIENT, size=13)
+    sheet.words(14, 28, "its answers", anchor="start")
+    plot.frame(ticks(0, last, 5), [(k / 4, f"{25 * k} %") for k in range(5)], "passes over the training digits",
+               f"{accuracies[passes]:.1%} right on digits it never saw")
+    plot.line(range(passes + 1), accuracies[:passes + 1], style.VALUE, 2.5)
+    plot.dot(passes, accuracies[passes], style.VALUE, style.VALUE)
+    high = rows * (side + 26) + 54
+    text = (f"after {passes} pass{'es' * (passes != 1)}: {np.sum(answers == labels)} of these {len(labels)} right, "
+            f"{accuracies[passes]:.1%} of all held-out digits")
+    return Picture(beside(svg(f"0 0 500 {high}", "".join(sheet.parts), text),
+                          svg(f"0 0 300 {high}", "".join(plot.parts), f"{accuracies[passes]:.1%} of all held-out digits")), text)
+
+
+@lru_cache
+def _png(values, shape):
+    """A grey image of float64 values, dark where large, as base64."""
+    import matplotlib.pyplot as plt
+    file = io.BytesIO()
+    plt.imsave(file, np.frombuffer(values).reshape(shape), cmap="gray_r", format="png")
+    return b64encode(file.getvalue()).decode()

@@ -1,0 +1,205 @@
+"""Lesson 00: the value, the gradient, and the way down."""
+import numpy as np
+
+from autograd_lib import grad
+
+from ...ask import Wrong, brief, exercise, expect, expect_call
+from ...ask.mistakes import off_by, printed, sign_lost
+from ...ask.texts import Question, card, placement, prediction
+
+placement("00", "Lessons 00 and 01 are about just this: what a slope tells you, and how to measure one.", [
+    Question("The slope of $x^2$ at $x = 3$ is 6. If x goes from 3 to 3.01, by about how much does $x^2$ grow?", 0.06,
+             "By about 6 · 0.01 = **0.06**.", tolerance=0.0015),
+    Question("""A program measures a slope from two points, at $x - h$ and $x + h$. You shrink h from 1e-5 to 1e-12. Does the answer get
+        more exact, or less?""", "less",
+             "**Less**. Lesson 01 shows it, and why.",
+             choices=["more", "less"])])
+
+placement("02", "It follows a change through a calculation, step by step: the chain rule, seen.", [
+    Question("$L = (x + y) \\cdot w$ with x = 2, y = 3, w = −4. If x alone grows, how fast does L change?", -4,
+             "**−4**: the sum grows as fast as x does, and w multiplies it."),
+    Question("$z = \\tanh x$. At some point z is 0.6. What is the slope there? (You are not told x.)", 0.64, "1 − z² = **0.64**.")])
+
+placement("05", "There you build an engine: it walks back through a calculation and adds up what arrives.", [
+    Question("""$L = c \\cdot c$ with $c = a \\cdot b$, a = 10, b = 5. The gradient of a is 500. An engine writes `grad = …` where it should
+        write `grad += …`. What does it answer for a?""", 250,
+             "**250**, exactly half: c is used twice, and the second arrival overwrote the first."),
+    Question("""A training loop forgets `zero_grad()`. The gradients of its first three steps would be 1, 2 and 3. Which gradient does its
+        third step use?""", 6, "**6**: 1 + 2 + 3, since gradients add up until somebody clears them.")])
+
+placement("08", "One number at a time holds nothing new for you; there arrays begin.", [
+    Question("""A row b of shape (3,) is added to a matrix of shape (2, 3). The gradient that arrives at the sum is [[1, 2, 3], [4, 5, 6]].
+        What is the gradient of b?""", [5, 7, 9], "**[5, 7, 9]**: b was used in both rows, so the rows add up."),
+    Question("$Z = X W$, with X of shape (5, 3) and W of shape (3, 2). G is the gradient of Z. What is the gradient of W?", "Xᵀ G",
+             "**Xᵀ G**, of shape (3, 2) like W itself.", choices=["G Wᵀ", "Xᵀ G", "G Xᵀ", "Wᵀ G"])])
+
+prediction(
+    "00.at_4", question="Our curve is $f(x) = (x - 3)^2 + 5$. What is $f(4)$?", answer=6,
+    reveal="**6**: 4 − 3 is 1, its square is 1, and 1 + 5 is 6.")
+
+prediction(
+    "00.empty", question="""x runs along the curve $f(x) = (x - 3)^2 + 5$. At which x is the gradient's bar empty? And what does the
+        *value's* bar show at that moment?""",
+    answer={"x": 3, "value": 5},
+    reveal="""At **x = 3**, the lowest point, the gradient is 0: the curve is flat there. The value's bar shows **5**.
+
+        Most people who miss this one say 0 for both. The gradient is not the value. It does not know how high you are, only how steep.""")
+
+prediction(
+    "00.lift", question="""At x = 1 a curve has the value 9 and the gradient −4. Lift the whole curve by 100. At x = 1 the value is now 109.
+        What is the gradient there?""", answer=-4,
+    reveal="""Still **−4**. A curve carried upstairs is no steeper. A nudge of x changes the value by as much as before.
+
+        And one height can have two slopes: the curve $(x - 3)^2 + 5$ has the value 9 at x = 1 and at x = 5, and the gradient is −4 at
+        the one and 4 at the other.""")
+
+prediction(
+    "00.digits", question="""A model is to read handwritten digits, from 0 to 9. About what share of the held-out digits does it get right
+        before it has learned anything? And after how many passes over the training digits is it above 95 % for the first time?""",
+    answer={"at first": "one in ten", "above 95 %": "within ten passes"},
+    choices={"at first": ["none", "one in ten", "one in three", "half"],
+             "above 95 %": ["within ten passes", "later", "not in twenty passes"]},
+    reveal="""About **one in ten** at first: there are ten digits, and it is guessing. **Within ten passes** it is above 95 % for
+        the first time, and it ends between 95 and 99 %.""")
+
+card("00", [
+    "The value is how high; the gradient is how steep. Neither tells you the other.",
+    "Move x by a small nudge, and the value changes by about gradient × nudge.",
+    "A positive gradient means that uphill is to the right.",
+    "Downhill is `x - 0.1 * gradient`: against the gradient.",
+    "At the lowest point the gradient is 0; the value can be anything.",
+    "Learning is walking downhill with thousands of numbers at once."])
+
+
+def hidden(x):
+    """The curve that the lesson does not show: lowest at x = −2.4, where its value is 3."""
+    return np.exp((x + 2.4) / 4) + np.exp(-(x + 2.4) / 4) + 1
+
+
+@exercise(
+    "00.value", minutes=1, difficulty="easy",
+    question="""
+        What is $f(0)$?
+
+        Answer `5` first, on purpose. Run both cells, and read what the check says to a wrong answer. Then put it right.""",
+    stub="""
+        value_at_0 = ...""",
+    hints=["0 − 3 is −3. Square first, then add 5."],
+    solution="""
+        value_at_0 = (0 - 3) ** 2 + 5""",
+    explained="9 + 5 = 14.",
+    why="f(0) is the height of the curve over x = 0.",
+    mistakes=[
+        (5, "That is f(3). At 0 the square is not 0: (0 − 3)² comes before the + 5."),
+        (9, "That is the square alone. Then comes + 5."),
+        (-4, "(−3)² is −3 times −3: a positive number."),
+        (-1, "A square is a number times itself, not times 2."),
+        (4, "The square comes first, then + 5."),
+        (2, "The square is forgotten: first 0 − 3, then its square, then + 5."),
+        (-6, "That is the gradient at 0, or a ^: a power is ** in Python. The question asks for the value.")],
+    planted=[(15, "expected  the height of the curve over x = 0"), ("14", "of type str")])
+def value(answer):
+    expect(answer, 14, tried="f(0), where f(x) = (x − 3)² + 5", shown="the height of the curve over x = 0", hints=value.mistakes)
+
+
+@exercise(
+    "00.nudge", minutes=2, difficulty="easy",
+    question="""
+        Of some other curve you know only this: at the point where you stand, the value is 12 and the gradient is −3. You move x by 0.02.
+        About what is the value now?""",
+    stub="""
+        value_after = ...""",
+    hints=["The gradient is a rate: so much change *per unit of x*. You did not move by a whole unit.",
+           "Change ≈ gradient × nudge. Then add the change to the value you had. Mind the sign."],
+    solution="""
+        value_after = 12 + (-3) * 0.02""",
+    explained="The value, plus gradient × nudge: 11.94.",
+    why="Value, plus gradient times nudge: every use of a gradient begins with this line.",
+    mistakes=[
+        (9, "The gradient is a rate, so much per unit of x: multiply it by the nudge first."),
+        (15, "The gradient is a rate: multiply it by the nudge first. And mind the sign."),
+        (12.06, "The gradient is negative: does the value rise or fall when x grows?"),
+        (-0.06, "That is the change. What is the value after it?"),
+        (0.06, "That is the size of the change. What is the value after it?"),
+        (12.02, "That is how far x moved; the value does not move as fast: multiply by the gradient."),
+        (9.02, "Multiply the gradient by the nudge; do not add them."),
+        (11.98, "You moved the value by the nudge alone. Multiply it by the gradient first."),
+        (11.4, "The decimal point slipped: 3 · 0.02 is 0.06."),
+        (12.6, "The decimal point slipped: 3 · 0.02 is 0.06. And the gradient is negative."),
+        (-138, "You divided the gradient by the nudge. Multiply them."),
+        (-3, "That is the gradient. The question asks for the value.")],
+    planted=[(11.9, "expected  the value after the nudge")])
+def nudge(answer):
+    expect(answer, 11.94, tried="value 12, gradient −3, and x moves by 0.02", shown="the value after the nudge", hints=nudge.mistakes)
+
+
+def _downhill_is(got, expected):
+    gradient = float(grad(hidden)(float(got)))
+    return f"At your x the gradient is {gradient:.3g}, and not 0: downhill is to the {'left' if gradient > 0 else 'right'}."
+
+
+@exercise(
+    "00.lowest", minutes=3, difficulty="easy",
+    question="At which x is the hidden curve lowest?",
+    stub="""
+        lowest_x = ...""",
+    hints=["At the lowest point the curve is flat. Which bar shows that?",
+           "Slide until the gradient's bar is empty. The answer is the x under it, not the value."],
+    solution="""
+        lowest_x = -2.4""",
+    explained="There the gradient's bar is empty, and the value is 3.",
+    why="You found the lowest point of a curve you never saw, by its gradient alone.",
+    mistakes=[
+        (3, "That is the value there. The question asks for x."),
+        (0, "0 is what the gradient shows there. Which x does the slider show?"),
+        sign_lost(-2.4, "At your x the gradient is 0.674, and not 0: downhill is to the left."),
+        _downhill_is],
+    planted=[((-2.4, 3), "one number: the x"), ([-2.4], "one number: the x"), (-3.0, "to the right"), (5.0, "to the left")])
+def lowest(answer):
+    tried, shown = "the x where the hidden curve is lowest", "the x at the lowest point"
+    if np.ndim(answer):
+        raise Wrong(tried, brief(answer), shown, "Give one number: the x.")
+    expect(answer, -2.4, tried=tried, shown=shown, atol=0.01, hints=lowest.mistakes)
+
+
+def _next(x, gradient):
+    return x - 0.1 * gradient
+
+
+@exercise(
+    "00.downhill", minutes=5, difficulty="medium",
+    question="""
+        A computer can walk like this too, if you give it the rule. Write `downhill(x, gradient)`. It returns the *next* x: a tenth of the
+        gradient away from the old x, on the downhill side. From x = 2 with a gradient of 4 you must arrive at 1.6.""",
+    stub="""
+        def downhill(x, gradient):
+            ...""",
+    hints=["A positive gradient means: uphill is to the right. Which way do you change x?",
+           "One line is enough, and it needs no `if`: the sign of the gradient does the choosing."],
+    solution="""
+        def downhill(x, gradient):
+            return x - 0.1 * gradient""",
+    explained="The minus turns uphill into downhill.",
+    why="Minus the gradient is the way down, whichever side you stand on. Training a network is this line.",
+    mistakes=[
+        (lambda x, gradient: x - 0.1 * abs(gradient), "You always go left. With a negative gradient, downhill is to the right."),
+        (lambda x, gradient: x + 0.1 * gradient, "You went uphill: a positive gradient means that uphill is to the right."),
+        (lambda x, gradient: -0.1 * gradient, "That is the step. Return where you stand after it: start from x."),
+        (lambda x, gradient: 0.1 * gradient, "That is the length of the step. Return where you stand after it: start from x."),
+        (lambda x, gradient: x - gradient, "The right way, ten times too far: a tenth of the gradient."),
+        (lambda x, gradient: x - 0.1 * x * gradient, "The step depends on the gradient alone, not on x."),
+        (lambda x, gradient: x - 0.1 * x, "A tenth of the gradient, not of x."),
+        (lambda x, gradient: x - 0.2 * (x - 3), "You worked out the gradient of f. Any gradient may come in: use the parameter."),
+        (lambda x, gradient: x - 0.1, "A tenth of the gradient, not a tenth: the step grows with the gradient."),
+        (lambda x, gradient: x - 0.1 * np.sign(gradient), "A tenth of the gradient, not a tenth: the step grows with the gradient."),
+        (lambda x, gradient: x - 0.4, "Your step ignores the gradient: 0.4 is a tenth of 4, and right for that one alone."),
+        (lambda x, gradient: 1.6, "Your answer ignores both x and the gradient: 1.6 was one example."),
+        (lambda x, gradient: x, "You did not move."),
+        off_by(1, _next, "One too far to the right: start from x, and take off a tenth of the gradient."),
+        printed(_next)],
+    planted=[(lambda x, gradient: x - 0.1 * gradient if gradient else 0.0, "got       0"),
+             (lambda x: x - 0.4, "takes 1 positional argument"),
+             (1.6, "give it the function")])
+def downhill(answer):
+    for x, gradient in [(2.0, 4.0), (-1.0, -3.0), (5.0, 0.0)]:
+        expect_call(answer, x, gradient, gives=_next(x, gradient), hints=downhill.mistakes)

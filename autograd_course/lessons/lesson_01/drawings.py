@@ -1,0 +1,103 @@
+"""Lesson 01: a secant that closes in on its tangent, its error at every step, and steps downhill."""
+import numpy as np
+
+from ...show import style
+from ...show.axes import DOTS, Axes, decades, ticks
+from ...show.differences import against_steps
+from ...show.picture import Picture, beside, svg
+
+
+def _secant(f, x, h, slope, width=340):
+    """The axes of `secant`: the curve, its tangent of the given slope, and the line through the points at x and x + h."""
+    span = (x - 1.2, x + 1.2)
+    xs = np.linspace(*span, 121)
+    heights, y, high = f(xs), float(f(x)), float(f(x + h))
+    room = 0.08 * np.ptp(heights)
+    plot = Axes((48, 34, width, 230), span, (heights.min() - room, heights.max() + room))
+    plot.frame(ticks(*span), ticks(*plot.y), "x", "the curve, its tangent, and a secant")
+    plot.line(xs, heights, style.VALUE, 2.5)
+    measured = (high - y) / h
+    plot.straight(x, y, slope, style.TANGENT, 3.5, DOTS)
+    plot.straight(x, y, measured, style.DIFFERENCE, 1.5)
+    plot.dot(x, y, style.DIFFERENCE)
+    plot.dot(x + h, high, style.DIFFERENCE)
+    plot.words(62, 62, f"secant: slope {measured:.8f}", style.DIFFERENCE, "start", halo=True)
+    plot.words(62, 84, f"tangent: slope {slope:.8f}", style.TANGENT, "start", halo=True)
+    return plot, f"h = {h:g}: secant slope {measured:.10f}, tangent slope {slope:.10f}"
+
+
+def secant(f, x, h, slope):
+    """The secant of f through x and x + h, beside the tangent at x, whose slope is given."""
+    plot, text = _secant(f, x, h, slope, 460)
+    text += f", error {abs((f(x + h) - f(x)) / h - slope):.1e}"
+    return Picture(svg("0 0 530 310", "".join(plot.parts), text), text)
+
+
+def chosen(panel):
+    """The step chosen in a panel of `predict`, also before it is revealed; None while there is none."""
+    text = panel.children[0].parts[0].text
+    return float(text) if text else None
+
+
+def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
+    """The secant for one h, and the error of every step from the largest down to h, both axes logarithmic.
+
+    hs: the steps, descending. errors: name -> one error per step; the first name is the secant's and gets circles, the
+    others squares. bet: a step to mark with a vertical line, or None.
+    """
+    left, text = _secant(f, x, h, slope)
+    plot = Axes((58, 34, 320, 230), (0.5, np.log10(hs[-1]) - 0.5), (-12.5, 1.5))
+    plot.frame(decades(-16, 0, 4), decades(-12, 0, 3), "step h, smaller to the right", "how wrong the slope is")
+    if bet:
+        place = np.log10(bet)
+        px, py = plot.at(place, 1.5)
+        plot.line([place] * 2, plot.y, style.FAINT, 1.5, "3 3")
+        side, anchor = (-5, "end") if bet < 1e-8 else (5, "start")
+        plot.words(px + side, py + 16, f"your bet: {bet:g}", style.FAINT, anchor, 13, halo=True)
+    words = ""
+    seen = [k for k, step in enumerate(hs) if step >= h * 0.999]
+    against_steps(plot, [hs[k] for k in seen], {name: [wrong[k] for k in seen] for name, wrong in errors.items()},
+                   1e-12, hs[seen[-1]])
+    for nth, (name, wrong) in enumerate(errors.items()):
+        words += f"\n{name} error {wrong[seen[-1]]:.1e}"
+        third = seen[:3][-1]
+        px, py = plot.at(np.log10(hs[third]), np.log10(max(wrong[third], 1e-12)))
+        across, down = (12, -6) if nth == 0 else (12, 14) if len(seen) < 3 else (-12, 12)
+        plot.words(px + across, py + down, name, anchor="start" if across > 0 else "end", size=13, halo=True)
+    panels = svg("0 0 400 310", "".join(left.parts), text), svg("0 0 390 310", "".join(plot.parts), f"h = {h:g}{words}")
+    return Picture(beside(*panels), text + words)
+
+
+def descent(f, xs, span):
+    """The points xs, visited one after the other, on the curve of f. Points whose labels would touch share one."""
+    grid = np.linspace(*span, 161)
+    heights = f(grid)
+    room = 0.14 * np.ptp(heights)
+    plot = Axes((48, 34, 490, 270), span, (heights.min() - room, heights.max() + room))
+    plot.frame(ticks(*span, most=12), ticks(*plot.y), "x", f"{len(xs) - 1} steps against the slope")
+    plot.line(grid, heights, style.VALUE, 2.5)
+    plot.line(xs, [f(x) for x in xs], style.DIFFERENCE, 1, "4 3")
+    for x in xs:
+        if span[0] <= x <= span[1]:
+            plot.dot(x, f(x), style.DIFFERENCE)
+
+    def label(steps):
+        """(words, left, baseline) below the middle of some steps, where the lines from point to point do not pass."""
+        x = np.mean([xs[k] for k in steps])
+        (ax, ay), (bx, by) = plot.at(x - 1e-3, f(x - 1e-3)), plot.at(x + 1e-3, f(x + 1e-3))
+        slope = (ay - by) / (bx - ax)
+        away = 15 / np.hypot(1, slope)
+        words = f"{steps[0]}–{steps[-1]}" if len(steps) > 2 and np.ptp(steps) == len(steps) - 1 else ", ".join(map(str, steps))
+        return words, (ax + bx) / 2 + slope * away - 4 * len(words) * (1 - np.tanh(2 * slope)), (ay + by) / 2 + away + 5
+
+    def touch(some, others):
+        (words, left, base), (more, start, line) = label(some), label(others)
+        return abs(base - line) < 13 and left < start + 8 * len(more) + 3 and start < left + 8 * len(words) + 3
+
+    groups = [[k] for k, x in enumerate(xs) if span[0] <= x <= span[1]]
+    while pair := next(((one, two) for i, one in enumerate(groups) for two in groups[:i] if touch(one, two)), None):
+        groups = [group for group in groups if group not in pair] + [sorted(sum(pair, []))]
+    for words, left, base in map(label, groups):
+        plot.words(left, base, words, anchor="start", size=13, halo=True)
+    text = "\n".join(f"after {k} step{'s' * (k != 1)}: x = {x:.5f}, value {f(x):.5f}" for k, x in enumerate(xs))
+    return Picture(svg("0 0 560 350", "".join(plot.parts), text), text)

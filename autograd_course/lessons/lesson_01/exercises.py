@@ -1,0 +1,262 @@
+"""Lesson 01: slopes from two points."""
+import numpy as np
+
+from autograd_lib import grad
+
+from ...ask import Wrong, exercise, expect, expect_call
+from ...ask.compare import returned
+from ...ask.mistakes import central_difference, in_a_tuple, one_sided, printed, sign_lost
+from ...ask.texts import Question, card, prediction, recall
+
+recall("01", [
+    Question("What does the gradient tell you that the value does not? (Lesson 00)", None,
+             "How fast the value grows as x grows: how **steep** the curve is, not how high."),
+    Question("The gradient is negative. On which side is uphill?", "left",
+             "On the **left**: the value falls as x grows.", choices=["left", "right"]),
+    Question("The gradient is −3, and you move x by 0.1. By about how much does the value change?", -0.3,
+             "By about gradient × nudge, so **−0.3**. Today you find out what “about” means.")])
+
+prediction(
+    "01.both_sides", question="""The slope of $x^2$ at 3, measured to the right, is $6 + h$; measured to the left, it is $6 - h$. What is
+        the mean of the two? And which two points does it really use?""",
+    answer={"the mean": 6, "its points": "x − h and x + h"},
+    choices={"its points": ["x − h and x", "x and x + h", "x − h and x + h"]},
+    reveal="""Exactly **6**. In the mean, $f(x)$ itself cancels. What is left uses only the two outer points: the one at **x − h** and the
+        one at **x + h**.""")
+
+prediction(
+    "01.bet", question="Which of these steps h makes the forward difference of $e^x$ at $x = 1$ most exact?",
+    answer="1e-8", choices=["1e-2", "1e-5", "1e-8", "1e-11", "1e-14", "1e-16"],
+    reveal="""About **1e-8**, with an error near 7e-9. The best central step is about 1e-5, with an error near 6e-11: about a hundred times
+        better, and with a larger step.
+
+        You saw the secant come down onto the tangent and lie on it for a long way. At h = 1e-15 it *tilts*, and at 1e-16 it falls flat.
+        The error goes down and comes up again, in the shape of a V. (Did your squares make a W? Its second dip, near 1e-7, is luck. On
+        the right arm the errors are noise, and now and then one is small.)
+
+        *Smaller is better* is true of the mathematics and false of the machine.""")
+
+prediction(
+    "01.rounding", question="You ask Python `1 + 1e-16 == 1`. Does it say `True`?", answer=True,
+    reveal="""**Yes.** Python keeps about 16 significant digits. Next to 1, an amount of 1e-16 is too small to be kept: the sum is rounded
+        back to 1. At h = 1e-16 the second point *is* the first, so the secant has no rise at all.""")
+
+prediction(
+    "01.rate", question="""You walk down $(x - 3)^2 + 5$ again from $x = 0$. At which rate do you arrive at 3 in a single step? What do you
+        see at a rate of 1, and what beyond 1?""",
+    answer={"arrives at once at": 0.5, "at 1": "jumps to and fro", "beyond 1": "goes ever further away"},
+    choices=dict.fromkeys(["at 1", "beyond 1"], ["arrives at once", "jumps to and fro", "goes ever further away"]),
+    reveal="""At **0.5** you arrive in a single step. Above it you overshoot and come back. At 1 you **jump to and fro** between 0 and 6,
+        forever. Beyond 1 each jump is longer than the one before: you **go ever further away**. A larger rate is not always a faster one.
+        Lesson 11 finds the largest that is safe.""")
+
+card("01", [
+    "f′(x) is the limit of (f(x + h) − f(x)) / h as h goes to 0.",
+    "Central is better: (f(x + h) − f(x − h)) / (2h); its error shrinks like h².",
+    "Smaller is not better: rounding grows like eps / h. Forward 1e-8, central 1e-5, times max(1, |x|).",
+    "Where the two sides disagree there is no slope, and the central difference will not tell you.",
+    "Check a derivative at several points, none of them special.",
+    "Downhill: x − rate · slope, measured anew at every step."])
+
+
+def cube(x):
+    return x ** 3
+
+
+def square(x):
+    return x ** 2
+
+
+@exercise(
+    "01.central", minutes=5, difficulty="easy",
+    question="""
+        The slope between the two outer points, at $x - h$ and $x + h$, is called the **central difference**. Write it as a function of
+        f, x and h.""",
+    stub="""
+        def my_central(f, x, h):
+            ...""",
+    hints=["Two points: one at x + h, one at x − h. How far the value moved, divided by how far x moved.",
+           ("Help: I get exactly double", "How far apart are the two points?"),
+           ("Help: I get a tiny number", "Python reads `a / 2 * h` as `(a / 2) * h`. It takes `a / (2 * h)`.")],
+    solution="""
+        def my_central(f, x, h):
+            return (f(x + h) - f(x - h)) / (2 * h)""",
+    explained="How far the value moved, divided by how far x moved.",
+    why="One step each way: the largest part of the error cancels, and no new idea is needed.",
+    mistakes=[
+        (lambda f, x, h: (f(x + h) - f(x - h)) / h, "Exactly double: how far apart are your two points?"),
+        one_sided("This is the one-sided difference again. The left point is at x − h."),
+        (lambda f, x, h: (f(x + h) - f(x)) / (2 * h), "You divide by 2 * h, and your points are h apart. The left one is at x − h."),
+        (lambda f, x, h: (square(x + h) - square(x - h)) / (2 * h), "You measure the slope of square: use the parameter f."),
+        (lambda f, x, h: (f(x) - f(x - h)) / h, "One-sided, to the left. Use both neighbours, and not x itself."),
+        (lambda f, x, h: (f(x + h) - f(x - h)) / 2 * h, "Python reads a / 2 * h as (a / 2) · h: put parentheses around 2 * h."),
+        (lambda f, x, h: f(x + h) - f(x - h), "That is how far the value moved. Divide by how far x moved."),
+        (lambda f, x, h: (f(x + h) - f(x - h)) / 2, "Divide by the distance of the two points, which is 2 * h."),
+        (lambda f, x, h: f(x + h) - f(x - h) / (2 * h), "Only the second value is divided: mind the parentheses."),
+        (lambda f, x, h: f(x + h) - f(x - h) / 2 * h, "Parentheses around the difference, and around 2 * h."),
+        (lambda f, x, h: (f(x + h) + f(x - h)) / (2 * h), "A plus where a minus belongs: how far did the value move?"),
+        (lambda f, x, h: (f(x + h / 2) - f(x - h / 2)) / h, "Your points are half a step away. They belong at x + h and x − h."),
+        (lambda f, x, h: (f(x + h / 2) - f(x - h / 2)) / (2 * h), "Your points are half a step away: at x + h / 2 and x − h / 2."),
+        (lambda f, x, h: (f(x + h) - f(x - h)) / (2 * x), "You divide by 2 * x. How far apart are the points? That has no x in it."),
+        (lambda f, x, h: (f(x - h) - f(x - h)) / (2 * h), "Both points are the same one: one is at x + h, the other at x − h."),
+        (lambda f, x, h: ((x + h) - (x - h)) / (2 * h), "You divide a distance by itself: put f around both points."),
+        (lambda f, x, h: grad(f)(x), "That is the slope itself, or a tiny step of its own. Use the parameter h, in both points."),
+        sign_lost(central_difference, "The sign is lost: which of the two points is subtracted?"),
+        in_a_tuple(central_difference, "A single number was expected, and this holds 1"),
+        printed(central_difference)],
+    planted=[(lambda f, x, h: central_difference(f, x), "parameter h"), (lambda f, x, h: 3 * x ** 2, "parameter h"),
+             (2.0, "give it the function"),
+             (lambda f, x, h: (f * (x + h) - f * (x - h)) / (2 * h), "unsupported operand")])
+def central(answer):
+    # at h = 0.2 no two of the usual mistakes give the same number
+    for f, x, h in [(cube, 2.0, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4)]:
+        expect_call(answer, f, x, h, gives=central_difference(f, x, h), rtol=1e-10, hints=central.mistakes)
+
+
+def _alone(got, expected):
+    return None if np.ndim(got) else "Left and right: two numbers."
+
+
+@exercise(
+    "01.kink", minutes=2, difficulty="easy",
+    question="""
+        What is the slope of $|x|$ (in Python: `abs`) at 0, from the left alone and from the right alone? Work it out, or measure it with
+        `forward`: a step may be negative.""",
+    stub="""
+        from_left = ...
+        from_right = ...""",
+    hints=[("Help: I get 0", "You asked the central difference, which only sees the mean of the two sides. Try each side alone."),
+           ("Help: I get 1 twice", "`forward(abs, 0.0, 1e-5)` looks to the right. Which h looks to the left?")],
+    solution="""
+        from_left = forward(abs, 0.0, -1e-5)
+        from_right = forward(abs, 0.0, 1e-5)""",
+    explained="""
+        From the left −1, from the right 1. The two sides disagree, so the limit does not exist: $|x|$ has no slope at 0. The central
+        difference sees only their mean: it says 0, without a warning. So does `ag.grad(abs)(0.0)`, by convention;
+        `ag.check_grads(abs, 0.0, order=1)` warns you of the kink.""",
+    why="The two sides disagree, so there is no slope at 0, though the central difference says 0.",
+    mistakes=[
+        _alone,
+        ((0, 0), "That is the mean of the two. Try each side alone: forward with a negative h, then a positive."),
+        ((1, 1), "From the left, h is negative: the value rises by |h|, and you divide by h itself."),
+        ((-1, -1), "Try the right side again: which sign does h have there?"),
+        ((1, -1), "The right numbers in the wrong order: the left side first."),
+        ((-1, 0), "The left is right. Measure the right side alone too: forward with a positive h."),
+        ((0, 1), "The right side is right. Measure the left alone too: forward with a negative h.")],
+    planted=[((0.5, 0.5), "expected  the slope on each side"), (-1, "two numbers"), (0, "two numbers")])
+def kink(answer):
+    expect(answer, (-1.0, 1.0), tried="the slope of |x| at 0, from the left and from the right",
+           shown="the slope on each side", atol=1e-6, hints=kink.mistakes)
+
+
+@exercise(
+    "01.fool", minutes=4, difficulty="medium",
+    question="""
+        A detector is only as good as the questions you ask it. Write a *wrong* slope for $x^3$ that passes the check at x = 1, and only by
+        luck: at x = 2 it must fail.""",
+    stub="""
+        def wrong_slope(x):
+            ...""",
+    hints=["The true slope at 1 is 3. Which simpler formulas are 3 at x = 1?"],
+    solution="""
+        def wrong_slope(x):
+            return 3 * x""",
+    explained="""
+        It is 3 at x = 1, like the true slope $3x^2$, and there are many others. In lesson 07 you meet a published engine whose wrong rule
+        passes at one point in just this way.""",
+    why="A check at one point can be passed by a wrong rule. Check at several, and at none that is special.",
+    mistakes=[
+        (lambda x: x ** 3, "At 1 the check measures 3, and yours gives 1: it is caught at once."),
+        (lambda x: 2 * x, "At 1 the check measures 3, and yours gives 2: it is caught at once."),
+        (lambda x: 4 * x, "At 1 the check measures 3, and yours gives 4: it is caught at once."),
+        (lambda x: 0, "At 1 the check measures 3, and yours gives 0: it is caught at once."),
+        (lambda x: (cube(x + 1e-5) - cube(x)) / 1e-5, "You measured, and are off by 3e-5: that is caught. Write a formula that is 3 at 1."),
+        printed(lambda x: 3 * x)],
+    planted=[(lambda x: 3 * x ** 2, "nobody is fooled"), (lambda x: 3 * x * abs(x), "nobody is fooled"),
+             (lambda x: 3 if x == 1 else None, "on every way"), (lambda x: 3 * x * x + 1e-9, "nobody is fooled"),
+             (lambda x: central_difference(cube, x), "nobody is fooled"), (lambda x: x + 7, "got       8"), (3, "give it the function")])
+def fool(answer):
+    # as close as the lesson's own `agrees` asks for
+    expect_call(answer, 1.0, gives=3.0, rtol=0, atol=1e-6, hints=fool.mistakes)
+    at_2 = returned(answer, 2.0, tried="your function(2)", shown="a wrong slope")
+    if abs(at_2 - 12) < 1e-6:
+        raise Wrong("your function(2)", "12, the true slope", "a wrong slope",
+                    "This one passes at 2 as well, so nobody is fooled. Change it so that only x = 1 still fits.")
+
+
+def _count(got, expected):
+    if np.ndim(got) != 1 or len(got) == len(expected):
+        return None
+    if len(got) == 6:
+        return f"You always take 5 steps: here {len(expected) - 1} were asked for, by `steps`."
+    return f"You gave {len(got)} positions: the start and {len(expected) - 1} steps make {len(expected)}."
+
+
+def _bowl(x):
+    return (x - 3) ** 2 + 5
+
+
+def _descent(sign=-1, measured=lambda f, x: central_difference(f, x), at="last", start="last", keep=slice(None), **fixed):
+    """A right `descend`, or a wrong one: measures `at` the first or the last x, moves from `start` or from 0, and `fixed` overrides f, …"""
+    def descend(f, x, rate, steps):
+        f, x, rate, steps = ({"f": f, "x": x, "rate": rate, "steps": steps} | fixed).values()
+        xs = [x]
+        for _ in range(steps):
+            xs.append({"last": xs[-1], "first": x, "0": 0.0}[start] + sign * rate * measured(f, {"last": xs[-1], "first": x}[at]))
+        return xs[keep]
+    return descend
+
+
+@exercise(
+    "01.descend", minutes=10, difficulty="medium",
+    question="""
+        Now all the steps, on any curve. `descend(f, x, rate, steps)` starts at x and takes that many steps. It returns the list of all
+        positions, the start included. Measure the slope with `central` and a step of 1e-5. `descend(bowl, 0.0, 0.3, 1)` returns
+        about `[0, 1.8]`.""",
+    stub="""
+        def descend(f, x, rate, steps):
+            ...""",
+    hints=["""
+        Begin with a list that holds the start, `xs = [x]`. A loop appends one position at each step. One step is the line that gave
+        1.8, with the names of the parameters in place of `bowl` and `0.3`, and the newest x. And return the list.""",
+        ("Help: the positions are evenly spaced", """
+        The slope changes as you move. Measure it inside the loop, at the newest x, which is `xs[-1]`.""")],
+    solution="""
+        def descend(f, x, rate, steps):
+            xs = [x]
+            for _ in range(steps):
+                xs.append(xs[-1] - rate * central(f, xs[-1], 1e-5))
+            return xs""",
+    explained="Each step measures at the newest x, and begins there.",
+    why="Measure, step, repeat: from here on only the measuring will get better.",
+    mistakes=[
+        (_descent(sign=0), "x never changed: is the new x kept?"),
+        (_descent(sign=1), "You walk uphill: against the slope means minus."),
+        (_descent(at="first"), "The slope at the start served every step. Measure inside the loop, at the newest x."),
+        (_descent(start="first"), "Each step must begin where the last one ended: xs[-1] − …, and not x − …"),
+        (_descent(at="first", start="first"), "Every step begins at the start again: measure at xs[-1], and move from xs[-1]."),
+        (_descent(rate=0.3), "You walk at a rate of 0.3: use the parameter rate."),
+        (_descent(rate=1.0), "The rate is missing: move by rate times the slope."),
+        (_descent(start="0"), "Those are the moves alone. The new x is xs[-1] minus rate times the slope."),
+        (_descent(start="0", sign=1, rate=1.0), "Those are the slopes alone. The new x is xs[-1] minus rate times the slope."),
+        (_descent(measured=lambda f, x: central_difference(f, x, 1e4)), "Your h is the one of a cell above, by now 10,000. Write 1e-5."),
+        (lambda f, x, rate, steps: [x for _ in steps], "steps is a number: for _ in range(steps)."),
+        (lambda f, x, rate, steps: [x].append(x).append(x), "append changes the list and gives back None: no xs = in front of it."),
+        (_descent(measured=lambda f, x: f(x)), "You move by the value, f(x). Move by the slope: central(f, …)."),
+        (_descent(measured=lambda f, x: (f(x + 1e-5) - f(x)) / 1e-5), "You measure to one side only: use central."),
+        (_descent(f=_bowl), "You measure the slope of bowl: use the parameter f."),
+        (_descent(f=_bowl, x=0.0, rate=0.3), "This walk starts at 0, at the rate 0.3, on bowl: use the parameters."),
+        (_descent(f=_bowl, rate=0.3), "You walk on bowl at a rate of 0.3: use the parameters f and rate."),
+        (_descent(x=0.0), "You start at 0: start at the parameter x."),
+        (_descent(keep=slice(1, None)), "The start belongs to the list."),
+        (_descent(keep=slice(None, -1)), "One step is missing: the start, and then one x per step."),
+        (_descent(keep=-1), "Return all the x, not only the last: the list."),
+        printed(_descent()),
+        _count],
+    planted=[(_descent(keep=slice(None, -2)), "You gave 2 positions"), (_descent(steps=5), "always take 5"),
+             (_descent(f=_bowl, rate=0.3, x=0.0, steps=5), "always take 5"), ([0, 1.8], "give it the function")])
+def descend(answer):
+    for f, slope, x, rate, steps in [(cube, lambda x: 3 * x * x, 1.0, 0.1, 3), (square, lambda x: 2 * x, -3.0, 0.25, 4)]:
+        right = _descent(measured=lambda f, x: slope(x))(f, x, rate, steps)
+        expect_call(answer, f, x, rate, steps, gives=right, rtol=1e-6, shown=f"the start and {steps} further positions",
+                    hints=descend.mistakes)

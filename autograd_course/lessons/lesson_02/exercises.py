@@ -1,0 +1,238 @@
+"""Lesson 02: two knobs, and the walk over a graph."""
+import numpy as np
+
+from autograd_lib import Tensor, elementwise
+
+from ... import Picture, draw_graph
+from ...ask import exercise, expect, expect_call, formula, times
+from ...ask.mistakes import central_difference, local_alone, multiplied, printed, sign_lost, upside_down
+from ...ask.texts import Question, card, prediction, recall
+
+recall("02", [
+    Question("The value is 7 and the gradient is 4. You move x by −0.05. About what is the value now? (Lesson 00)", 6.8,
+             "The change is about 4 · (−0.05) = −0.2, so about **6.8**."),
+    Question("Which points does the central difference use, and which step h suits it? Why not a smaller one? (01)", None,
+             "The points at x − h and x + h, with h about **1e-5**. With a much smaller h, rounding takes over."),
+    Question("From school: what is the slope of $5x^2$ at $x = 3$?", 30,
+             "The slope of $x^2$ is $2x = 6$, and the constant factor 5 multiplies it: **30**.")])
+
+prediction(
+    "02.both", question="""z has the slope 12 along x, and 9 along y. x is nudged by $dx = 0.1$ and y by $dy = 0.2$. About how far does z
+        move? And which knob brings more?""",
+    answer={"z moves by": 3.0, "more from": "y"}, choices={"more from": ["x", "y"]}, tolerance=0.2,
+    reveal="""About 12 · 0.1 + 9 · 0.2 = 1.2 + 1.8 = **3.0**. The **y** knob brings more, although its slope is smaller: it was turned
+        further.""")
+
+prediction(
+    "02.path", question="""In $z = x + y$ and $L = z \\cdot w$, with w = −3: what is $\\partial z / \\partial x$? And what is
+        $\\partial L / \\partial x$?""",
+    answer={"∂z/∂x": 1, "∂L/∂x": -3},
+    reveal="∂z/∂x = **1**: z grows just as fast as x. But ∂L/∂x = **−3**: whatever z gains is then multiplied by w.")
+
+prediction(
+    "02.live", question="""In the graph of $z = x + y$, $L = z \\cdot w$ you slide x. Which of the three gradients change? Then you slide
+        w. Does the number on the arrow from x to z change? Does the gradient on the card of x?""",
+    answer={"sliding x changes": "that of w alone", "sliding w, x's arrow": "stays", "sliding w, x's gradient": "changes"},
+    choices={"sliding x changes": ["that of x alone", "that of w alone", "those of x and y", "all three"],
+             "sliding w, x's arrow": ["stays", "changes"], "sliding w, x's gradient": ["stays", "changes"]},
+    reveal="""Slide x: only **w's** gradient changes. Most people say x's. But w multiplies z, so its local gradient *is* z; while x is
+        only added, and an addition does not care how large x is.
+
+        Slide w: the arrow from x to z stays **1**, whatever you do. The gradient on the card of x **moves**: it is always w. The local
+        gradient is not the gradient.""")
+
+prediction(
+    "02.square", question="""For $c = a \\cdot b$ and $L = c^2$, with a = 10 and b = 5: which has the larger gradient? And what arrives
+        at c?""",
+    answer={"larger": "that of 5", "arrives at c": 100}, choices={"larger": ["that of 10", "that of 5", "they are equal"]},
+    reveal="""At c arrives 2c = **100**, the slope of a square. Then the **5** has the larger gradient: 100 · 10 = 1000, and the 10 has
+        100 · 5 = 500.""")
+
+prediction(
+    "02.paths", question="""In $L = c \\cdot c$ with c = 50, two arrows lead from c to L. What stands on each of them? And what must be
+        done with the two numbers, so that the gradient of c is 100?""",
+    answer={"on each arrow": 50, "the two are": "added"}, choices={"the two are": ["multiplied", "added", "averaged"]},
+    reveal="""**50** on each: in a product, the local gradient of one slot is what stands in the other. They must be **added**:
+        50 + 50 = 100. If they multiplied, it would be 2500.""")
+
+card("02", [
+    "∂z/∂x is the slope of z when x alone moves and the other inputs stand still.",
+    "Two knobs: dz ≈ (∂z/∂x) dx + (∂z/∂y) dy. The parts add.",
+    "A calculation records itself as a graph: each result knows its operation and its inputs.",
+    "The local gradient belongs to one arrow; the gradient goes all the way to L.",
+    "What leaves is what arrives, times local: g · local.",
+    "Multiply along a path, add over the paths."])
+
+
+def hidden_edge():
+    """The graph of L = z · w, where z is made from x by an op whose name and local gradient are covered."""
+    cover = elementwise(lambda x: 10 / x, lambda g, z, x: -g * z / x, name="?")
+    z = cover(Tensor(2.0, True, "x"))
+    z.name = "z"
+    L = z * Tensor(-4.0, True, "w")
+    L.name = "L"
+    shown = draw_graph(L)
+    covered = [part.replace("local −2.5", "local ?").replace("local gradients: x -2.5", "local gradients: x ?")
+               for part in (shown.html, shown.text)]
+    return Picture(*covered)
+
+
+@formula("f(x, y) = x² · y")
+def _steep(x, y):
+    return x * x * y
+
+
+@formula("f(x, y) = sin(x) · y + y²")
+def _mixed(x, y):
+    return np.sin(x) * y + y * y
+
+
+def _knobs(combine):
+    """A `two_knobs` that measures both slopes, and combines them with the two nudges in its own way."""
+    return lambda f, x, y, dx, dy: combine(central_difference(lambda at: f(at, y), x), central_difference(lambda at: f(x, at), y), dx, dy)
+
+
+@exercise(
+    "02.two_knobs", minutes=6, difficulty="optional",
+    question="""
+        Write `two_knobs(f, x, y, dx, dy)`: the *predicted* change, for any f of two inputs. Measure the two slopes at (x, y) with
+        `central`, each with the other knob held still.""",
+    stub="""
+        def two_knobs(f, x, y, dx, dy):
+            ...""",
+    hints=["The cell with 12 and 9 has both slopes, at a fixed point. Put the names x and y where it has the numbers 3.0 and 2.0.",
+           ("Help: 'float' object is not callable", """
+            `central` wants a function of the one knob that moves. `f(x, y)` is a number already; `lambda moving: f(moving, y)` is a
+            function."""),
+           ("Help: which x is which?", """
+            Inside `lambda x: …` the name x means the moving number, no longer your x. Call it something else:
+            `central(lambda moving: f(moving, y), x)`.""")],
+    solution="""
+        def two_knobs(f, x, y, dx, dy):
+            slope_x = central(lambda moving: f(moving, y), x)
+            slope_y = central(lambda moving: f(x, moving), y)
+            return slope_x * dx + slope_y * dy""",
+    explained="The last line is the box.",
+    why="Each knob brings slope × nudge, and the parts add. Every gradient in this course rests on that.",
+    mistakes=[
+        (lambda f, x, y, dx, dy: f(x + dx, y + dy) - f(x, y), "That is the change itself. Predict it, from the two slopes at (x, y)."),
+        (lambda f, x, y, dx, dy: f(x + dx, y + dy), "That is the new value. The change is asked for, predicted from the two slopes."),
+        (lambda f, x, y, dx, dy: f(x, y) + _knobs(lambda a, b, dx, dy: a * dx + b * dy)(f, x, y, dx, dy),
+         "That is the new value. Return the change alone."),
+        (lambda f, x, y, dx, dy: central_difference(f(x, y), x) * dx + central_difference(f(x, y), y) * dy,
+         "central wants a function of the one knob that moves, and f(x, y) is a number: lambda moving: f(moving, y)."),
+        (lambda f, x, y, dx, dy: central_difference(f, x) * dx + central_difference(f, y) * dy,
+         "central moves one number, and f takes two: hold the other knob still, lambda moving: f(moving, y)."),
+        (lambda f, x, y, dx, dy: 12 * dx + 9 * dy,
+         "12 and 9 are the slopes of the cell above, at its own point. Measure inside your function, from its f, x and y."),
+        (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, 2.0), 3.0) * dx + central_difference(lambda at: f(3.0, at), 2.0) * dy,
+         "Your slopes are always those at (3, 2). Measure at the x and y that come in."),
+        (lambda f, x, y, dx, dy: f(x + dx, y) - f(x, y) + f(x, y + dy) - f(x, y),
+         "Those are the real changes of each knob alone. Predict them: measure each slope with central, and multiply by its nudge."),
+        (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), x) * dx + central_difference(lambda at: f(x + dx, at), y) * dy,
+         "y's slope is measured at x + dx. Take both at (x, y): the difference is little times little."),
+        (lambda f, x, y, dx, dy: 2 * x * y * dx + x * x * dy, "Those are the slopes of x²·y. For any f, measure them with central."),
+        (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), x, dx) * dx + central_difference(lambda at: f(x, at), y, dy) * dy,
+         "central's step is not the nudge: leave its h at 1e-5, and multiply the slope by the nudge."),
+        (_knobs(lambda a, b, dx, dy: a * dy + b * dx), "Each slope took the other knob's nudge: x's slope belongs to dx."),
+        (_knobs(lambda a, b, dx, dy: a * dx + b * dx), "dx is there twice: y's slope belongs to dy."),
+        (_knobs(lambda a, b, dx, dy: a * dy + b * dy), "dy is there twice: x's slope belongs to dx."),
+        (_knobs(lambda a, b, dx, dy: a * dx + a * dy), "x's slope is there twice: dy is multiplied by y's."),
+        (_knobs(lambda a, b, dx, dy: b * dx + b * dy), "y's slope is there twice: dx is multiplied by x's."),
+        (_knobs(lambda a, b, dx, dy: (a + b) * (dx + dy)), "Both knobs were turned to measure each slope. Hold one still."),
+        (_knobs(lambda a, b, dx, dy: a * dx * b * dy), "The parts are changes that both arrive. Do changes multiply or add?"),
+        (_knobs(lambda a, b, dx, dy: a * dx - b * dy), "Subtracted: the parts add, whatever their signs."),
+        (_knobs(lambda a, b, dx, dy: a + b), "A slope is a rate. Multiply each by its own nudge."),
+        (_knobs(lambda a, b, dx, dy: a * dx), "Only x has brought its part. What does y bring?"),
+        (_knobs(lambda a, b, dx, dy: b * dy), "Only y has brought its part. What does x bring?"),
+        (_knobs(lambda a, b, dx, dy: (a * dx, b * dy)), "A single number was expected, and this holds 2"),
+        (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), dx) + central_difference(lambda at: f(x, at), dy),
+         "central's second argument is the point: measure at x and at y, then multiply by dx and by dy."),
+        printed(_knobs(lambda a, b, dx, dy: a * dx + b * dy)),
+        times(2, "Exactly double: how far apart are the two points of each central difference?"),
+        times(1e-5, "The slopes are not divided by 2 * h."),
+        times(2e-5, "The slopes are not divided by 2 * h.")],
+    planted=[(_knobs(lambda a, b, dx, dy: 2 * (a * dx + b * dy)), "Exactly double"),
+             (_knobs(lambda a, b, dx, dy: 2e-5 * (a * dx + b * dy)), "not divided"),
+             (_knobs(lambda a, b, dx, dy: abs(a * dx + b * dy)), "f(x, y) = sin(x) · y + y²")])
+def two_knobs(answer):
+    for f, x, y, dx, dy, slope_x, slope_y in [
+            (_steep, 3.0, 2.0, 0.1, 0.3, 12.0, 9.0),
+            (_mixed, 0.5, -2.0, 0.3, -0.4, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0),
+            (_mixed, 0.5, -2.0, 0.0, 0.7, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0)]:
+        expect_call(answer, f, x, y, dx, dy, gives=slope_x * dx + slope_y * dy, rtol=1e-4, hints=two_knobs.mistakes)
+
+
+@exercise(
+    "02.hidden_edge", minutes=3, difficulty="medium",
+    question="""
+        In the next graph z is made from x by an operation that you cannot see, and its local gradient is covered. All gradients are there.
+        What is under the question mark?""",
+    stub="""
+        local = ...""",
+    hints=["Which gradient arrives at the hidden operation, from the side of L? Which one leaves it, toward x?",
+           "Arrived × local = left. So divide what left by what arrived."],
+    solution="""
+        local = 10 / -4""",
+    explained="−4 arrived, 10 left, and arrived × local = left: −2.5.",
+    why="What leaves is what arrived times local, so any one of the three is known from the other two.",
+    mistakes=[
+        sign_lost(-2.5, "The right size. What arrived is negative, what left is positive: which sign was on the arrow?"),
+        upside_down(-2.5, "Upside down. Arrived × local = left: divide what left by what arrived."),
+        (0.4, "Upside down, and the sign is lost. Arrived × local = left."),
+        (-40, "You multiplied. −4 times which number is 10?"),
+        (40, "You multiplied. −4 times which number is 10?"),
+        (14, "You subtracted. Along a path gradients multiply, so undo a multiplication."),
+        (-14, "You subtracted. Along a path gradients multiply, so undo a multiplication."),
+        (6, "You added. Along a path gradients multiply, so undo a multiplication."),
+        (1, "The arrows so far said 1 because those ops were sums. Arrived × local = left: what does it have to be here?"),
+        (10, "That is what left the op and reached x. It was multiplied by something on the way."),
+        (-4, "That is what arrived at z. What multiplied it on the way to x?"),
+        (5, "That is a value, or the other arrow. Look at the gradients of z and of x."),
+        (2, "That is the value of x. Look at the gradients of z and of x.")],
+    planted=[(-2.4, "expected  another number"), ((10, -4), "A single number was expected")])
+def hidden(answer):
+    expect(answer, -2.5, tried="the local gradient on the covered edge", shown="another number", hints=hidden.mistakes)
+
+
+@exercise(
+    "02.routes", minutes=4, difficulty="medium",
+    question="""
+        $b = 3a$, $c = a^2$, $L = b \\cdot c$. What is the gradient of a at $a = 2$? Draw the graph on paper, and write the local gradients
+        on its arrows. Then walk.""",
+    stub="""
+        gradient_of_a = ...""",
+    hints=["Two routes: a → b → L and a → c → L. The local gradients on the first are 3 and c.",
+           ("Help: I get 288", """
+            At a = 2: b = 6 and c = 4. Through b: 4 · 3. Through c: 6 · 4. Each is a change that arrives at L. Do changes multiply or
+            add?""")],
+    solution="""
+        a = 2
+        b, c = 3 * a, a**2
+        through_b = c * 3           # ∂L/∂b · ∂b/∂a
+        through_c = b * 2 * a       # ∂L/∂c · ∂c/∂a
+        gradient_of_a = through_b + through_c""",
+    explained="12 + 24 = 36. Another way to see it: $L = 3a^3$, whose slope is $9a^2 = 36$. Draw it: `draw_graph` is yours now.",
+    why="12 through b and 24 through c. Each route is a change that arrives, and changes add.",
+    mistakes=[
+        multiplied(12, 24),
+        (12, "That is one route, the one through b. What arrives through c?"),
+        (24, "That is the value of L, or the one route through c. What arrives through b?"),
+        local_alone(3 + 4, "That is the sum of a's own two arrows, both local. Carry each on to L first."),
+        (17, "Along one route the arrows multiply; only then do you add the routes."),
+        (70, "Keep the routes apart: 3 belongs to b's arrow alone, 4 to c's."),
+        (48, "Through c everything was multiplied, b · c · 2: what stands on the arrow from c to L is b, and on a's arrow 2a = 4."),
+        (16, "12 through b is right, and 4 is a's own arrow to c: carry it on to L, where b multiplies it."),
+        (6, "That is b. What arrives at a comes over two routes."),
+        (34, "Two arrows are swapped: in L = b·c the arrow of b carries c, and the arrow of c carries b."),
+        (28, "Keep the routes apart: each arrow of a goes on through its own arrow to L."),
+        (18, "b alone can change by 3; but L = b·c multiplies that by c, which is 4. And there is another route."),
+        (20, "Is ∂c/∂a = 2a taken at a = 2? That is 4. And what arrives at c is b = 6."),
+        (10, "That is the sum of the last two arrows. Each has to be multiplied by the arrow before it."),
+        (3, "That is b's own arrow, ∂b/∂a. Carry it on to L; and there is another route."),
+        (lambda got, expected: "The letters still mean what earlier cells gave them: a is 10 there. Put a = 2 first, or the numbers."
+         if isinstance(got, Tensor) else None)],
+    planted=[(Tensor(900.0), "Put a = 2 first"), (35.9, "expected  another number"),
+             ((12, 24), "A single number was expected, and this holds 2")])
+def routes(answer):
+    expect(answer, 36, tried="∂L/∂a at a = 2", shown="another number", hints=routes.mistakes)

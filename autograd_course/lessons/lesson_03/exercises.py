@@ -1,0 +1,243 @@
+"""Lesson 03: the rules of + − × ÷ and of constant powers."""
+import numpy as np
+
+import autograd_lib as ag
+
+from ...ask import exercise, expect, expect_call, expect_rule, is_stub, of_rule
+from ...ask.mistakes import sign_lost
+from ...ask.texts import Question, card, prediction, recall
+from ...ask.verdict import NotYet, brief
+
+recall("03", [
+    Question("A value goes into two slots, and 50 comes back from each. What is its gradient? (Lesson 02)", 100,
+             "**100**. Each slot is a path of its own, and over paths you add."),
+    Question("The gradient that arrives at an operation is −4, and the local gradient of x is 2.5. What goes to x? (02)", -10,
+             "What arrives times local: −4 · 2.5 = **−10**."),
+    Question("You measure a slope by a central difference, with h = 1e-5 and with h = 1e-12. Which is nearer the truth? (01)",
+             "h = 1e-5", "**h = 1e-5**: at 1e-12 rounding has eaten all but a few digits.", ["h = 1e-5", "h = 1e-12"])])
+
+prediction(
+    "03.corner", question="""A rectangle 3 by 2: both sides grow by 0.1. What share of the growth is the corner, in percent? And when
+        both grow by 0.01?""",
+    answer={"at 0.1": 2, "at 0.01": 0.2}, tolerance=0.08,
+    reveal="""At 0.1: the strips are 0.2 and 0.3, the corner 0.01, which is about **2 %** of 0.51. At 0.01 the strips are ten times
+        smaller and the corner a *hundred* times: about **0.2 %**. Nudge times nudge loses against nudge.""")
+
+prediction(
+    "03.own", question="""$z = x \\cdot y$ at $x = 3$, $y = 2$. You double x. What happens to $\\partial z / \\partial x$? And to
+        $\\partial z / \\partial y$?""",
+    answer={"∂z/∂x": "stays", "∂z/∂y": "doubles"},
+    choices={"∂z/∂x": ["stays", "doubles", "halves"], "∂z/∂y": ["stays", "doubles", "halves"]},
+    reveal="""∂z/∂x **stays** 2: a wider rectangle has the same height, so another bit of width adds as much as before. ∂z/∂y **doubles**,
+        from 3 to 6. The rule for x uses y, and the rule for y uses x.""")
+
+prediction(
+    "03.divide", question="""$z = x / y$ at $x = 6$, $y = 2$. You raise y a little. Does z rise or fall? And how fast: what is
+        $\\partial z / \\partial y$?""",
+    answer={"z": "falls", "∂z/∂y": -1.5}, choices={"z": ["rises", "falls"]},
+    reveal="""It **falls**, at the rate **−1.5**. Six shared among more people gives each less. The number comes from the next lines.""")
+
+prediction(
+    "03.pattern", question="The slopes of $x$, $x^2$, $x^3$, $x^4$ at $x = 2$ are 1, 4, 12, 32. What is the slope of $x^5$ there?",
+    answer=80,
+    reveal="**80**. They are 1 · 1, 2 · 2, 3 · 4 and 4 · 8: the exponent, times the power before. So 5 · 16.")
+
+card("03", [
+    "Product: two strips, and a corner that vanishes. ∂z/∂x = y and ∂z/∂y = x.",
+    "The rule for one slot never contains that slot's own value, where the op is linear in it.",
+    "x in both slots of a product: two arrivals, 2x.",
+    "Quotient: the product rule read backward, dx = y dz + z dy. So 1/y, and −z/y.",
+    "5 − x: x is in the second slot, where the sign is −.",
+    "Power: n·xⁿ⁻¹, also for negative n and for roots, where x > 0."])
+
+
+@exercise(
+    "03.square", minutes=3, difficulty="easy",
+    question="""
+        The same Tensor in both slots: $L = x \\cdot x$, written as `ag.multiply(x, x)`. What is the gradient of x at $x = 3$?""",
+    stub="""
+        gradient_of_x = ...""",
+    hints=["How many arrows run from x to the product? What is the local gradient on each?",
+           ("Help: I get 3", "That is what arrives through one slot. There are two slots, and one x: how many arrivals?")],
+    solution="""
+        gradient_of_x = 3 + 3      # through the first slot y = 3 arrives, through the second x = 3""",
+    explained="Each slot brings what stands in the other one, and over paths you add. It is the $2x$ from school.",
+    why="Two slots, one x: two arrivals, and they add.",
+    mistakes=[
+        (3, "That is one arrival. Two slots, one x: how many arrivals?"),
+        (9, "That is the value of L, or the two local gradients multiplied. Over paths you add."),
+        (2, "That is the slope of x · 2. What stands in the other slot is x itself."),
+        (1, "That is the gradient of L. What does it become on the two arrows?"),
+        sign_lost(6)],
+    planted=[(6.1, "another number"), ((3, 3), "A single number")])
+def square(answer):
+    expect(answer, 6, tried="the gradient of x in multiply(x, x), at x = 3", shown="another number", hints=square.mistakes)
+
+
+# What goes wrong in the two rules of x / y at g = 10, z = 3, x = 6, y = 2.
+WRONG_X = [(-15, "Your gradient for x is y's: are the two rules swapped?"),
+           (0.5, "The upstream gradient is missing: multiply by what arrives, g."),
+           (20, "That multiplies by y. Double y: does z follow x more strongly, or less?"), (-5, "Raise x: does z fall?"),
+           (10, "Raise x by 1: z rises by 1 / y only.")]
+WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
+           (-1.5, "The upstream gradient is missing: multiply by what arrives, g."),
+           (15, "The right size with the wrong sign. Raise y a little: does z rise?"),
+           (-30, "One division is missing: it is z / y, or x / y²."), (-2.5, "That is −1 / y². Where is the x that is shared?"),
+           (-5, "That is −1 / y. How much is shared matters too: z is in it."),
+           (-7.5, "One division too many: −z / y, or −x / y². z is divided by y already."),
+           (-60, "That multiplies by y. Solved for dz, everything is divided by y."),
+           (lambda g, z, x, y: -g * x / y ^ 2, "A power is ** in Python: ^ is something else.")]
+
+
+@exercise(
+    "03.divide", minutes=6, difficulty="medium",
+    question="""
+        Write both rules of $z = x / y$ the way the library does: each takes g, z, x and y, and returns what goes to its slot. The
+        local gradients are what stands before dx and dy, signs included.""",
+    stub="""
+        divide_x = lambda g, z, x, y: ...
+        divide_y = lambda g, z, x, y: ...""",
+    hints=["What goes to a slot is what arrives, g, times what stands before dx or dy.",
+           ("Help: the sign is wrong", "Raise y a little. Does z rise? The local gradient of y has to say so."),
+           ("Help: how do I get by without z?",
+            "You need not: z is passed in. If you like, $z / y$ is $x / y^2$, and the check takes either form.")],
+    solution="""
+        divide_x = lambda g, z, x, y: g / y
+        divide_y = lambda g, z, x, y: -g * z / y""",
+    explained="`-g * x / y**2` is the same number, with one multiplication more.",
+    why="Division needed no limit of its own: it is the product rule, read backward.",
+    planted=[
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: g * z / y), "wrong sign"),
+        ((lambda g, z, x, y: -g * z / y, lambda g, z, x, y: g / y), "are the two rules swapped"),
+        ((lambda g, z, x, y: 1 / y, lambda g, z, x, y: -z / y), "upstream gradient is missing"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g / y), "z is in it"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * x / y), "One division is missing"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g / y**2), "Where is the x"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * z / y**2), "One division too many"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * z * y), "divided by y"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * x / y ^ 2), "A power is **"),
+        ((lambda g, z, x, y: g * y, lambda g, z, x, y: -g * z / y), "multiplies by y"),
+        ((lambda g, z, x, y: g, lambda g, z, x, y: -g * z / y), "1 / y only"),
+        ((lambda g, z, x, y: g // y, lambda g, z, x, y: -g * z / y), "rule for x"),
+        ((lambda g, z, x, y: g / y, lambda g, z, x, y: print(-g * z / y)), "rule for y")])
+def divide(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    rule_x, rule_y = answer
+    for rule, slot, local, hints in [(rule_x, "x", 1 / 2, WRONG_X), (rule_y, "y", -3 / 2, WRONG_Y)]:      # the numbers of the text first
+        expect_call(rule, 10.0, 3.0, 6.0, 2.0, gives=10 * local, hints=hints,
+                    tried=f"the rule for {slot} of divide, with g = 10, z = 3, x = 6, y = 2")
+    expect_rule(rule_x, ag.divide, 0)
+    expect_rule(rule_y, ag.divide, 1)
+
+
+# What goes wrong where an op is linear: a value in the rule, or the value in its place.
+NO_VALUE = "A value is in it. Raise that input by 1: z moves by 1 or by −1, whatever the values are."
+LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of what arrives, g."),
+          (lambda g, z, *xs: g * xs[0], NO_VALUE), (lambda g, z, *xs: -g * xs[0], NO_VALUE),
+          (lambda g, z, *xs: g * xs[-1], NO_VALUE), (lambda g, z, *xs: -g * xs[-1], NO_VALUE)]
+
+
+@exercise(
+    "03.drill", minutes=5, difficulty="easy",
+    question="""
+        Three more, from the definition in your head: how does z move when one input does? $z = x - y$, and $z = -x$. (For $z = x + y$ you
+        wrote both rules in lesson 02: `g` and `g`.)""",
+    stub="""
+        subtract_x = lambda g, z, x, y: ...
+        subtract_y = lambda g, z, x, y: ...
+        negative_x = lambda g, z, x: ...""",
+    hints=["Raise y in $x - y$ by 1: z falls by exactly 1, wherever you stand.",
+           ("Help: I wrote -1", "That is the local gradient. What goes to the slot is what arrives, times it.")],
+    solution="""
+        subtract_x = lambda g, z, x, y: g
+        subtract_y = lambda g, z, x, y: -g
+        negative_x = lambda g, z, x: -g""",
+    explained="No x and no y on the right: these graphs are straight, and a straight line has the same slope everywhere.",
+    why="Where an op is linear, its rule needs no value at all: nothing has to be kept for the way back.",
+    planted=[
+        ((lambda g, z, x, y: g, lambda g, z, x, y: g, lambda g, z, x: -g), "wrong sign"),
+        ((lambda g, z, x, y: -g, lambda g, z, x, y: g, lambda g, z, x: -g), "wrong sign"),
+        ((lambda g, z, x, y: 1, lambda g, z, x, y: -1, lambda g, z, x: -1), "upstream gradient is missing"),
+        ((lambda g, z, x, y: g, lambda g, z, x, y: -g, lambda g, z, x: g), "wrong sign"),
+        ((lambda g, z, x, y: g * x, lambda g, z, x, y: -g * y, lambda g, z, x: -g), "A value is in it"),
+        ((lambda g, z, x, y: g, lambda g, z, x, y: -g * y, lambda g, z, x: -g), "A value is in it"),
+        ((lambda g, z, x, y: g, lambda g, z, x, y: -g, lambda g, z, x: -g * x), "A value is in it"),
+        ((lambda g, z, x, y: g, lambda g, z, x, y: -g, lambda g, z, x: -x), "That is z")])
+def drill(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    for rule, row, arg, xs in zip(answer, [ag.subtract, ag.subtract, ag.negative], [0, 1, 0], [(6.0, 2.0), (6.0, 2.0), (6.0,)]):
+        z = row.function(*xs)
+        said = ", ".join(f"{letter} = {x:g}" for letter, x in zip("xy", xs))
+        expect_call(rule, 10.0, z, *xs, gives=row.rules[arg](10.0, z, *xs), hints=[*LINEAR, *of_rule(row, arg, inputs=[xs])],
+                    tried=f"the rule for {'xy'[arg]} of {row.name}, with g = 10, z = {brief(z)}, {said}")
+        expect_rule(rule, row, arg)
+
+
+@exercise(
+    "03.reflected", minutes=4, difficulty="medium",
+    question="""
+        Python uses subtract and divide for `5 - x` and `8 / x` too; the 5 and the 8 are constants and want no gradient. At $x = 2$, what
+        is the slope of $5 - x$? And of $8 / x$? Give both.""",
+    stub="""
+        slope_of_5_minus_x = ...
+        slope_of_8_over_x = ...""",
+    hints=["Which slot is x in, the first or the second?",
+           ("Help: I get 1 and 0.5", "Those are the rules of the first slot. There stand the 5 and the 8, which want nothing.")],
+    solution="""
+        slope_of_5_minus_x = -1            # the second slot of subtract
+        slope_of_8_over_x = -4 / 2         # the second slot of divide: −z/y, with z = 4""",
+    explained="For Python these are `x.__rsub__(5)` and `x.__rtruediv__(8)`: the same two operations, their arguments exchanged.",
+    why="A reflected operator needs no rule of its own, only the right slot.",
+    mistakes=[
+        ((1, 0.5), "Those are the first slots. Which slot is x in?"),
+        ((-1, 0.5), "The second number is for the first slot. In 8 / x, which slot is x in?"),
+        ((1, -2), "The first number is for the first slot. In 5 − x, which slot is x in?"),
+        ((-1, 2), "Raise x: does 8 / x rise?"),
+        ((-1, -0.5), "Its local gradient is −z / y. Here z is 4."),
+        ((-1, -4), "−z, and then divided by y, which is 2 here."),
+        ((-1, -1), "One division too many: −z / y, and z is 8 / 2 already."),
+        ((-1, -0.25), "That is the slope of 1 / x. Here 8 is shared."),
+        ((3, -8), "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?"),
+        ((3, 4), "Those are the values. The slopes are asked for.")],
+    planted=[((-1, -1.4), "Number 2 of 2 differs"), (-1, "2 values were expected"), ((-2, -1), "in the wrong order")])
+def reflected(answer):
+    expect(answer, (-1, -2), tried="the slopes of 5 − x and of 8 / x at x = 2", shown="two other numbers", hints=reflected.mistakes)
+
+
+@exercise(
+    "03.power", minutes=5, difficulty="medium",
+    question="""
+        Write the rule of $z = x^y$ for a constant exponent: what goes to x. (The exponent is the second input, so it is called y, and
+        not n.)""",
+    stub="""
+        power_x = lambda g, z, x, y: ...""",
+    hints=["The box says $n \\cdot x^{n-1}$, and n is called y. What arrives multiplies it.",
+           ("Help: I could use z", "$z / x$ is $x^{n-1}$, as long as x is not 0. What happens there?")],
+    solution="""
+        power_x = lambda g, z, x, y: g * y * x ** (y - 1)""",
+    explained="With `g * y * z / x` the slope of $x^2$ at 0 would be 0 / 0, which is nan, and it is 0.",
+    why="One line for every constant exponent: whole, negative, or a fraction.",
+    mistakes=[
+        (lambda g, z, x, y: g * y * x**y, "The power before: the exponent is one less."),
+        (lambda g, z, x, y: g * y * x**y - 1, "Python takes the power first: x ** y - 1 is (x ** y) - 1. Brackets, around y - 1."),
+        (lambda g, z, x, y: g * n * x ** (n - 1), "The exponent comes in as y: there is no n."),      # noqa: F821
+        (lambda g, z, x, y: g * y * x ^ (y - 1), "A power is ** in Python: ^ is something else."),
+        (lambda g, z, x, y: g * y * z ** (y - 1), "z is the power already. What is raised again is x."),
+        (lambda g, z, x, y: g * x ** (y - 1), "The exponent comes down as a factor: where is it?"),
+        (lambda g, z, x, y: g * 3 * x**2, "That is the rule of the cube alone. The exponent is y."),
+        (lambda g, z, x, y: g * (y - 1) * x ** (y - 1), "The factor is the exponent itself; only the power has one less."),
+        (lambda g, z, x, y: g * x * y ** (x - 1), "x and y have changed places: x is what is raised, y is how often."),
+        *of_rule(ag.power, 0, inputs=[(2.0, 3.0), (1.5, -1.0)])],
+    planted=[(lambda g, z, x, y: g * y * z / x, "Where x is 0")])
+def power(answer):
+    if is_stub(answer):
+        raise NotYet
+    with np.errstate(all="ignore"):
+        expect_call(answer, 10.0, 32.0, 2.0, 5.0, gives=800.0, tried="the rule for x of power, with g = 10, z = 32, x = 2, y = 5",
+                    hints=power.mistakes)
+        expect_call(answer, 10.0, np.float64(0), np.float64(0), 2.0, gives=0.0,
+                    tried="the rule for x of power, with g = 10, z = 0, x = 0, y = 2",
+                    hints=[(np.nan, "Where x is 0, z / x is 0 / 0. The power before has no such hole.")])
+        expect_rule(answer, ag.power, 0, inputs=[(2.0, 3.0), (0.0, 2.0), (1.5, -1.0), (4.0, 0.5), (np.array([0.5, 2.0, 3.0]), 3.0)])

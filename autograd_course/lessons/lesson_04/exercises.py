@@ -1,0 +1,439 @@
+"""Lesson 04: the rules of functions, of an exponent that moves, and of what has kinks."""
+from inspect import signature
+
+import numpy as np
+
+import autograd_lib as ag
+from autograd_lib import ops
+
+from ...ask import Wrong, exercise, expect, expect_call, expect_rule, is_stub, of_rule
+from ...ask.compare import returned
+from ...ask.mistakes import printed
+from ...ask.texts import Question, card, prediction, recall
+from ...ask.verdict import NotYet, brief
+
+recall("04", [
+    Question("$z = x / y$. What is $\\partial z / \\partial y$, written with z? (Lesson 03)", "−z / y", "**−z / y**: raise y, and z falls.",
+             ["1 / y", "z / y", "−z / y", "−x / y"]),
+    Question("On the way from x to L lie two operations, with the local gradients 3 and −2. What is the gradient of x? (02)", -6,
+             "**−6**. Along a path you multiply."),
+    Question("What does the central difference say of $\\lvert x \\rvert$ at 0, and why? (01)", 0,
+             "**0**, the mean of −1 on the left and 1 on the right. It says so without a warning.")])
+
+prediction(
+    "04.steepest", question="""Below, the slope of tanh is drawn over its *output* z. At which z is it largest? At $x = 20$, z is
+        almost 1 and the true slope 1.7e-17: which float does $1 - z^2$ give there?""",
+    answer={"steepest at z =": 0, "at x = 20": "exactly 0.0"},
+    choices={"at x = 20": ["exactly 0.0", "1.7e-17", "2.2e-16, which is eps"]},
+    reveal="""At **z = 0**, where the slope is 1. And **exactly 0.0**: the output differs from 1 by 8.5e-18, floats just below 1
+        are 1.1e-16 apart, so z *is* 1.0, and $1 - z^2$ is 0.""")
+
+prediction(
+    "04.saturated", question="""z = tanh x ought to be 1. A walk downhill begins at $x = -20$, and takes 1000 steps at the rate 1, each
+        against the gradient. Where is x then?""",
+    answer=-20,
+    reveal="""Still at **−20**. The gradient is exactly 0.0, so every step is. The output is −1, as wrong as it can be, and nothing says so
+        to x.""")
+
+prediction(
+    "04.turned", question="exp has the slope 5 where its height is 5. What is the slope of log at $x = 5$?",
+    answer=0.2,
+    reveal="**1/5 = 0.2**. On exp, a small step to the right takes you 5 times as far up. Turn the paper: a fifth as far up.")
+
+prediction(
+    "04.at_zero", question="""relu(x) is x where x is positive, else 0. Measure its slope at 0 by a central difference: what comes out
+        with h = 0.1? And with h = 1e-5?""",
+    answer={"h = 0.1": 0.5, "h = 1e-5": 0.5},
+    reveal="""**0.5** both times: from −h to h the graph rises by h, and h / 2h is ½. It is the average of two slopes, 0 on the left and 1
+        on the right, and no h brings those together. Nowhere does relu have the slope ½.""")
+
+card("04", [
+    "exp: the slope is the value, g · z. It rests on (eʰ − 1)/h → 1.",
+    "Read off the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). Nobody needs x.",
+    "log: exp turned over, 1/x. An exponent that moves: z · log x, for bases above 0.",
+    "Saturated is stuck, not finished: no gradient gets through, however wrong the output is.",
+    "A kink has no slope. The library states one; a difference there gives the mean of two.",
+    "exp of a large number overflows: write it with e^−|x|, which never exceeds 1."])
+
+
+GS = np.array([0.5, -2.0, 3.0, 1.5, -1.0])
+
+
+def _expect(rule, row, arg, inputs, mistakes):
+    """As expect_rule, on `inputs`, arrays of one length: a mistake is told from others by all of their entries; then on each entry."""
+    g, z = GS[:np.size(inputs[arg])], row.function(*inputs)
+    letters = list(signature(row.rules[arg]).parameters)[2:]
+    tried = f"{row.name}, the rule for {letters[arg]}, with g = {brief(g)}, " + ", ".join(
+        f"{letter} = {brief(x)}" for letter, x in zip(letters, inputs))
+    expect_call(rule, g, z, *inputs, gives=row.rules[arg](g, z, *inputs) + 0.0, tried=tried,       # −0. would be shown as such
+                hints=[*mistakes, *of_rule(row, arg, inputs=[inputs])])
+    expect_rule(rule, row, arg, inputs=list(zip(*np.broadcast_arrays(*inputs))))
+
+
+FROM_Z = [
+    [(lambda g, z, x: g / 2 * z, "Python reads g / 2 * z as (g / 2) * z. It takes g / (2 * z)."),
+     (lambda g, z, x: g / z, "Exactly double: z stands in the product twice, so 2z dz ≈ dx."),
+     (lambda g, z, x: g / 2 * z ** -0.5, "z is the root already: no second root of it."),
+     (lambda g, z, x: 2 * g * z, "From dx ≈ 2z dz the slope dz/dx is 1 divided by 2z: upside down."),
+     (lambda g, z, x: g / 2 * x**-1 / 2, "Python takes the power first: x**-1/2 is (x**-1)/2. And with z it needs no power."),
+     (lambda g, z, x: g * z * (1 - z), "That is the sigmoid's: are the two exchanged?")],
+    [(lambda g, z, x: g * (1 - z * z), "That is tanh's rule. ① · ② is z (q − 1)/q, and 1/q is z."),
+     (lambda g, z, x: g * z * 1 - z, "Python multiplies first: 1 - z wants parentheses."),
+     (lambda g, z, x: g * z * z * (1 - z), "One z too many: ① · ② is z times (1 − 1/q)."),
+     (lambda g, z, x: g * z ^ 2, "A power is ** in Python: ^ is something else."),
+     (lambda g, z, x: g * (1 - z), "A factor z is missing: ① is −z/q, and 1/q is z."),
+     (lambda g, z, x: -g * z * z, "That is ① with z for 1/q. It goes on through q: multiply by ②.")]]
+
+
+@exercise(
+    "04.from_z", minutes=5, difficulty="medium",
+    question="""
+        Write both rules so that they read g and z alone. (x is passed in to fit the table.)""",
+    stub="""
+        sqrt_x = lambda g, z, x: ...
+        sigmoid_x = lambda g, z, x: ...""",
+    hints=["① is $-z/q$, as in $z = x/y$. ② is $-e^{-x}$, which is $1 - q$.",
+           "① · ② is $z\\,(q - 1)/q$. That is z times $1 - 1/q$, and $1/q$ is …",
+           ("Help: I have g * x * (1 - x)", "Feed it z: x is gone. The formula is about the sigmoid's output.")],
+    solution="""
+        sqrt_x = lambda g, z, x: g / (2 * z)
+        sigmoid_x = lambda g, z, x: g * z * (1 - z)""",
+    explained="$z\\,(1 - z)$ is largest at z = ½, where it is ¼: a sigmoid passes on a quarter of what arrives, at best.",
+    why="Whoever keeps z can throw x away: on the way back nothing is computed twice.",
+    planted=[
+        *((((wrong, lambda g, z, x: g * z * (1 - z))), hint) for wrong, hint in FROM_Z[0]),
+        *((((lambda g, z, x: g / (2 * z), wrong)), hint) for wrong, hint in FROM_Z[1]),
+        ((lambda g, z, x: g / (2 * z), lambda g, z, x: g * x * (1 - x)), "x stands where z belongs"),
+        ((lambda g, z, x: g / (2 * x), lambda g, z, x: g * z * (1 - z)), "x stands where z belongs"),
+        ((lambda g, z, x: g / (2 * z), lambda g, z, x: g * np.exp(-x) * z * z), "reads x"),
+        ((lambda g, z, x: g / (2 * np.sqrt(x)), lambda g, z, x: g * z * (1 - z)), "reads x"),
+        ((lambda g, z, x: 1 / (2 * z), lambda g, z, x: z * (1 - z)), "upstream gradient is missing"),
+        ((lambda g, z, x: g / (2 * z), lambda g, z, x: g * z * (z - 1)), "wrong sign")])
+def from_z(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    for rule, row, z, mistakes in zip(answer, [ag.sqrt, ag.sigmoid], [4.0, 0.25], FROM_Z, strict=True):
+        _expect(rule, row, 0, [np.array([0.25, 1.5, 4.0])], mistakes)
+        tried = f"the rule of {row.name}, with g = 1, z = {z:g}, and x gone (nan)"
+        right = row.rules[0](1.0, z, np.nan)
+        try:
+            expect(returned(rule, 1.0, z, np.nan, tried=tried, shown=f"{right:g}"), right, tried=tried)
+        except Wrong as wrong:
+            raise Wrong(*wrong.args[:3], "The right number, but it reads x. Say it with z.") from None
+
+
+LOG_OF_SIZE = (lambda g, z, x, y: g * z * np.log(np.abs(x)),
+               "log of |x| invents a slope, 9.89: at base −3 an exponent of 2 can be neither raised nor lowered. (Published, in fact.)")
+
+
+TURN = [
+    [(lambda g, z, x: g * x, "x is the slope of exp at that height. Turned over: 1 divided by it."),
+     (lambda g, z, x: g * z, "That is exp's rule. Turned over, the slope is 1 divided by the height of exp, which is x."),
+     (lambda g, z, x: g / np.exp(x), "The height of exp is taken where log came from, at z: it is x itself.")],
+    [(lambda g, z, x, y: g * z * np.log(z), "log z is the whole exponent, y log x. ④ is log x alone."),
+     (lambda g, z, x, y: g * z, "That is ③ alone. p = y log x has a slope too: ④."),
+     (lambda g, z, x, y: g * z / x, "log x is no input here: x is held, so log x is a plain number, and ④ is that number."),
+     (lambda g, z, x, y: g * z * y, "In p = y log x it is y that moves: its slope is what stands before y."),
+     (lambda g, z, x, y: g * z * y / x, "That is lesson 03's rule, for the base. Here the base is held, and y moves: ④ is log x."),
+     (lambda g, z, x, y: g * z * np.ln(x), "NumPy's natural logarithm is called np.log."),
+     (lambda g, z, x, y: g * z * RIGHT[0](x), "That calls a rule, which wants g, z and x. The logarithm itself is np.log(x)."),
+     (lambda g, z, x, y: g * np.log(x), "That is ④ alone. p went through exp, whose slope is its height: z."),
+     (lambda g, z, x, y: g * z * np.log(y), "The log of the base: in p = y log x, y is what moves, and log x stands before it.")]]
+
+
+@exercise(
+    "04.turn", minutes=4, difficulty="medium",
+    question="""
+        Write both: the rule of $z = \\log x$, and what goes to the *exponent* y in $z = x^y$. In code log is `np.log`.""",
+    stub="""
+        log_x = lambda g, z, x: ...
+        power_y = lambda g, z, x, y: ...""",
+    hints=["The rule of log is the box: what arrives, times 1/x.",
+           "③ is z, for p went through exp. ④ is $\\log x$: in $p = y \\log x$ only y moves.",
+           ("Help: I have g * y * x ** (y - 1)", "That is lesson 03's rule, for the base. Here the base is held, and the exponent moves.")],
+    solution="""
+        log_x = lambda g, z, x: g / x
+        power_y = lambda g, z, x, y: g * z * np.log(x)""",
+    explained="$z \\cdot \\log x$: exp's rule with a factor. At the base e, $\\log e = 1$, and it is exp's own. (Let x move in "
+              "$e^{y \\log x}$: z · y/x, lesson 03's rule, now for every exponent.)",
+    why="Two rules without a limit of their own: both came from exp.",
+    planted=[
+        *((((wrong, lambda g, z, x, y: g * z * np.log(x))), hint) for wrong, hint in TURN[0]),
+        *((((lambda g, z, x: g / x, wrong)), hint) for wrong, hint in TURN[1]),
+        ((lambda g, z, x: g / z, lambda g, z, x, y: g * z * np.log(x)), "z stands where an input belongs"),
+        ((lambda g, z, x: 1 / x, lambda g, z, x, y: z * np.log(x)), "upstream gradient is missing"),
+        ((lambda g, z, x: g / x, lambda g, z, x, y: g * y * x ** (y - 1)), "lesson 03's rule"),
+        ((lambda g, z, x: g / x, lambda g, z, x, y: g * z * np.log10(x)), "base"),
+        ((lambda g, z, x: g / x, LOG_OF_SIZE[0]), "invents a slope")])
+def turn(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    rule_x, rule_y = answer
+    with np.errstate(all="ignore"):
+        _expect(rule_x, ag.log, 0, [np.array([0.5, 1.5, 4.0])], TURN[0])
+        _expect(rule_y, ag.power, 1, [np.array([2.0, 0.5, 3.0]), np.array([3.0, 0.5, -1.0])], TURN[1])
+        expect_call(rule_y, 1.0, 9.0, -3.0, 2.0, gives=np.nan, tried="the rule for y, with g = 1, z = 9, x = −3, y = 2",
+                    shown="nan: there is no slope", hints=[LOG_OF_SIZE])
+
+
+X = np.array([-1.5, 0.0, 2.0, 0.7])
+SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(wrong rule, hint), …]
+    (ag.relu, 0, [X], [
+        (lambda g, z, x: g * (x >= 0), "At 0 itself the library states 0: > and not >=."),
+        (lambda g, z, x: g * ((x > 0) + 0.5 * (x == 0)),
+         "0.5 at 0 is what a difference measures: the average of which two slopes? Stated is 0."),
+        (lambda g, z, x: np.maximum(g, 0), "That switches by g. It is x that decides: where x > 0 all of g passes, a negative g too."),
+        (lambda g, z, x: g if x > 0 else 0, "x may be an array, and if wants one truth. In a product x > 0 is 1 or 0, entry by entry.")]),
+    (ag.abs, 0, [X], [
+        (lambda g, z, x: np.where(x > 0, g, -g), "At 0 that gives −g, and stated is 0. np.sign(0) is 0."),
+        (lambda g, z, x: g * np.where(x >= 0, 1, -1), "At 0 itself the library states 0. np.sign(0) is 0."),
+        (lambda g, z, x: g * x / np.abs(x), "x / |x| is 0 / 0 at the kink, and that is nan. np.sign(0) is 0."),
+        (lambda g, z, x: g * ((x > 0) - (x < 0)),
+         "NumPy subtracts no True from False. g * (x > 0) - g * (x < 0) works, and np.sign is shorter."),
+        (lambda g, z, x: g * (x > 0), "On the left z rises when x falls: the slope there is −1, not 0."),
+        (lambda g, z, x: np.abs(g), "That is the size of g. It is x that decides: on the left the slope is −1."),
+        (lambda g, z, x: g * np.abs(x), "The size of x is the value. Its slope is −1, 0 or 1.")]),
+    (ag.maximum, 0, [np.array([2.0, 5.0, 3.0]), np.array([5.0, 2.0, 3.0])], [
+        (lambda g, z, x, y: g * (x >= y), "At the tie all of g goes to x. Half of it belongs to y."),
+        (lambda g, z, x, y: g * (x > y), "At the tie nothing comes. Half of g belongs to x."),
+        (lambda g, z, x, y: np.where(x == y, g / 2, g), "The tie is right. Where y is larger nothing goes to x."),
+        (lambda g, z, x, y: g * (x > y) + 0.5 * (x == y), "At the tie half of g, not half of 1."),
+        (lambda g, z, x, y: g / 2 * ((x > y) + (x == y)), "Half of g at the tie alone: where x is larger, all of it.")]),
+    (ag.where, 1, [np.array([True, False]), np.array([3.0, 2.0]), np.array([5.0, 6.0])], [
+        (lambda g, z, c, x, y: g, "Where c is False z is y, and nothing goes to x."),
+        (lambda g, z, c, x, y: np.where(c, x, 0), "That is a value. What goes to x is g, or nothing."),
+        (lambda g, z, c, x, y: np.where(c, x, y), "That is z, the value. What goes to x is g, or nothing."),
+        (lambda g, z, c, x, y: np.where(c, g), "np.where takes three: the condition, what where it holds, and what elsewhere."),
+        (lambda g, z, c, x, y: np.where(c, g, y), "Where c is False nothing goes to x: 0, not y."),
+        (lambda g, z, c, x, y: np.where(c, g * x, 0), "Where c is True z is x itself: the slope is 1.")])]
+RIGHT = (lambda g, z, x: g * (x > 0), lambda g, z, x: g * np.sign(x), lambda g, z, x, y: g * (x > y) + g / 2 * (x == y),
+         lambda g, z, c, x, y: np.where(c, g, 0))
+
+
+def _but(right, i, rule):
+    """The right rules, with another one in place of number i."""
+    return right[:i] + (rule,) + right[i + 1:]
+
+
+@exercise(
+    "04.switches", minutes=5, difficulty="medium",
+    question="""
+        Four rules for x, with what is stated at the kinks. In a product a comparison such as `x > 0` is 1 or 0: that does without an
+        `if`, for whole arrays too. `np.where(c, a, b)` is a where c is true, else b.""",
+    stub="""
+        relu_x = lambda g, z, x: ...
+        abs_x = lambda g, z, x: ...
+        maximum_x = lambda g, z, x, y: ...
+        where_x = lambda g, z, c, x, y: ...""",
+    hints=["relu: `g * (x > 0)`, with the parentheses. That is g or 0, and 0 at the kink, as stated.",
+           "`np.sign(x)` is −1, 0 or 1. For the maximum add two terms: one where x wins, one where they tie.",
+           ("Help: the maximum is wrong at 3 and 3", "A tie is shared: half of g goes to each.")],
+    solution="""
+        relu_x = lambda g, z, x: g * (x > 0)
+        abs_x = lambda g, z, x: g * np.sign(x)
+        maximum_x = lambda g, z, x, y: g * (x > y) + g / 2 * (x == y)
+        where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
+    explained="Each is a switch: all of g, or nothing; only a tie is shared. (relu(x) is maximum(x, 0), and at 0 one states 0, the other "
+              "½: a stated rule belongs to the op.)",
+    why="No limits were needed: between its kinks each of them is a straight line.",
+    planted=[
+        *((_but(RIGHT, i, wrong), hint) for i, (*_, mistakes) in enumerate(SWITCHES) for wrong, hint in mistakes),
+        (_but(RIGHT, 0, lambda g, z, x: g * z), "g times the value"),
+        (_but(RIGHT, 0, lambda g, z, x: 1.0 * (x > 0)), "upstream gradient is missing"),
+        (_but(RIGHT, 1, lambda g, z, x: -g * np.sign(x)), "wrong sign"),
+        (_but(RIGHT, 2, lambda g, z, x, y: g * (x < y) + g / 2 * (x == y)), "swapped"),
+        (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, 0, g)), "swapped")])
+def switches(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    with np.errstate(all="ignore"):
+        for rule, (row, arg, inputs, mistakes) in zip(answer, SWITCHES, strict=True):
+            _expect(rule, row, arg, inputs, mistakes)
+
+
+DRILL = [
+    [(lambda g, z, x: g * np.cos(np.radians(x)), "x is in radians already, as in every formula for a slope."),
+     (lambda g, z, x: g * np.sin(x), "That is the value. The slope of sin is cos.")],
+    [(lambda g, z, x: g * np.cos(x), "That is the value. The slope of cos is −sin."),
+     (lambda g, z, x: -g * np.cos(x), "The minus is right. The slope of cos is −sin.")],
+    [(lambda g, z, x: g / (1 + np.exp(x)), "That is 1 / (1 + eˣ), the slope of the log alone. The chain rule goes on: times eˣ."),
+     (lambda g, z, x: g * np.exp(x), "That is the slope of the inside, 1 + eˣ. The log comes first: divide by 1 + eˣ."),
+     (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)), "That is the slope of the sigmoid. Of softplus it is the sigmoid itself."),
+     (lambda g, z, x: g * z * (1 - z), "z is softplus's output, not the sigmoid's. The slope is σ(x), of the input."),
+     (lambda g, z, x: g * RIGHT[0](x), "That calls a rule, which wants g, z and x. The sigmoid itself is ag.sigmoid(x)."),
+     (lambda g, z, x: g / (1 + np.exp(x)) * np.exp(x) ** 2, "One eˣ too many: it is eˣ / (1 + eˣ), or 1 / (1 + e⁻ˣ).")]]
+SIN_COS_SOFTPLUS = (lambda g, z, x: g * np.cos(x), lambda g, z, x: -g * np.sin(x), lambda g, z, x: g / (1 + np.exp(-x)))
+
+
+@exercise(
+    "04.drill", minutes=3, difficulty="easy",
+    question="""
+        Write the three rules. `np.sin`, `np.cos` and `ag.sigmoid` are at hand.""",
+    stub="""
+        sin_x = lambda g, z, x: ...
+        cos_x = lambda g, z, x: ...
+        softplus_x = lambda g, z, x: ...""",
+    hints=["What goes to x is what arrives, g, times the slope.",
+           ("Help: cos has the wrong sign", "Just right of 0, cos falls. So its slope there is negative, and sin is positive.")],
+    solution="""
+        sin_x = lambda g, z, x: g * np.cos(x)
+        cos_x = lambda g, z, x: -g * np.sin(x)
+        softplus_x = lambda g, z, x: g * ag.sigmoid(x)""",
+    explained="For softplus `g * np.exp(x) / (1 + np.exp(x))` is right too, up to x = 709: see below.",
+    why="Three more, of which only sin needed a limit.",
+    planted=[
+        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: -g * np.cos(x)), "wrong sign"),
+        (_but(SIN_COS_SOFTPLUS, 1, lambda g, z, x: g * np.sin(x)), "wrong sign"),
+        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: np.cos(x)), "upstream gradient is missing"),
+        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: g * np.cos(z)), "z stands where an input belongs"),
+        *((_but(SIN_COS_SOFTPLUS, i, wrong), hint) for i, mistakes in enumerate(DRILL) for wrong, hint in mistakes),
+        (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g * ag.sigmoid(z)), "z stands where an input belongs"),
+        (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g / np.exp(z)), "expected")])
+def drill(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    for rule, row, mistakes in zip(answer, [ag.sin, ag.cos, ag.softplus], DRILL, strict=True):
+        _expect(rule, row, 0, [np.array([-1.2, 0.4, 2.0])], mistakes)
+
+
+def _by_size(x):
+    e = np.exp(-2 * np.abs(x))
+    return np.sign(x) * (1 - e) / (1 + e)
+
+
+@exercise(
+    "04.calm_tanh", minutes=4, difficulty="medium",
+    question="""
+        Published code has tanh as $\\frac{e^{2x} - 1}{e^{2x} + 1}$. At 400 that is nan. Multiply top and bottom by
+        $e^{-2x}$, and it is right at 400, and nan at −400. Write `calm_tanh(x)` by exp, right at both.""",
+    stub="""
+        def calm_tanh(x):
+            ...""",
+    hints=["Which exp overflows, in each of the two forms? What do you know of the sign of its exponent?",
+           "With $p = e^{-2|x|}$, which is never above 1, $\\frac{1 - p}{1 + p}$ is right for positive x. And tanh(−x) is −tanh x.",
+           ("Help: it gives 1 at −400", "`np.sign(x)` brings back the sign.")],
+    solution="""
+        def calm_tanh(x):
+            p = np.exp(-2 * np.abs(x))
+            return np.sign(x) * (1 - p) / (1 + p)""",
+    explained="An `if x > 0` with one form for each side does as well, for a number at a time. (`np.where` would compute both forms "
+              "everywhere, the one that overflows too.)",
+    why="e⁻²ˣ of a positive number may vanish, and that is harmless: 1 + 0 is 1. It cannot overflow.",
+    mistakes=[
+        (lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
+         "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan."),
+        (lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)), "Right at 400. Which exp overflows at −400? −2 · −400 is 800."),
+        (lambda x: np.abs(_by_size(x)), "The size is right. tanh of a negative number is negative: bring the sign back."),
+        (lambda x: (1 - np.exp(-np.abs(x))) / (1 + np.exp(-np.abs(x))) * np.sign(x), "That is tanh of x/2: where is the 2?"),
+        (lambda x: x / abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
+        (lambda x: x / np.abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
+        (lambda x: np.nan_to_num((np.exp(2 * x) - 1) / (np.exp(2 * x) + 1)), "A nan painted over. Which exp overflows?"),
+        printed(_by_size)],
+    planted=[(lambda x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x)), "nan"),
+             (lambda x: -_by_size(x), "wrong sign"),
+             (lambda x: _by_size(x) if x else None, "At 0"),
+             (np.tanh, "with exp"), (lambda x: np.tanh(x), "with exp")])
+def calm_tanh(answer):
+    with np.errstate(all="ignore"):
+        for x in [0.5, -1.0, 3.0, 0.0, 400.0, -400.0, 800.0, -800.0]:
+            try:
+                expect_call(answer, x, gives=float(np.tanh(x)), hints=calm_tanh.mistakes)
+            except Wrong as wrong:
+                if x or wrong.args[1] != "None":
+                    raise
+                raise Wrong(*wrong.args[:3], "At 0 neither x > 0 nor x < 0 holds. What comes back then?") from None
+    if "tanh" in getattr(getattr(answer, "__code__", answer), "co_names", ["tanh"]):      # no names: NumPy's, or the library's, as it is
+        raise Wrong("how calm_tanh is written", "tanh itself", "a formula with exp", "NumPy's tanh is calm already. Write yours with exp.")
+
+
+CLIP = [
+    (lambda g, z, x, low, high: g * ((low < x) & (x < high)), "At a bound g still passes: <= and not <."),
+    (lambda g, z, x, low, high: g * (x <= high), "Below the low bound z does not move with x: nothing passes."),
+    (lambda g, z, x, low, high: g * (low <= x), "Above the high bound z does not move with x: nothing passes."),
+    (lambda g, z, x, low, high: g * ((low <= x) | (x <= high)), "| is or, and of the two one always holds. Both have to: &."),
+    (lambda g, z, x, low, high: g * (low <= x & x <= high), "Python binds & more tightly than <=: put each comparison in parentheses."),
+    (lambda g, z, x, low, high: g * (low <= x <= high), "x may be an array, and a <= b <= c wants one truth. Join two comparisons with &."),
+    (lambda g, z, x, low, high: g * ((x < low) | (x > high)), "The other way round: outside the bounds z stands still."),
+    (lambda g, z, x, low, high: np.clip(g, low, high), "That clips g. It is x that decides: all of g passes, or nothing.")]
+
+C, K = np.sqrt(2 / np.pi), 0.044715
+
+
+def _t(x):
+    return np.tanh(C * (x + K * x**3))
+
+
+def _five(x):
+    return C * (1 + 3 * K * x**2)
+
+
+def _clip(g, z, x, low, high):
+    return g * ((low <= x) & (x <= high))
+
+
+def _gelu(five, tanh_slope=lambda t, x, z: 1 - t**2, first=0.5, second=0.5):
+    """gelu's rule with another ⑤, another slope of tanh, or other factors."""
+    return lambda g, z, x: g * (first * (1 + _t(x)) + second * x * tanh_slope(_t(x), x, z) * five(x))
+
+
+GELU = [
+    (lambda g, z, x: g * 0.5 * (1 + _t(x)), "That is the first arrival alone. x stands in both factors."),
+    (_gelu(_five, first=0), "That is the second arrival alone. x stands in both factors."),
+    (lambda g, z, x: g * 0.5 * (1 - _t(x)**2) * _five(x),
+     "That multiplies the slopes of both factors. Two arrivals: each factor's slope times the other factor."),
+    (_gelu(lambda x: 1), "Nearly: t is tanh of p, so the slope of p, ⑤, belongs to it."),
+    (_gelu(lambda x: C), "Nearly: ⑤ is the slope of the whole p, x³ included."),
+    (_gelu(lambda x: _five(x) / C), "Nearly: c stands before the whole p, so ⑤ has it too."),
+    (_gelu(lambda x: C + 3 * K * x**2), "Nearly: c stands before the whole p, so before both terms of ⑤."),
+    (_gelu(lambda x: C * (1 + K * x**2)), "Nearly: the slope of x³ is 3x², and the 3 is lost."),
+    (_gelu(lambda x: C * (1 + 3 * K * x)), "Nearly: the slope of x³ is 3x², and not 3x."),
+    (_gelu(lambda x: C * (x + 3 * K * x**2)), "Nearly: p is c times x + …, and the slope of x is 1."),
+    (_gelu(lambda x: C * (x + K * x**3)), "Nearly: that is p itself. ⑤ is its slope."),
+    (_gelu(lambda x: _five(x) / x), "Nearly: the second arrival is multiplied by the other factor, ½ x."),
+    (_gelu(_five, second=1), "Nearly: the ½ stands before the whole z, so in both arrivals."),
+    (_gelu(_five, first=1), "Nearly: the ½ stands before the whole z, so in both arrivals."),
+    (_gelu(_five, lambda t, x, z: 1 - t), "Nearly: the slope of tanh is 1 − t², and not 1 − t."),
+    (_gelu(_five, lambda t, x, z: 1 - x**2), "Nearly: the slope of tanh is read off its output, t: 1 − t²."),
+    (_gelu(_five, lambda t, x, z: 1 - z**2), "Nearly: z is gelu's output. The output of the tanh is t."),
+    (lambda g, z, x: g * 0.5 * (1 + _t(x)) + 0.5 * x * (1 - _t(x)**2) * _five(x),
+     "g multiplies both arrivals: a pair of parentheses is missing.")]
+
+
+@exercise(
+    "04.longer", minutes=10, difficulty="optional",
+    question="""
+        Write both rules for x. For `clip` join two comparisons with `&`, each in parentheses. For gelu, c and the function that gives
+        t are there.""",
+    stub="""
+        c = 0.7978845608028654          # √(2/π)
+
+        def t_of(x):
+            return np.tanh(c * (x + 0.044715 * x**3))
+
+        clip_x = lambda g, z, x, low, high: ...
+        gelu_x = lambda g, z, x: ...""",
+    hints=["gelu: put `t_of(x)` for t: `g * (0.5 * (1 + t_of(x)) + 0.5 * x * … )`. And `1 - t_of(x)**2` is tanh's slope.",
+           "⑤ is $c\\,(1 + 3 \\cdot 0.044715\\,x^2)$, by the rule for powers.",
+           ("Help: clip is wrong at its bound", "At the bound g still passes: `<=`, not `<`."),
+           ("Help: gelu is nearly right", "t is tanh of p: the slope of p, ⑤, multiplies tanh's. And g multiplies both arrivals.")],
+    solution="""
+        c = 0.7978845608028654          # √(2/π)
+
+        def t_of(x):
+            return np.tanh(c * (x + 0.044715 * x**3))
+
+        clip_x = lambda g, z, x, low, high: g * ((low <= x) & (x <= high))
+        gelu_x = lambda g, z, x: g * (0.5 * (1 + t_of(x))
+                                      + 0.5 * x * (1 - t_of(x)**2) * c * (1 + 3 * 0.044715 * x**2))""",
+    explained="gelu is the longest rule of the whole table, and it is a product rule with a chain rule inside.",
+    why="The longest rule of the table needed nothing new.",
+    planted=[
+        *(((wrong, _gelu(_five)), hint) for wrong, hint in CLIP),
+        *(((_clip, wrong), hint) for wrong, hint in GELU),
+        ((lambda g, z, x, low, high: 1.0 * ((low <= x) & (x <= high)), _gelu(_five)), "upstream gradient is missing"),
+        ((_clip, lambda g, z, x: g * z), "g times the value")])
+def longer(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    _expect(answer[0], ops._clip, 0, [np.array([-3.0, -1.0, 0.5, 1.0, 2.0]), -1.0, 1.0], CLIP)
+    _expect(answer[1], ag.gelu, 0, [np.array([-1.2, 0.4, 2.0])], GELU)

@@ -1,0 +1,120 @@
+"""Lesson 05: a backward pass in any order, and paths counted beside visits."""
+from time import perf_counter
+
+import numpy as np
+
+from ...show import style
+from ...show.picture import Picture, svg
+from ...show.stepper import frames, picture
+
+# --- The order of the visits ------------------------------------------------------------------------------------------------
+
+
+def visits(order):
+    """(node, g, grads) for each Tensor of `order`, one after the other: each sends on what has arrived by then, and forgets it."""
+    ledger = {id(order[0]): np.ones_like(order[0].data)}
+    for node in order:
+        g = ledger.pop(id(node), np.zeros_like(node.data))
+        grads = [None] * len(node.inputs)
+        for i, rule in node._needed:
+            grads[i] = rule(g, node._data, *node._values, **node.params)
+            ledger[id(node.inputs[i])] = ledger.get(id(node.inputs[i]), 0.0) + grads[i]
+        yield node, g, grads
+
+
+def in_order(output, orders):
+    """A function of (when, step) for `explore`: step of the backward pass from `output` in the order `orders[when]`, a list of Tensors."""
+    stories = {when: frames(output, visits(order)) for when, order in orders.items()}
+    return lambda when, step: picture(stories[when][min(step, len(stories[when]) - 1)])
+
+
+# --- Paths and visits -------------------------------------------------------------------------------------------------------
+
+def race(doubled, order):
+    """A function of n for `explore`: the odometer of doubled(n), whose paths are followed here while that is bearable."""
+    start = perf_counter()
+    pace = _paths(doubled(15)) / (perf_counter() - start)
+
+    def after(n):
+        L, walked = doubled(n), n <= 16
+        return odometer(n, _paths(L) if walked else 2 ** n, len(order(L)), pace, walked)
+    return after
+
+
+def _paths(value):
+    """How many there are, each one followed to its end."""
+    return sum(map(_paths, value.inputs)) if value.inputs else 1
+
+
+WHEELS = 19      # of an odometer: 2⁶⁰ has 19 digits
+SPANS = [(1e-6, "a microsecond"), (1e-3, "a millisecond"), (1, "a second"), (60, "a minute"), (3600, "an hour"),
+         (86400, "a day"), (31557600, "a year"), (31557600 * 100, "a lifetime"), (31557600 * 1e4, "since the ice age")]
+LOW, HIGH = -7, 12.5      # powers of ten of seconds on the scale
+
+
+def odometer(n, paths, visits, pace, walked=True):
+    """Two counters after n doublings, the paths and the visits, and how long each takes at `pace` steps a second.
+
+    walked: whether the paths were really followed, or only computed, as 2ⁿ.
+    """
+    parts = []
+    for top, name, number, colour in [(34, "paths", paths, style.GRADIENT), (94, "visits", visits, style.VALUE)]:
+        parts.append(_words(14, top + 22, name, 15, colour))
+        digits = f"{number:{WHEELS}d}"
+        for i, digit in enumerate(digits):
+            parts.append(_wheel(84 + 29 * i + 6 * ((i + 2) // 3), top, digit, colour))
+    how = "each one followed" if walked else f"2 × 2 × …, {n} times: too many to follow here"
+    parts.append(_words(14, 20, f"x = x + x, {n} time{'s' * (n != 1)}", 14, style.INK))
+    parts.append(_words(686, 20, f"paths: {how}", 13, style.FAINT, "end"))
+    parts.append(_scale(paths / pace, visits / pace))
+    text = (f"{paths:,} path{'s' * (paths != 1)} ({'followed' if walked else 'computed'}) and {visits} visit{'s' * (visits != 1)}, after "
+            f"{n} doubling{'s' * (n != 1)}.\n"
+            f"At {_round(pace)} steps a second: all paths {duration(paths / pace)}, all visits {duration(visits / pace)}.")
+    return Picture(svg("0 0 700 262", "".join(parts), text), text)
+
+
+def duration(seconds):
+    """A time in words, to two digits."""
+    units = [(31557600, "years"), (86400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds"), (1e-3, "milliseconds")]
+    length, unit = next((one for one in units if seconds >= 1.95 * one[0]), (1e-6, "microseconds"))
+    return f"{_round(seconds / length)} {unit}"
+
+
+def _round(x):
+    """Two digits: 0.34, 4.1, 23, 3,400."""
+    return f"{float(f'{x:.1e}'):,.{max(0, 1 - int(np.floor(np.log10(x))))}f}" if x else "0"
+
+
+def _words(x, y, words, size, colour, anchor="start"):
+    return (f'<text x="{x:.1f}" y="{y:.1f}" font-family="{style.FONT}" font-size="{size}" fill="{colour}" '
+            f'text-anchor="{anchor}">{words}</text>')
+
+
+def _wheel(x, top, digit, colour):
+    """One wheel of a counter; a blank one is only an outline."""
+    if digit == " ":
+        return f'<rect x="{x}" y="{top}" width="26" height="34" rx="4" fill="none" stroke="{style.LINE}" stroke-opacity="0.6"/>'
+    return (f'<rect x="{x}" y="{top}" width="26" height="34" rx="4" fill="{colour}"/>'
+            f'<text x="{x + 13}" y="{top + 24}" font-family="ui-monospace, Consolas, monospace" font-size="20" font-weight="600" '
+            f'fill="{style.PAPER}" text-anchor="middle">{digit}</text>')
+
+
+def _scale(paths, visits):
+    """Both times on one line from a tenth of a millionth of a second on, each step ten times the one before."""
+    def at(seconds):
+        return 30 + 640 * (min(HIGH, max(LOW, np.log10(seconds))) - LOW) / (HIGH - LOW)
+
+    y, parts = 196, []
+    parts.append(f'<path d="M30 {y}H670" stroke="{style.LINE}" stroke-width="2"/>')
+    for i, (seconds, words) in enumerate(SPANS):
+        x = at(seconds)
+        parts.append(f'<path d="M{x:.1f} {y}v{8 + 18 * (i % 2)}" stroke="{style.LINE}"/>')
+        parts.append(_words(x, y + 22 + 18 * (i % 2), words, 11.5, style.FAINT, "middle"))
+    for seconds, colour, shape in [(visits, style.VALUE, "circle"), (paths, style.GRADIENT, "square")]:
+        x = at(seconds)
+        parts.append(f'<circle cx="{x:.1f}" cy="{y}" r="6.5" fill="{colour}"/>' if shape == "circle" else
+                     f'<rect x="{x - 6:.1f}" y="{y - 6}" width="12" height="12" fill="{colour}"/>')
+    words = f"paths: {duration(paths)}"
+    half = 4 * len(words)
+    parts.append(_words(min(max(at(paths), 14 + half), 686 - half), y - 16, words, 14, style.GRADIENT, "middle"))
+    return "".join(parts)

@@ -1,0 +1,233 @@
+"""Lesson 06: a curve that is fitted step by step, a branch that closes, and two small graphs with their operations left out."""
+import numpy as np
+
+from ...show import style
+from ...show.axes import Axes, decades, number, ticks
+from ...show.picture import Picture, beside, svg
+
+FAINT = "#b9bec4"       # what is closed, and what is still to come
+
+
+def _wide(drawing, width):
+    """An SVG that shrinks with the window only as long as it can be read."""
+    return f'<div style="min-width:{0.75 * width:.0f}px">{drawing}</div>'
+
+
+# --- Errors over steps ------------------------------------------------------------------------------------------------------
+
+
+def _steps(box, n, powers, title):
+    """Axes for errors: steps from 0 to n across, powers of ten upwards."""
+    plot = Axes(box, (0, n), powers)
+    plot.frame([(at, f"{at:,.0f}") for at, _ in ticks(0, n, 4)], decades(*powers, 1), "steps", title)
+    return plot
+
+
+def _log(errors, powers):
+    """Their powers of ten; what is too small for the picture stays at its lower edge."""
+    return np.log10(np.maximum(errors, 10.0 ** powers[0]))
+
+
+def courses(lines, title, powers, dots=()):
+    """Errors over the steps on a logarithmic scale: {name: (steps, errors)}, and `dots`, one a step, without a line through them."""
+    n = max(steps[-1] for steps, _ in lines.values())
+    plot = _steps((54, 34, 410, 230), n, powers, title)
+    for step, y in enumerate(_log(dots, powers)):
+        plot.dot(step, y, style.LINE, size=2)
+    said, ends = [title], []
+    for (name, (steps, errors)), (colour, dash) in zip(lines.items(), [(style.VALUE, "none"), (style.INK, "9 3"), ("#6A51A3", "2 3")]):
+        height = _log(errors, powers)
+        plot.line(steps, height, colour, 2.2, dash)
+        ends.append((plot.at(0, height[-1])[1], name, errors[-1], colour))
+        first, low, last = map(number, (errors[0], np.min(errors), errors[-1]))
+        said.append(f"{name}: {first} at first, lowest {low}, {last} after {steps[-1]:,} steps")
+    above = 246                    # from the lowest label up, so that none comes among the numbers of the axis
+    for py, name, last, colour in sorted(ends, reverse=True):
+        py = above = min(py, above)
+        plot.words(472, py, name, colour, "start", 13)
+        plot.words(472, py + 16, number(last), colour, "start", 13)
+        above -= 36
+    if len(dots):
+        said.append(f"circles, one a step: from {number(np.min(dots))} to {number(np.max(dots))}")
+    text = "\n".join(said)
+    return Picture(svg("0 0 620 310", "".join(plot.parts), text), text)
+
+
+def fit(target, model, errors, step, title, span, powers, points=False):
+    """What is to be learned and what the model says, and beside it the error so far.
+
+    target, model: (xs, ys). errors: one a step, of which those after `step` are drawn pale. span, powers: the limits of the values and of
+    the errors' powers of ten. points: the target is a few points.
+    """
+    (xs, ys), (at, says) = target, model
+    plot = Axes((48, 34, 330, 230), (min(at), max(at)), span)
+    legend = "circles: the examples" if points else "grey: what is to be learned"
+    plot.frame(ticks(*plot.x), ticks(*span, 6), f"x  ({legend}, blue: the model)", title)
+    if points:
+        for point in zip(xs, ys):
+            plot.dot(*point, style.INK, size=5)
+    else:
+        plot.line(xs, ys, style.LINE, 5)
+    plot.line(at, says, style.VALUE, 2.5)
+    right = _steps((52, 34, 230, 230), len(errors) - 1, powers, f"error after {step} steps: {number(errors[step])}")
+    height = _log(errors, powers)
+    right.line(range(len(errors)), height, FAINT, 1.5)
+    right.line(range(step + 1), height[:step + 1], style.VALUE, 2.2)
+    right.dot(step, height[step], style.VALUE, style.VALUE)
+    text = f"{title}: error {number(errors[step])} after {step} of {len(errors) - 1} steps"
+    return Picture(beside(svg("0 0 396 310", "".join(plot.parts), f"{title}: {legend}; blue: the model"),
+                          svg("0 0 300 310", "".join(right.parts), text)), text)
+
+
+# --- Graphs whose operations are left out -----------------------------------------------------------------------------------
+
+WIDE, HIGH = 98, 56        # px, a card
+
+
+def _short(x):
+    """Four places, for a narrow card."""
+    return number(round(float(x), 4))
+
+
+def _walked(values, edges):
+    """The gradient of each value, the last one's being 1: users first, and what arrives adds up."""
+    gradients = dict.fromkeys(values, 0.0) | {list(values)[-1]: 1.0}
+    for z in reversed(values):
+        for x, user, local in edges:
+            if user == z:
+                gradients[x] += gradients[z] * local
+    return gradients
+
+
+def _sketch(values, edges, places, size, known, shut=()):
+    """(svg, text) of a small graph: a card a value, an arrow an edge with its local gradient.
+
+    values: {name: value}, inputs before users. edges: (input, user, local gradient). known: names that have no gradient. shut: closed.
+    """
+    gradients, plot = _walked(values, edges), Axes((0, 0, *size), (0, 1), (0, 1))
+    for x, z, local in edges:
+        if x in known:
+            _arrow(plot, places[x], places[z])
+            continue
+        passes = float(gradients[z] * local)
+        colour = style.GRADIENT if passes else FAINT
+        (px, py) = _arrow(plot, places[x], places[z], passes)
+        words = f"local {_short(local)}"
+        half = 8 + 2.9 * len(words)
+        plot.parts.append(f'<rect x="{px - half:.1f}" y="{py - 10:.1f}" width="{2 * half:.1f}" height="20" rx="10" fill="{style.PAPER}" '
+                          f'stroke="{colour}" stroke-dasharray="4 2.5"/>')
+        plot.words(px, py + 4, words, colour if passes else style.FAINT, size=11.5)
+    for name, (px, py) in places.items():
+        off, left, top = name in shut, px - WIDE / 2, py - HIGH / 2
+        head = "#eeeeee" if off else "#e8eaed" if any(z == name for _, z, _ in edges) else "#fef3d0"
+        plot.parts.append(f'<rect x="{left}" y="{top}" width="{WIDE}" height="{HIGH}" rx="6" fill="{style.PAPER}"/>'
+                          f'<path d="M{left},{top + 22}v-16q0,-6 6,-6h{WIDE - 12}q6,0 6,6v16z" fill="{head}"/>'
+                          f'<rect x="{left}" y="{top}" width="{WIDE}" height="{HIGH}" rx="6" fill="none" '
+                          f'stroke="{FAINT if off else style.FAINT}" stroke-dasharray="{"2 3" if off else "none"}"/>')
+        plot.words(px, top + 16, name + ", closed" * off, style.FAINT if off else style.INK, size=13)
+        if name in known:
+            plot.words(px, top + 42, _short(values[name]), style.VALUE, size=13)
+        else:
+            plot.words(px, top + 36, f"value {_short(values[name])}", style.FAINT if off else style.VALUE, size=12)
+            plot.words(px, top + 51, f"grad {_short(gradients[name])}", style.GRADIENT if gradients[name] else style.FAINT, size=12)
+    said = [", ".join(f"{name} {_short(values[name])}" for name in known)]
+    for name in values:
+        locals = [f"{x} {_short(local)}" for x, z, local in edges if z == name and x not in known]
+        if name not in known:
+            said.append(f"{name}{', closed' * (name in shut)}: value {_short(values[name])}, gradient {_short(gradients[name])}"
+                        + ("; local gradients: " + ", ".join(locals)) * bool(locals))
+    return "".join(plot.parts), "\n".join(said)
+
+
+def _arrow(plot, start, end, passes=None):
+    """A line from card to card; returns its middle. None passes where no gradient is asked for, and 0 is barred."""
+    (ax, ay), (bx, by) = start, end
+    dx, dy = bx - ax, by - ay
+    part = min(WIDE / 2 / abs(dx) if dx else 9, HIGH / 2 / abs(dy) if dy else 9)
+    ax, ay, bx, by = ax + part * dx, ay + part * dy, bx - part * dx, by - part * dy
+    far = np.hypot(dx, dy)
+    ux, uy = dx / far, dy / far
+    dash, width = ("2 3", 1.5) if passes == 0 else ("none", 1.5 if passes is None else min(5.0, max(1.0, 2 + np.log10(abs(passes)))))
+    plot.parts.append(f'<path d="M{ax:.1f} {ay:.1f}L{bx - 5 * ux:.1f} {by - 5 * uy:.1f}" fill="none" '
+                      f'stroke="{FAINT if passes == 0 else style.LINE}" stroke-width="{width:.2g}" stroke-dasharray="{dash}"/>'
+                      f'<path d="M{bx:.1f} {by:.1f}l{-8 * ux - 4 * uy:.1f} {-8 * uy + 4 * ux:.1f}l{8 * uy:.1f} {-8 * ux:.1f}z" '
+                      f'fill="{FAINT if passes == 0 else style.LINE}"/>')
+    if passes == 0:
+        for back in (10, 14):
+            x, y = bx - back * ux, by - back * uy
+            plot.parts.append(f'<path d="M{x - 7 * uy:.1f} {y + 7 * ux:.1f}L{x + 7 * uy:.1f} {y - 7 * ux:.1f}" stroke="{style.INK}" '
+                              f'stroke-width="1.4"/>')
+    return (ax + bx) / 2, (ay + by) / 2
+
+
+SLIDE = {"x": (52, 50), "a": (170, 50), "w₁": (170, 140), "w₃": (170, 230), "b": (365, 90), "w₂": (335, 305), "c": (485, 200),
+         "ŷ": (620, 90), "L": (620, 240), "y": (745, 240)}
+
+
+def slide_graph(w1, w2, w3, x, y):
+    """The graph of a talk's slide: a = x², b = (w₁·a + w₃)², c = (w₂·b + w₃)², ŷ = sin(b + c), L = (ŷ − y)²."""
+    a = x * x
+    p = w1 * a + w3
+    b = p * p
+    q = w2 * b + w3
+    c = q * q
+    y_hat = np.sin(b + c)
+    slope, error = np.cos(b + c), y_hat - y
+    values = {"x": x, "y": y, "w₁": w1, "w₂": w2, "w₃": w3, "a": a, "b": b, "c": c, "ŷ": y_hat, "L": error * error}
+    edges = [("x", "a", 0.0), ("a", "b", 0.0), ("w₁", "b", 2 * p * a), ("w₃", "b", 2 * p), ("b", "c", 2 * q * w2), ("w₂", "c", 2 * q * b),
+             ("w₃", "c", 2 * q), ("b", "ŷ", slope), ("c", "ŷ", slope), ("ŷ", "L", 2 * error), ("y", "L", 0.0)]
+    body, text = _sketch(values, edges, SLIDE, (800, 330), known=("x", "y", "a"))
+    text = f"The graph of L, its operations left out\n{text}"
+    return Picture(_wide(svg("0 14 800 326", body, text), 800), text)
+
+
+TALK = {"x": (52, 150), "a": (170, 150), "w₁": (170, 40), "w₂": (170, 260), "b": (365, 40), "w₃": (365, 150), "c": (365, 260),
+        "ŷ": (555, 150), "y": (745, 40), "L": (745, 150)}
+
+
+def _relu(x):
+    return np.maximum(x, 0.0)
+
+
+def kink(w, x, step, target, best):
+    """Three weights at one step of their training: the curve, its two branches, and the graph at one x.
+
+    w: (w₁, w₂, w₃). target: the function that is to be learned. best: the step's error on the grid.
+    """
+    w1, w2, w3 = map(float, w)
+    xs = np.linspace(0, 1, 101)
+    branches = {"b": _relu(w1 * xs**2 + w3), "c": _relu(w2 * xs**2 + w3)}
+    says = 4 * np.sin(branches["b"] + branches["c"])
+    left, right = Axes((44, 34, 330, 190), (0, 1), (-1.5, 4.5)), Axes((44, 34, 330, 190), (0, 1), (-0.1, 2.4))
+    left.frame(ticks(0, 1, 5), ticks(-1.5, 4.5, 6), "x  (grey: 4 sin x⁴, blue: the model)", f"after {step} steps: error {number(best)}")
+    left.line(xs, target(xs), style.LINE, 5)
+    left.line(xs, says, style.VALUE, 2.5)
+    right.frame(ticks(0, 1, 5), ticks(0, 2.4, 6), "x", "the two branches")
+    said = [f"After {step} steps: w₁ {number(w1)}, w₂ {number(w2)}, w₃ {number(w3)}; error {number(best)}"]
+    for (name, ys), weight, dash in zip(branches.items(), (w1, w2), ("none", "9 3")):
+        right.line(xs, ys, style.VALUE, 2.5, dash)
+        opens = np.flatnonzero(ys)
+        words = ("closed everywhere" if not opens.size else "open everywhere" if opens.size > 99 else
+                 f"open {'from' if weight > 0 else 'up to'} x = {number(round(np.sqrt(-w3 / weight), 2))}")
+        px, py = right.at(1, ys[-1])
+        right.words(px - 4, max(py - 10, 46), f"{name}: {words}", style.VALUE if opens.size else style.FAINT, "end", 13, halo=True)
+        said.append(f"branch {name}: {words}")
+    for plot in (left, right):
+        plot.line([x, x], plot.y, style.INK, 1, "1 4")
+    graph, words = _talk_graph(w1, w2, w3, x, target(x))
+    panels = beside(svg("0 0 390 270", "".join(left.parts), said[0]), svg("0 0 390 270", "".join(right.parts), "\n".join(said[1:])))
+    text = "\n".join([*said, f"The graph at x = {number(x)}", words])
+    return Picture(panels + _wide(svg("0 4 800 292", graph, f"the graph at x = {number(x)}\n{words}"), 800), text)
+
+
+def _talk_graph(w1, w2, w3, x, y):
+    a = x * x
+    p, q = w1 * a + w3, w2 * a + w3
+    b, c = _relu(p), _relu(q)
+    y_hat, slope = 4 * np.sin(b + c), 4 * np.cos(b + c)
+    values = {"x": x, "y": y, "w₁": w1, "w₂": w2, "w₃": w3, "a": a, "b": b, "c": c, "ŷ": y_hat, "L": (y_hat - y) ** 2}
+    edges = [("x", "a", 0.0), ("a", "b", 0.0), ("a", "c", 0.0), ("y", "L", 0.0),
+             ("w₁", "b", a * (p > 0)), ("w₃", "b", 1.0 * (p > 0)), ("w₂", "c", a * (q > 0)), ("w₃", "c", 1.0 * (q > 0)),
+             ("b", "ŷ", slope), ("c", "ŷ", slope), ("ŷ", "L", 2 * (y_hat - y))]
+    shut = [name for name, inner in [("b", p), ("c", q)] if inner <= 0]
+    return _sketch(values, edges, TALK, (800, 300), ("x", "y", "a"), shut)

@@ -1,0 +1,203 @@
+"""Lesson 07: two rules that train, six designs compared, the ward of the clinic, and a patient's card."""
+from difflib import SequenceMatcher
+from html import escape
+
+import numpy as np
+
+from ...show import style
+from ...show.axes import Axes, decades, number, ticks
+from ...show.picture import Picture, beside, svg
+from . import clinic
+from .designs import DESIGNS, source
+
+# --- The bug that trains better -----------------------------------------------------------------------------------------------
+
+
+def _losses(plot, runs, words):
+    """The loss over the step, as powers of ten, for each run; `words` name them at the line's end."""
+    for (colour, dash), losses, name in zip([(style.INK, "none"), (style.GRADIENT, "7 4")], runs, words):
+        logs = [np.log10(max(loss, 1e-6)) for loss in losses]
+        plot.line(range(len(logs)), logs, colour, 2.4, dash)
+        px, py = plot.at(len(logs) - 1, logs[-1])
+        plot.words(px + 8, py + 4, name, colour, "start", 13)
+
+
+def trained(gradient, w, b=0.0):
+    """The losses of the neuron of lesson 05, with x = 2 and y = 1, over 200 steps at the rate 0.1. gradient(w, b) is that of w."""
+    losses = []
+    for _ in range(201):
+        losses.append((np.tanh(2 * w + b) - 1) ** 2 / 2)
+        g = gradient(w, b)
+        w, b = w - 0.1 * g, b - 0.1 * g / 2      # x = 2, so b's gradient is half of w's
+    return losses
+
+
+def mystery():
+    """Its losses from w = 1: with the right slope of tanh, and with the published one."""
+    def gradient(slope):
+        def of_w(w, b):
+            z = np.tanh(2 * w + b)
+            return (z - 1) * slope(z) * 2
+        return of_w
+    return [trained(gradient(slope), 1.0) for slope in (lambda z: 1 - z * z, lambda z: z * z)]
+
+
+def two_losses(one, other):
+    """The losses of two trainings, without a word about which is which."""
+    plot = Axes((64, 36, 420, 220), (0, len(one) - 1), (-5.4, 0.2))
+    plot.frame(ticks(0, 200, 4), decades(-5, 0, 1), "step", "loss L, as powers of ten")
+    _losses(plot, (one, other), ("A", "B"))
+    text = (f"Two trainings, {len(one) - 1} steps each. Both losses fall all the way.\n"
+            f"A: from {_loss(one[0])} to {_loss(one[-1])}. B: from {_loss(other[0])} to {_loss(other[-1])}.")
+    return Picture(svg("0 0 540 300", "".join(plot.parts), text), text)
+
+
+def duel(w, right, published):
+    """Both gradients over the weight, functions of w and b; and the losses of both trainings that start at w."""
+    left, ws = Axes((50, 40, 310, 250), (-1.5, 1.5), (-2.6, 0.4)), np.linspace(-1.5, 1.5, 121)
+    left.frame(ticks(-1.5, 1.5, 6), ticks(-2, 0, 4), "weight w", "gradient of w, over w")
+    left.line([w, w], [-2.6, 0.4], style.LINE, 1.5)
+    left.line(ws, [right(x) for x in ws], style.INK, 2.4)
+    left.line(ws, [published(x) for x in ws], style.GRADIENT, 2.4, "7 4")
+    left.words(*left.at(-1.45, -2.35), "published", style.GRADIENT, "start", 13, halo=True)
+    left.words(*left.at(0.42, -1.15), "right", style.INK, "start", 13, halo=True)
+    cross = float(np.arctanh(np.sqrt(0.5)) / 2)
+    left.dot(cross, right(cross), size=6)
+    left.dot(-cross, right(-cross), size=6)
+    left.dot(w, right(w), style.INK, style.INK)
+    left.dot(w, published(w), style.GRADIENT, style.GRADIENT, square=True)
+    runs = trained(right, w), trained(published, w)
+    plot = Axes((46, 40, 270, 250), (0, len(runs[0]) - 1), (-5.8, 0.6))
+    plot.frame(ticks(0, 200, 4), decades(-5, 0, 1), "step", f"loss, trained from w = {number(w)}")
+    _losses(plot, runs, ["right", "published"])
+    text = (f"At w = {number(w)} the right gradient is {number(right(w))}, the published one {number(published(w))}.\n"
+            f"After {len(runs[0]) - 1} steps: loss {_loss(runs[0][-1])} with the right rule, {_loss(runs[1][-1])} with the published.\n"
+            f"The two gradients are equal at w = {cross:.4f} and −{cross:.4f}.")
+    lines = text.splitlines()
+    return Picture(beside(svg("0 0 376 340", "".join(left.parts), f"{lines[0]} {lines[2]}"),
+                          svg("0 0 398 340", "".join(plot.parts), lines[1])), text)
+
+
+def _loss(loss):
+    """0.509, and 3.2e-4 where it is small."""
+    return f"{loss:.3f}" if loss > 0.01 else f"{loss:.1e}".replace("e-0", "e-")
+
+
+# --- Designs ------------------------------------------------------------------------------------------------------------------
+
+def reading(name):
+    """How a design multiplies and how it goes back, as its code."""
+    code, look = source(DESIGNS[name]), f"{style.CARD};{style.LINES};font-size:13px;min-width:min(640px,95%)"
+    return Picture(f'<pre style="{look}">{escape(code)}</pre>', f"{name}: {len(code.splitlines())} lines, to multiply and to go back")
+
+
+COLUMNS = [("time for an operation, µs", "microseconds", (-1, 3), lambda value: f"{value:.1f}"),
+           ("memory for an operation, bytes", "bytes", (0, 800), lambda value: f"{value:.0f}"),
+           ("visits of one walk back", "visits", (0, 5), lambda value: f"{value:,}")]      # where limits are powers of ten but for bytes
+
+
+def costs(costs, longest, twice, graph):
+    """Time, memory, visits, the longest chain and what two calls give, a line a design. costs: {design: Cost} of the graph."""
+    panels = [_bars(title, {name: getattr(cost, what) for name, cost in costs.items()}, limits, what != "bytes", shown)
+              for title, what, limits, shown in COLUMNS]
+    table = Axes((0, 0, 1, 1), (0, 1), (0, 1))
+    for x, title in [(170, "longest chain"), (290, "two calls (one: 12)")]:
+        table.words(x, 22, title, size=13)
+    for row, name in enumerate(costs):
+        table.words(6, 54 + 30 * row, name, anchor="start", size=13)
+        table.words(170, 54 + 30 * row, f"{longest[name]:,}", size=13)
+        table.words(290, 54 + 30 * row, number(twice[name]), size=13)
+    words = "longest chain, and two calls: " + "; ".join(f"{name} {longest[name]:,}, {number(twice[name])}" for name in costs)
+    text = [f"{graph}, in six designs. Time and memory are for each operation, on this computer."]
+    text += [f"{name}: {cost.microseconds:.1f} µs, {cost.bytes:.0f} bytes, {cost.visits:,} visits; longest chain {longest[name]:,}; "
+             f"asked twice, {number(twice[name])}" for name, cost in costs.items()]
+    return Picture(beside(*panels, svg("0 0 380 240", "".join(table.parts), words)), "\n".join(text))
+
+
+def _bars(title, values, limits, powers, shown):
+    """One panel: a line for each design, as long as its value, on a scale of powers of ten if wanted."""
+    left, wide, top, step = 104, 216, 49, 30
+    plot = Axes((left, top - 12, wide, step * len(values)), limits, (0, 1))
+    plot.words(6, 22, title, anchor="start", size=13)
+    for tick in range(limits[0], limits[1] + 1, 2) if powers else range(0, 801, 400):
+        x, bottom = plot.at(tick, 0)
+        plot.parts.append(f'<path d="M{x:.0f} {top - 14}V{bottom}" stroke="{style.LINE}" stroke-width=".6"/>')
+        plot.words(x, bottom + 16, f"{10.0 ** tick:,.10g}" if powers else f"{tick}", style.FAINT, size=11.5)
+    for row, (name, value) in enumerate(values.items()):
+        x, y = plot.at(np.clip(np.log10(value) if powers else value, *limits), 0)[0], top + step * row
+        plot.words(6, y + 5, name, anchor="start", size=13)
+        plot.parts.append(f'<path d="M{left} {y}H{x:.1f}" stroke="{style.VALUE}" stroke-width="3"/>'
+                          f'<circle cx="{x:.1f}" cy="{y}" r="5" fill="{style.VALUE}"/>')
+        plot.words(x + 9, y + 4, shown(value), anchor="start", size=12.5, halo=True)
+    words = f"{title}: " + ", ".join(f"{name} {shown(value)}" for name, value in values.items())
+    return svg("0 0 380 240", "".join(plot.parts), words)
+
+
+# --- The ward -----------------------------------------------------------------------------------------------------------------
+
+def shown(value):
+    """What came out of an examination, short enough for a cell: an array with a line for each of its rows."""
+    if isinstance(value, str):
+        return "error"
+    return "\n".join(" ".join(map(number, row)) for row in np.atleast_2d(value))
+
+
+def in_line(value):
+    """The same in one line."""
+    return f"[{shown(value)}]".replace("\n", "; ") if np.ndim(value) else shown(value)
+
+
+def ward(sheets, of=clinic):
+    """The examinations, a line each, and what each engine shows: {letter: sheet}. What is not right is framed and marked."""
+    cell = f"padding:4px 3px;text-align:center;border:none;border-bottom:1px solid {style.LINE};background:none;color:{style.INK}"
+    words = f"{cell};text-align:left;font-weight:normal;min-width:9em;max-width:22em"
+    right_cell = f"{cell};color:{style.TANGENT};font-weight:600"
+    heads = "".join(f'<th scope="col" style="{cell};font-weight:600;min-width:2.1em">{letter}</th>' for letter in sheets)
+    rows = [f'<tr style="background:none"><th scope="col" style="{words}">examination</th>'
+            f'<th scope="col" style="{right_cell}">right</th>{heads}</tr>']
+    lines = [f"The ward: {len(of.EXAMINATIONS)} examinations of {len(sheets)} engine{'s' * (len(sheets) != 1)}; ✗ is not right."]
+    for name, (asked, right, _) in of.EXAMINATIONS.items():
+        cells, found = [], []
+        for letter, results in sheets.items():
+            value = shown(results[name])
+            if of.fails(name, results[name]):
+                found.append(f"{letter} {in_line(results[name])} ✗")
+                cells.append(f'<td style="{cell}"><span style="border:2px dashed {style.GRADIENT};border-radius:4px;padding:1px 4px;'
+                             f'color:{style.GRADIENT};white-space:pre;display:inline-block">{value}</span></td>')
+            else:
+                cells.append(f'<td style="{cell};color:{style.FAINT}">✓</td>')
+        rows.append(f'<tr style="background:none"><th scope="row" style="{words}">{escape(asked)}</th>'
+                    f'<td style="{right_cell};white-space:pre">{shown(right)}</td>{"".join(cells)}</tr>')
+        lines.append(f"{asked}: right {in_line(right)}; " + ("; ".join(found) if found else "nobody fails"))
+    table = f'<table style="border:none;border-collapse:collapse;margin:0;font-size:13px">{"".join(rows)}</table>'
+    return Picture(f'<div style="{style.CARD};font-family:{style.FONT}">{table}</div>', "\n".join(lines))
+
+
+def case(letter, method="as found", of=clinic):
+    """A patient's card, and the ill method as found; or the healthy one, "mended"; with the lines that differ marked."""
+    mended, patient = method == "mended", of.PATIENTS[letter]
+    ill, healthy = patient.source.splitlines(), patient.healthy.splitlines()
+    code = []
+    here, there = (healthy, ill) if mended else (ill, healthy)
+    for kind, _, _, start, stop in SequenceMatcher(None, there, here, autojunk=False).get_opcodes():
+        for line in here[start:stop]:
+            same = kind == "equal"
+            marked = ("  " if same else "✓ " if mended else "✗ ") + line
+            colour = "" if same else f"color:{style.TANGENT if mended else style.GRADIENT};font-weight:600"
+            code.append(f'<span style="{colour}">{escape(marked)}</span>')
+    facts = [("complaint", patient.symptom), ("published in", patient.writeup), ("a gradient check", patient.check),
+             ("cause", patient.cause)]
+    for name, ill_value in of.sheet(patient.engine).items():
+        if name in patient.shows:
+            value = of.sheet(patient.engine.__base__)[name] if mended else ill_value
+            sign = "✗" if of.fails(name, value) else "✓"
+            facts.append(("its examination", f"{of.EXAMINATIONS[name][0]}: {in_line(value)} {sign}"))
+    cells = "".join(f'<tr style="background:none"><th scope="row" style="text-align:left;padding:2px 14px 2px 0;font-weight:normal;'
+                    f'color:{style.FAINT};vertical-align:top;white-space:nowrap">{name}</th>'
+                    f'<td style="text-align:left;padding:2px 0">{escape(fact)}</td></tr>' for name, fact in facts)
+    title = f"Patient {letter}, {'mended' if mended else 'as found'}"
+    html = (f'<div style="{style.CARD};font-family:{style.FONT};font-size:14px;min-width:min(640px,95%)"><strong>{title}</strong>'
+            f'<table style="border:none;margin:4px 0 8px;font-size:14px;color:{style.INK}">{cells}</table>'
+            f'<pre style="{style.LINES};font-size:13px;background:none;color:{style.INK}">{chr(10).join(code)}</pre></div>')
+    text = f"{title}. {facts[-1][1]}"
+    return Picture(html, text)

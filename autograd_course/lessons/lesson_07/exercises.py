@@ -1,0 +1,419 @@
+"""Lesson 07: two rules that train, designs of engines, and the gradient clinic."""
+import math
+
+import numpy as np
+
+from ...ask import NotYet, Wrong, brief, exercise, expect, has_blank, is_stub, returned
+from ...ask.probes import FAULTS, Endless, bounded, recursive
+from ...ask.texts import Question, card, prediction, recall
+from ..lesson_05 import exercises as lesson_05
+from .clinic import PATIENTS, SQUARED, Scalar, Unknown, examine
+from .designs import Trace, doubled
+
+recall("07", [
+    Question("A weight gets the gradient 4 in every step, and nobody calls `zero_grad`. What stands in its `.grad` after the third "
+             "backward pass? (Lesson 06)", 12, "**12**. Gradients are added, until somebody forgets them."),
+    Question("x is doubled ten times by x = x + x. How many paths lead from x to the end, and how many visits does your engine of lesson "
+             "05 make? (05)", {"paths": 1024, "visits": 11},
+             "**1024** paths, 2 · 2 · …, ten times. **11** visits: each of the eleven Values once."),
+    Question("The two rules of a product are exchanged. You check at x = y = 3. Does the check fail? (03)", False,
+             "**No.** Both rules say 3 there. A check at one lucky point is no check.")])
+
+prediction(
+    "07.lower", question="""Two engines train the same neuron; one of them has a wrong gradient. Both losses fall, B's lower. Which is
+        the wrong one?""", answer="the curves cannot tell",
+    choices=["A, the upper one", "B, the lower one", "the curves cannot tell"],
+    reveal="""**The curves cannot tell.** Both fall all the way. As it happens, the wrong one is **B**, the lower: it is the published rule
+        that you met in lesson 05. From this start it trains *better* than the right one.""")
+
+prediction(
+    "07.walks", question="""x is doubled twelve times, x = x + x: 4096 paths from x to L. Three engines walk back. *Stored locals*: whatever
+        arrives at a value goes on to its inputs at once, times local. *Ledger*: values in turn, users first; what arrives is added up
+        in a dictionary. *Trace*: x asks its users for their gradients, and they ask theirs. How many steps does each take?""",
+    answer={"stored locals": "thousands", "ledger": "about a dozen", "trace": "thousands"},
+    choices={name: ["about a dozen", "thousands"] for name in ("stored locals", "ledger", "trace")},
+    reveal="""**Thousands**, **about a dozen**, **thousands**: 8191, 12 and 8191. Only the ledger waits until all has arrived at a value.
+        The two others come through the same value again with every path, whether they go down from L or up from x.""")
+
+prediction(
+    "07.check", question="""The calculation has every operation of the engine in it, each input is used at least twice, and the numbers are
+        ordinary. How many of the eight patients does this check catch?""",
+    answer=1, reveal="""**1** of 8: patient D, the only one who is ill at every number. The other seven are ill at special numbers, at the
+        second call, in the time they take, or in what they compute.""")
+
+card("07", [
+    "A falling loss is no gradient check: a wrong rule can train, even better, from some starts.",
+    "One point is no check: two rules cross. Several points, and the special ones: 0, far out, a kink, none.",
+    "Ask twice, use a value twice, make it long: some bugs are not in any rule.",
+    "A check compares a rule with the function that was written, not with the one that was meant.",
+    "Paths: 2ⁿ. Visits with a ledger: one a value. A loop has no depth to fear; a recursion has.",
+    "A table: rule and walk are apart, so that each can be read, tested and mended alone."])
+
+
+# --- Fool the one-point check -------------------------------------------------------------------------------------------------
+
+@exercise(
+    "07.fooling_x", minutes=3, difficulty="easy",
+    question="""
+        **Fool it.** Find a number x at which a check of tanh passes with the published rule. That is where both rules say the same:
+        $z^2 = 1 - z^2$. Four digits are enough. (`np.arctanh(z)` gives the x whose tanh is z.)""",
+    stub="""
+        fooling_x = ...""",
+    hints=["Solve $z^2 = 1 - z^2$ for z first.",
+           "$z^2 = 1/2$, so $z = \\sqrt{1/2} \\approx 0.7071$. Which x has this tanh?",
+           ("Help: I get 0.4407", "That is the w of the neuron. Its tanh gets w · 2, and here it is asked what tanh gets.")],
+    solution="""
+        fooling_x = np.arctanh(np.sqrt(1 / 2))      # 0.8814; −0.8814 does as well""",
+    explained="Both rules say ½ there. The neuron of lesson 05 has x = 2 and b = 0, so its w would be half of it, 0.4407.",
+    why="At this one point a wrong rule is as good as the right one. So a check takes several points.",
+    mistakes=[
+        (0.0, "Compare both rules there: 1 and 0. Where are they equal?"),
+        (math.sqrt(0.5), "That is z. Which x has this tanh?"),
+        (0.5, "That is z². From there to z, and from z to x."),
+        (0.4406868, "That is the w of the neuron: its tanh gets w · 2. The question is what tanh gets."),
+        (1.7627472, "Twice too far: is there a factor 2 too many?")],
+    planted=[(1.0, "Compare both rules there: 0.42 and 0.58"), (0.88, "0.501 and 0.499"),
+             (40.0, "Compare both rules there: 0 and 1"), ("half", "A number")])
+def fooling_x(answer):
+    if not isinstance(answer, (int, float, np.floating, np.integer)):
+        raise Wrong("fooling_x", brief(answer), "a number", "A number was expected, the x that tanh gets.")
+    x, z = float(answer), math.tanh(answer)
+    if abs(1 - 2 * z * z) > 1e-3:
+        raise Wrong(f"the two slopes at x = {x:g}", f"right {1 - z * z:.4g}, published {z * z:.4g}", "two equal numbers",
+                    next((hint for wrong, hint in fooling_x.mistakes if abs(abs(x) - wrong) < 1e-3),
+                         f"Compare both rules there: {1 - z * z:.4g} and {z * z:.4g}. Where are they equal, to four digits?"))
+
+
+# --- A walk by paths, mended by a cache -----------------------------------------------------------------------------------------
+
+
+def _cached(x, cache):
+    if x not in cache:
+        cache[x] = sum(local * _cached(z, cache) for local, z in x.users) if x.users else 1.0
+    return cache[x]
+
+
+def _afresh(x, cache):
+    if x not in cache:
+        cache[x] = sum(local * z.gradient() for local, z in x.users) if x.users else 1.0
+    return cache[x]
+
+
+def _never_shared(x, cache):
+    if x not in cache:
+        cache[x] = sum(local * _never_shared(z, {}) for local, z in x.users) if x.users else 1.0
+    return cache[x]
+
+
+AGAIN = ("Every path is walked again. Is each z asked by way of the same cache? z.gradient() does not know it, and a new {} remembers "
+         "nothing.")
+
+
+@exercise(
+    "07.cached", minutes=3, difficulty="easy",
+    question="""
+        Fill the blank of `cached(x, cache)`: the same as `x.gradient()`, but `cache`, a dictionary, keeps the gradient of each value, so
+        that it is computed once. (`x.users` holds pairs: a local gradient, and the user z that it leads to.)""",
+    stub="""
+        def cached(x, cache):
+            if x not in cache:
+                cache[x] = sum(local * ... for local, z in x.users) if x.users else 1.0
+            return cache[x]""",
+    hints=["By what is `local` multiplied in the trace? By the gradient of z.",
+           ("Help: every path is walked again",
+            "`z.gradient()` walks every path, as before. Ask `cached` for the gradient of z, and hand it the same cache.")],
+    solution="""
+        def cached(x, cache):
+            if x not in cache:
+                cache[x] = sum(local * cached(z, cache) for local, z in x.users) if x.users else 1.0
+            return cache[x]""",
+    explained="""
+        The first time, x is computed and written down. Every other time it is read. That is one visit for each value. (A new question
+        wants a new cache: an old one gives the answer of yesterday.)""",
+    why="One dictionary, and 2ⁿ has become n + 1. This is what order and ledger did in lesson 05, from the other end.",
+    planted=[
+        (_afresh, AGAIN),
+        (_never_shared, AGAIN),
+        (lambda x, cache: x.gradient(), AGAIN),
+        (lambda x, cache: sum(local * z.data for local, z in x.users) if x.users else 1.0, "the gradient of z"),
+        (lambda x, cache: sum(local * z for local, z in x.users) if x.users else 1.0, "Which call gives its gradient"),
+        (lambda x, cache: sum(local * z.grad for local, z in x.users) if x.users else 1.0, "Which call gives its gradient"),
+        (lambda x, cache: sum(local * _cached(local, cache) for local, z in x.users) if x.users else 1.0, "The value asked here is z"),
+        (lambda x, cache: sum(local * cache[z] for local, z in x.users) if x.users else 1.0, "the cache is empty"),
+        (lambda x, cache: sum(local * cache.get(z, 0) for local, z in x.users) if x.users else 1.0, "Nobody has filled the cache"),
+        (lambda x, cache: sum(local * (1.0 if not z.users else _cached(z, cache)) for local, z in x.users), "has no users"),
+        (lambda x, cache: sum(_cached(z, cache) for _, z in x.users) if x.users else 1.0, "local"),
+        (lambda x, cache: math.prod(local * _cached(z, cache) for local, z in x.users) if x.users else 1.0, "add"),
+        (lambda x, cache: x.users, "A single number"),
+        (3.0, "The check calls your answer")])
+def cached(answer):
+    if has_blank(answer):
+        raise NotYet
+    x, y = Trace(3.0), Trace(-2.0)
+    z = x * y
+    L = z * x + z
+    add, local = "Over the users you add.", "The local gradients are missing: local · the gradient of z, added over the users."
+    empty = "Nobody has filled the cache yet. cached(z, cache) looks into it, and fills it."
+    values = "That is the value of z. local is multiplied by the gradient of z."
+    for name, value, right, hints in [("L", L, 1.0, [(0, "L has no users: its gradient is 1.0, where the sum would be 0.")]),
+                                      ("y", y, 12.0, [(0.0, empty), (4.0, local), (2.0, local), (9.0, add), (-18.0, values)]),
+                                      ("x", x, -14.0, [(48.0, add), (36.0, add)])]:
+        tried = f"cached({name}, {{}}), where z = x · y, L = z · x + z, at x = 3 and y = −2"
+        try:
+            got = returned(answer, value, {}, tried=tried, shown=brief(right))
+        except (TypeError, AttributeError) as error:
+            if "'Trace'" in str(error):
+                error.hint = "z is a value of the trace, and keeps no gradient. Which call gives its gradient, a number?"
+            elif "'users'" in str(error):
+                error.hint = "cached takes a value and the cache. The value asked here is z."
+            raise
+        except KeyError:
+            raise Wrong(tried, "KeyError", brief(right),
+                        "At first the cache is empty: cached(z, cache) looks into it, and fills it.") from None
+        expect(got, right, tried=tried, hints=hints)
+    x = Trace(1.0)
+    doubled(30)(x)
+    try:
+        got = bounded(20_000, answer, x, {})
+    except Endless:
+        raise Wrong("30 doublings, x = x + x", "no end after 20,000 calls of functions", "31 values, each once",
+                    AGAIN) from None
+    expect(got, 2.0 ** 30, tried="the gradient of x after 30 doublings, x = x + x")
+
+
+# --- The ward -------------------------------------------------------------------------------------------------------------------
+
+CAUSES = [("a value passes on what it has before all has arrived", None), *((PATIENTS[letter].cause, letter) for letter in "DGEAH"),
+          (SQUARED.cause, None), *((PATIENTS[letter].cause, letter) for letter in "BFC")]
+RIGHT = {letter: number for number, (_, letter) in enumerate(CAUSES, start=1) if letter}
+ASKED = "DEFG"      # the others may be given too
+EVIDENCE = {
+    "A": "Where the relu is closed, nothing is sent. And yet there is a 1. Who gets a 1 in every walk?",
+    "B": "An error, and only far out. What in a tanh could grow too large?",
+    "C": "There is no slope, so the honest answer is nan. This engine says 0.",
+    "D": "Exactly 0, and no error: nothing is sent at all. (The slope z² would give 0.427.)",
+    "E": "All numbers are right. 1023 = 1 + 2 + 4 + … + 512: how often is the first sum passed?",
+    "F": "All gradients are right, and L is −1. Can half a square be below 0? Put ŷ = −1, y = 1 into each candidate.",
+    "G": "36 is 3 · 12: right at first, too much afterwards. What did the first call leave behind?",
+    "H": "There is no slope, and this engine invents 9.888. That is 9 · log 3. Whose logarithm is it?"}
+
+
+@exercise(
+    "07.diagnose", minutes=5, difficulty="medium",
+    question="From the evidence above, without any code: what is ill about D, E, F and G? Give the number of the cause. (If you like, add "
+             "A, B, C and H: they are checked too.)\n\n"
+             + "\n".join(f"{number}. {cause}" for number, (cause, _) in enumerate(CAUSES, start=1))
+             + "\n\nTwo of the ten causes belong to nobody.",
+    stub="""
+        diagnosis = {"D": ..., "E": ..., "F": ..., "G": ...}""",
+    hints=["D, E, F and G each fail in a line where nobody else does. What would each cause do to that line?",
+           ("Help: D", EVIDENCE["D"]), ("Help: E", EVIDENCE["E"]), ("Help: F", EVIDENCE["F"]), ("Help: G", EVIDENCE["G"]),
+           ("Help: A, B, C and H", """
+            A: where the relu is closed, nothing is sent, and yet there is a 1. B: what in a tanh could grow too large? C and H: one hides
+            that there is no number, the other makes one up, 9 · log 3 = 9.888.""")],
+    solution="diagnosis = {" + ", ".join(f'"{letter}": {RIGHT[letter]}' for letter in ASKED) + "}",
+    explained="The other four: A 5, B 8, C 10, H 6. Each number of the sheet is a fingerprint: 0 for 1.573, 1023 for 10, 36 for 24.",
+    why="Seven of these eight pass a check at ordinary numbers. It takes a question aimed at the cause.",
+    planted=[
+        *((RIGHT | {letter: wrong}, EVIDENCE[letter][:30]) for letter, wrong in [
+            ("D", 7), ("G", 1), ("A", 2), ("B", 7), ("E", 3), ("F", 7), ("C", 6), ("H", 10)]),
+        ({letter: RIGHT[letter] for letter in "DEF"} | {"G": 4}, EVIDENCE["G"][:30]),
+        (RIGHT | {"D": 20}, "from 1 to 10"), (RIGHT | {"A": "seed"}, "from 1 to 10"), ({"D": 2}, "has no entry"),
+        (list(RIGHT.values()), "a dictionary")])
+def diagnose(answer):
+    if not isinstance(answer, dict):
+        raise Wrong("diagnosis", brief(answer), 'a dictionary, {"D": 1, …}', "Give a dictionary: each letter with the number of a cause.")
+    if any(number is ... or number is None for number in answer.values()):
+        raise NotYet
+    for letter, right in sorted(RIGHT.items()):
+        if letter not in answer and letter not in ASKED:
+            continue
+        if letter not in answer:
+            raise Wrong("diagnosis", brief(sorted(map(str, answer))), "entries D, E, F and G", f"Patient {letter} has no entry.")
+        number = answer[letter]
+        if number not in range(1, len(CAUSES) + 1):
+            raise Wrong(f"patient {letter}", brief(number), "the number of a cause", f"The causes are numbered from 1 to {len(CAUSES)}.")
+        if number != right:
+            raise Wrong(f"patient {letter}", f"{number}: {CAUSES[number - 1][0]}", "another cause", EVIDENCE[letter])
+
+
+# --- Patient D, mended ------------------------------------------------------------------------------------------------------------
+
+def _tanh(rule=lambda t: lambda g: (g * (1 - t * t),), name="rule", value=math.tanh, back=lambda x, z: z):
+    """A tanh with one thing changed."""
+    def tanh(x):
+        t = value(x.data)
+        z = type(x)(t, (x,))
+        setattr(z, name, rule(t))
+        return back(x, z)
+    return tanh
+
+
+def _by_exp(x):
+    return (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+
+
+@exercise(
+    "07.mended_tanh", minutes=3, difficulty="optional",
+    question="""
+        **Patient D.** Here is its tanh, as published, as a function. Mend the one line that is ill, and return z in place of the last
+        `...`. (Each result is to have a `rule`, a function of g that returns a tuple with what goes to each input.)""",
+    stub="""
+        def mended_tanh(x):
+            t = np.tanh(x.data)
+            z = Scalar(t, (x,))
+            z.backward = lambda g: (g * (1 - t * t),)
+            return ...""",
+    hints=["The formula is right. Who calls it?",
+           "`backward` of the engine calls `z.rule(g)` for every z. Nobody calls `z.backward(g)`.",
+           ("Help: expected a tuple", "A rule returns a tuple, also for one input: the comma in `(g * (1 - t * t),)` makes it one.")],
+    solution="""
+        def mended_tanh(x):
+            t = np.tanh(x.data)
+            z = Scalar(t, (x,))
+            z.rule = lambda g: (g * (1 - t * t),)
+            return z""",
+    explained="""
+        Python lets you give any attribute any name, so nothing complained. Worse: `z.backward` is now the formula, and the engine's
+        own method of that name is hidden.""",
+    why="The formula was right and never ran. Only a check of the whole engine finds that: reading the formula does not.",
+    planted=[
+        (_tanh(name="backward"), "never runs"),
+        (_tanh(name="_rule"), "never runs"),
+        (_tanh(rule=lambda t: lambda g: (g * t * t,)), "z²"),
+        (_tanh(rule=lambda t: lambda g: (1 - t * t,)), "Multiply it by g"),
+        (_tanh(rule=lambda t: lambda g: g * (1 - t * t)), "returns a tuple"),
+        (_tanh(rule=lambda t: lambda g: (g * (1 - Scalar(t) * Scalar(t)),)), "what you need here is a number"),
+        (_tanh(rule=lambda t: lambda: (1 - t * t,)), "backward calls z.rule(g)"),
+        (_tanh(rule=lambda t: (1 - t * t,)), "give it the function"),
+        (_tanh(value=_by_exp), "too large"),
+        (_tanh(back=lambda x, z: None), "is there a return"),
+        (_tanh(back=lambda x, z: z.data), "Return z itself"),
+        (_tanh(rule=lambda t: lambda g: (-g * (1 - t * t),)), "wrong sign")])
+def mended_tanh(answer):
+    if has_blank(answer):
+        raise NotYet
+    if not callable(answer) or isinstance(answer, type):
+        raise Wrong("mended_tanh", brief(answer), "a function", "Give the function itself.")
+    Mended = type("Scalar", (Scalar,), {"tanh": lambda self: answer(self)})
+    for data in (0.5, -1.2, 400.0):
+        tried = f"2 · tanh x at x = {data:g}: the gradient of x"
+        x, z = Mended(data), math.tanh(data)
+        right = 2 * (1 - z * z)
+        try:
+            got = returned(answer, x, tried=tried, shown=brief(right))
+        except OverflowError as error:
+            error.tried, error.hint = tried, "An exponential has grown too large. math.tanh and np.tanh manage without."
+            raise
+        if not isinstance(got, Scalar):
+            raise Wrong(tried, brief(got), "a Scalar", "Return z itself: the value that remembers where it came from.")
+        expect(float(got.data), z, tried=f"tanh x at x = {data:g}: the value", shown=brief(z))
+        called = f"z.rule(1.0), where z = tanh x at x = {data:g}"
+        try:
+            sent = returned(got.rule, 1.0, tried=called, shown="a tuple")
+        except TypeError as error:
+            error.hint = ("x is a Scalar, and what you need here is a number: t, or x.data." if "'Scalar'" in str(error)
+                          else "backward calls z.rule(g), with what arrives: lambda g: …")
+            raise
+        if not isinstance(sent, (tuple, list)):
+            raise Wrong(called, brief(sent), "a tuple", "A rule returns a tuple, also for one input: (…,)")
+        Mended.backward(Mended(2.0) * got)
+        expect(x.grad, right, tried=tried, shown=brief(right) if data == 0.5 else "another number", hints=[
+            (0.0, "Nothing arrives: the rule never runs. Under which name does backward look for it?"),
+            (2 * z * z, "That is the slope z². It is 1 − z²."),
+            (1 - z * z, "That is the slope alone. Multiply it by g, what arrives.")])
+
+
+# --- Capstone -------------------------------------------------------------------------------------------------------------------
+
+def _unsorted(output):
+    found, todo = {output}, [output]
+    while todo:
+        new = [x for x in todo.pop().inputs if x not in found]
+        found.update(new)
+        todo += new
+    return list(found)
+
+
+def _all_found(Engine, f, *xs):
+    """Whether `order` gives every input, wherever it stands in it."""
+    inputs = [Engine(x) for x in xs]
+    found = f(*inputs).order()
+    return not hasattr(found, "__iter__") or all(x in list(found) for x in inputs)
+
+
+@exercise(
+    "07.capstone", minutes=12, difficulty="hard",
+    question="""
+        **Capstone.** `Unknown` is `Scalar` with one method changed. Find out when it is wrong, name the method, and write it anew as
+        `mended`, which takes what the method takes. `examine(Unknown, lambda x, y: …, 2.0, 3.0)` checks any calculation you like. (A plain
+        number in it is `Unknown(1.0)`.) `Unknown.tanh??` in a cell shows the code of tanh; try for a diagnosis before you look.""",
+    stub="""
+        ill_method = ...            # its name, in quotes
+        def mended(self):
+            ...""",
+    hints=["Check one operation at a time, each at several numbers. Which fail, and always?",
+           "`x * y` at 2 and 3, then at 3 and 3. `x.relu()` at 2 and at −2. `x + y` at 2 and 0. What have the failures in common?",
+           "In each there are *two values with the same number*. Which method might take them for one?",
+           ("Help: the method", "`order`: it keeps what it has found under `x.data`, the number. Two values with one number are one.")],
+    solution="""
+        ill_method = "order"
+
+        def mended(self):
+            found, todo = {self}, [self]
+            while todo:
+                for x in todo.pop().inputs:
+                    if x not in found:
+                        found.add(x)
+                        todo.append(x)
+            return sorted(found, key=lambda value: value.number, reverse=True)""",
+    explained="""
+        A value is itself, whatever its number. With `found[x.data]` the second of two equal numbers is never visited, and keeps the
+        gradient 0. Random numbers are hardly ever equal, so a check at random numbers passes as long as no relu, · 1 or + 0 repeats
+        one.""",
+    why="A symptom, its pattern, a cause that explains all of it, and a check that turns. Nobody told you where to look.",
+    planted=[
+        (("order", Unknown.order), "the same number"),
+        (("relu", Scalar.relu), "Any operation that gives back the number it got"),
+        (("__mul__", Scalar.__mul__), "x + Unknown(0.0) fails too"),
+        (("backward", Scalar.backward), "The ledger is right"),
+        (("tanh", Scalar.tanh), "tanh passes"),
+        (("backward", lambda self: ...), "The ledger is right"),
+        (("order", lambda self: Scalar.order(self)[::-1]), "Oldest first"),
+        (("order", recursive), FAULTS["recursive"]),
+        (("order", lambda self: [self, *self.inputs]), "Inputs of inputs"),
+        (("order", _unsorted), "Who still owes this value?"),
+        (("order", lambda self: print(0)), "It prints the result"),
+        (("sort", Scalar.order), "no method of this name"),
+        ((7.0, Scalar.order), "in quotes")])
+def capstone(answer):
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise Wrong("(ill_method, mended)", brief(answer), "a name and a function", "Give both: (ill_method, mended).")
+    name, mended = answer
+    if is_stub(mended) and not isinstance(name, str):
+        raise NotYet
+    if not isinstance(name, str):
+        raise Wrong("ill_method", brief(name), "the name of a method", "The name of the method, in quotes.")
+    name = name.strip().removeprefix("Unknown.").removesuffix("()")
+    if name != "order":
+        raise Wrong("ill_method", name, "another method", {
+            "relu": "relu fails where it is open, yet its rule is right. Any operation that gives back the number it got fails: try "
+                    "x * Unknown(1.0).",
+            "__mul__": "x * y fails at 3 and 3, but x + Unknown(0.0) fails too. What do they share?",
+            "__add__": "x + Unknown(0.0) fails, but x * Unknown(1.0) fails too. What do they share?",
+            "backward": "The ledger is right. But backward visits only what it is told about: who tells it?",
+            **dict.fromkeys(("tanh", "__sub__", "__pow__", "half_squared_error"),
+                            f"{name} passes wherever no two values have the same number.")
+        }.get(name, "There is no method of this name that is wrong. Scalar has: order, backward, relu, tanh, __add__, __mul__, …"
+              if name in vars(Scalar) else "Scalar has no method of this name: order, backward, relu, tanh, __add__, __mul__, …"))
+    if not callable(mended):
+        raise Wrong("mended", brief(mended), "a function", "Give the function itself.")
+    if is_stub(mended):
+        raise NotYet
+    Mended = type("Mended", (Scalar,), {"order": lambda self: returned(mended, self, tried="mended()", shown="a list of Scalars")})
+    for words, f, xs in [("x * y at 3 and 3", lambda x, y: x * y, (3.0, 3.0)), ("x.relu() at 2", lambda x: x.relu(), (2.0,)),
+                         ("x + y at 2 and 0", lambda x, y: x + y, (2.0, 0.0))]:
+        if _all_found(Mended, lambda x, y: x * y, 2.0, 3.0) and not _all_found(Mended, f, *xs):
+            raise Wrong(f"a check of {words}", str(examine(Mended, f, *xs)), "the check passes",
+                        "Where two values have the same number, one of them still gets nothing. What do you compare?")
+    lesson_05.order.check(mended)

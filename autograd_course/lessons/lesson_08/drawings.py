@@ -1,0 +1,62 @@
+"""Lesson 08: one entry, followed to the places where it goes, and its gradient back from there."""
+import numpy as np
+
+from ...show import style
+from ...show.axes import number
+from ...show.blocks import HIGH, WIDE, draw_cell, draw_words, drawing
+
+TOP, GAP = 44, 116      # the words above a block; between the blocks
+
+
+def follow(formula, f, x, entry):
+    """Above, x and z = f(x), with where one entry of x goes; below, a gradient of z and the gradient of x that comes of it.
+
+    f copies, moves or adds entries: `formula` says how, in code. Arrays have one or two axes; what arrives at z is 1, 2, 3, …
+    """
+    x = np.asarray(x, float)
+    z, rest = f(x), f(np.zeros(x.shape))
+    g = np.arange(1.0, z.size + 1).reshape(z.shape)
+    weights = {at: f(_one_hot(x.shape, at)) - rest for at in np.ndindex(x.shape)}     # ∂z/∂(an entry of x), every one
+    gradient = np.reshape([np.sum(g * weight) for weight in weights.values()], x.shape)
+    reached, here = weights[entry] != 0, _one_hot(x.shape, entry) != 0
+
+    right = 10 + max(_columns(x), 3) * WIDE + GAP
+    below = TOP + max(_rows(x), _rows(z)) * HIGH + 62
+    parts = []
+    for left, top, name, block, look, framed in [(10, TOP, "x", x, "own", here), (right, TOP, "z", z, "own", reached),
+                                                 (10, below, "gradient of x", gradient, "gradient", here),
+                                                 (right, below, "g", g, "gradient", reached)]:
+        draw_words(parts, left, top - 12, f"<tspan font-weight='bold'>{name}</tspan> {block.shape}", anchor="start")
+        for k, value in enumerate(block.ravel()):
+            row, column = divmod(k, _columns(block))
+            draw_cell(parts, left + column * WIDE, top + row * HIGH, value, look, framed.ravel()[k])
+    middle = right - GAP / 2
+    for top, way, colour, dash in [(TOP, 1, style.VALUE, "none"), (below, -1, style.GRADIENT, "6 4")]:
+        y = top + HIGH
+        parts.append(f'<path d="M{middle - way * 40} {y}h{way * 80}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
+                     f'<path d="M{middle + way * 46} {y}l{-way * 12} -6v12z" fill="{colour}"/>')
+    name, brings = f"x{list(entry)}", number(gradient[entry])
+    said = [f"z = {formula}: {x.shape} becomes {z.shape}"]
+    if reached.any():
+        places = ", ".join(f"z{list(map(int, at))}" for at in np.argwhere(reached))
+        terms = [f"{number(weight)} · {number(arrived)}" if weight != 1 else number(arrived)
+                 for weight, arrived in zip(weights[entry][reached], g[reached])]
+        total = f"{' + '.join(terms)} = {brings}" if terms != [brings] else brings
+        said += [f"{name} = {number(x[entry])} goes to {places}", f"back come{'s' * (len(terms) < 2)} {total}, the gradient of {name}"]
+    else:
+        said += [f"{name} = {number(x[entry])} goes nowhere", f"nothing comes back: the gradient of {name} is 0"]
+    return drawing(parts, right + max(_columns(z), 2) * WIDE, below + max(_rows(x), _rows(z)) * HIGH + 8, said)
+
+
+def _one_hot(shape, at):
+    one = np.zeros(shape)
+    one[at] = 1
+    return one
+
+
+def _rows(block):
+    return block.shape[0] if block.ndim == 2 else 1
+
+
+def _columns(block):
+    return block.shape[-1]

@@ -1,0 +1,433 @@
+"""Lesson 08: broadcasting and sums, there and back; what only moves; and indices that read twice."""
+import numpy as np
+
+import autograd_lib as ag
+
+from ...ask import NotYet, Wrong, brief, exercise, expect_call, is_stub
+from ...ask.texts import Question, card, prediction, recall
+
+recall("08", [
+    Question("A loss falls in every step. Does that prove that the gradient is right? (Lesson 07)", False,
+             "**No.** In lesson 07 the wrong rule reached the lower loss. What tests it is finite differences, at more than one point."),
+    Question("A weight is 2, its gradient 4, the learning rate 0.1. What is the weight after one step downhill? (06)", 1.6,
+             "2 − 0.1 · 4 = **1.6**."),
+    Question("$z$ is x where a condition holds, and y where it does not. Here it holds, and 5 arrives at z. What goes to x, and what "
+             "to y? (04)", {"to x": 5, "to y": 0}, "**5** to x, which was taken, and **0** to y, which was not.")])
+
+prediction(
+    "08.falls", question="""$z = x + b$. x has the shape (2, 3); b, of shape (3,), is added to both rows. At z arrives
+        g = [[1, 2, 3], [4, 5, 6]]. Which shape has the gradient of b? And which number is the gradient of `b[1]`?""",
+    answer={"shape": (3,), "gradient of b[1]": 7},
+    reveal="""**(3,)**: b has three numbers that can be moved, so there are three slopes. And **7**: `b[1]` stands in the middle of
+        both rows, so 2 and 5 come back to it, and they add up.""")
+
+prediction(
+    "08.spreads", question="""x has the shape (2, 3). `z = x.sum(axis=1)` adds up each row, so z has the shape (2,). At z arrives
+        g = [10, 20]. Which shape has the gradient of x? And which number stands in it at [1, 2]?""",
+    answer={"shape": (2, 3), "at [1, 2]": 20},
+    reveal="""**(2, 3)**, that of x. And **20**: `x[1, 2]` is part of the second sum, and of no other. If it rises by 1, so does that sum.
+        So each row of the gradient is one number, copied: [[10, 10, 10], [20, 20, 20]].""")
+
+prediction(
+    "08.moves", question="""x has the shape (2, 3), and `z = x.T` exchanges rows and columns. At z arrives g = [[1, 2], [3, 4], [5, 6]].
+        Which shape has the gradient of x? And which number stands in it at [0, 1]?""",
+    answer={"shape": (2, 3), "at [0, 1]": 3},
+    reveal="""**(2, 3)**, and **3**: `x[0, 1]` went to `z[1, 0]`, and there the 3 arrived. Whoever says 2 has read g line by line into the
+        shape of x. That has the right shape, and wrong numbers.""")
+
+prediction(
+    "08.repeats", question="""Three gifts, for the entries 0, 2 and 0 of an array: `out = np.zeros(3)`, and then
+        `out[[0, 2, 0]] += np.array([100, 20, 3])`. What is in out?""",
+    answer=[3, 0, 20],
+    reveal="""**[3, 0, 20]**. The 100 is lost, in spite of the `+=`. NumPy reads `out[[0, 2, 0]]` once, adds, and then writes: 100 to
+        entry 0, 20 to entry 2, 3 to entry 0. The last one to write wins.""")
+
+card("08", [
+    "The gradient of x has x's shape. Always.",
+    "Follow one entry: its gradient is the sum of what arrives wherever it went, times the slope.",
+    "Copied forward, added backward: g.sum(axis=0) for a row; axis=1 with keepdims=True for a column.",
+    "Added forward, copied backward; for a mean with 1/n.",
+    "Moved forward (reshape, transpose, join), moved back. The right shape is not yet the right place.",
+    "Read twice, paid twice: np.add.at adds where out[index] += g forgets."])
+
+# --- Broadcasting -----------------------------------------------------------------------------------------------------------
+
+_ADD = "Each copy brings its whole g: add them up, and take no mean."
+_NAMES = "Those are PyTorch's names, or its order. In NumPy: g.sum(axis=1, keepdims=True)."
+_TO_COLUMN = [
+    (lambda g: g.sum(axis=1), "The sums are right, and the axis is gone: b has the shape (2, 1), two axes. keepdims=True keeps it."),
+    (lambda g: g.sum(dim=1, keepdim=True), _NAMES),
+    (lambda g: g.sum(1, keepdim=True), _NAMES),
+    (lambda g: g.sum(1, True), _NAMES),
+    (lambda g: g.sum(axis=0), "That is what a row gets. b is a column: along which axis do its copies lie?"),
+    (lambda g: g.sum(axis=0, keepdims=True), "Summed down. b is a column: along which axis do its copies lie?"),
+    (lambda g: g.sum(axis=1)[None, :], "A row, and b is a column. keepdims=True leaves the 1 where axis 1 was."),
+    (lambda g: g.sum(), "All in one number. b has two, one for each row."),
+    (lambda g: g.sum(keepdims=True), "All in one number. b has two, one for each row."),
+    (lambda g: g, "That has the shape of z. b has two numbers: what comes back to each of them?"),
+    (lambda g: g.mean(axis=1, keepdims=True), _ADD),
+    (lambda g: g[:, :1], "Only the first copy has paid. What of the others?")]
+_TO_NUMBER = [
+    (lambda g: g.sum(axis=0), "One axis is left, and a number has none. It went to every cell of z: add up all of g."),
+    (lambda g: g.sum(axis=1), "One axis is left, and a number has none. It went to every cell of z: add up all of g."),
+    (lambda g: g.sum(axis=1, keepdims=True), "That is the column's. A number has no axis, and it went to every cell of z."),
+    (lambda g: g.sum(keepdims=True), "The right sum in the shape (1, 1). A number has the shape (): no keepdims here."),
+    (lambda g: g, "That has the shape of z. b is one number, which went to every cell."),
+    (lambda g: g.mean(), _ADD),
+    (lambda g: g.size, "You count the cells, as if each of them brought 1. Each brings its g."),
+    (lambda g: g[0, 0], "Only one copy has paid. What of the others?")]
+
+
+@exercise(
+    "08.bias", minutes=4, difficulty="easy",
+    question="""
+        $z = x + b$ again, and g has the shape of z. Now b is a column, of shape (2, 1): one number for each row, as in the drop-down
+        above. Write what goes to it. And what goes to b if it is a single number, of shape ()?""",
+    stub="""
+        to_column = lambda g: ...       # (2, 3) -> (2, 1)
+        to_number = lambda g: ...       # (2, 3) -> ()""",
+    hints=["Follow `b[0, 0]`: to which cells of z does it go? What do these bring back?",
+           ("Help: the shape of my column is (2,)",
+            "The sum is right. An axis that is summed disappears, and b has two axes: `keepdims=True` keeps it, with the length 1.")],
+    solution="""
+        to_column = lambda g: g.sum(axis=1, keepdims=True)      # (2, 3) -> (2, 1)
+        to_number = lambda g: g.sum()                           # (2, 3) -> ()""",
+    explained="Whatever was copied along an axis is added along that axis.",
+    why="The axis that was copied is the axis that is summed, and b's own shape says whether it stays, as a 1.",
+    planted=[*(((wrong, lambda g: g.sum()), hint) for wrong, hint in _TO_COLUMN),
+             *(((lambda g: g.sum(axis=1, keepdims=True), wrong), hint) for wrong, hint in _TO_NUMBER),
+             ((lambda g: np.array([[6.0], [15.0]]), lambda g: g.sum()), "to_column"),
+             ((lambda g: g.sum(axis=1, keepdims=True), lambda g: print(g.sum())), "write return")])
+def bias(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    for g in (np.array([[1.0, 2, 3], [4, 5, 6]]), np.random.default_rng(0).normal(size=(2, 4)).round(2)):
+        for rule, name, right, hints in zip(answer, ("to_column", "to_number"), (g.sum(axis=1, keepdims=True), g.sum()),
+                                            (_TO_COLUMN, _TO_NUMBER)):
+            expect_call(rule, g, gives=right, hints=hints, tried=f"{name}(g), with g = {brief(g)}")
+
+
+# --- Sums -------------------------------------------------------------------------------------------------------------------
+
+def restore(g, x, axis):
+    return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
+
+
+def sum_x(g, z, x, axis=None, keepdims=False):
+    return np.broadcast_to(restore(g, x, axis), x.shape)
+
+
+def mean_x(g, z, x, axis=None, keepdims=False):
+    return sum_x(g * z.size / x.size, z, x, axis)
+
+
+def _no_n(g, z, x, axis, keepdims):
+    raise NameError("name 'n' is not defined")
+
+
+_FIT = "NumPy compares shapes from the right, and g has lost an axis. restore(g, x, axis) gives it back, with the length 1."
+_ONE_AXIS = "That is right for axis=1 alone. restore(g, x, axis) puts the axis back wherever it was."
+_N = "How many entries share one mean? x.size / z.size of them, whatever the axis."
+_SUM = [
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(g, x.shape), _FIT),
+    (lambda g, z, x, axis, keepdims: g * np.ones_like(x), _FIT),
+    (lambda g, z, x, axis, keepdims: g, "That has the shape of z. Each entry of x wants its gradient: copy g along the axis."),
+    (lambda g, z, x, axis, keepdims: restore(g, x, axis), "The axis is back, and has the length 1. Now np.broadcast_to(…, x.shape)."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x), "np.broadcast_to wants a shape: x.shape."),
+    (lambda g, z, x, axis, keepdims: restore(g, x, axis).expand(x.shape), "PyTorch's expand is np.broadcast_to(…, x.shape) in NumPy."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), z.shape), "The gradient of x has x's shape, not that of z."),
+    (lambda g, z, x, axis, keepdims: np.ones_like(x), "That is the local gradient. Each entry gets what arrives, times it: g is missing."),
+    (lambda g, z, x, axis, keepdims: restore(g, x, axis) * x, "x is in it. If an entry rises by 1, its sum rises by 1, whatever x is."),
+    (lambda g, z, x, axis, keepdims: np.sum(g, axis=axis, keepdims=keepdims),
+     "That sums once more. On the way back nothing is summed: every entry of x gets a copy of its g."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(np.sum(g), x.shape), "g is summed. An entry of x is part of one sum alone."),
+    (mean_x, "That is the mean's: 1/n belongs to mean_x."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, axis), x.shape),
+     "axis may be None, and with keepdims no axis is lost: restore(g, x, axis) looks after both.")]
+_MEAN = [
+    (sum_x, "n times too large: a mean has a 1/n."),
+    (_no_n, "Nothing is called n here: it has to be counted. " + _N),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x) * z.size / x.size,
+     "g has lost an axis here. Is axis passed on? sum_x(g, z, x, axis) puts it back."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(z, x, axis), x.shape), "That copies z, the mean. What comes back is g."),
+    (lambda g, z, x, axis, keepdims: restore(g, x, axis) * z.size / x.size, "The axis is back, and has the length 1: copy along it."),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.size, "x.size counts all entries, 6. One mean is made of 3 of them. " + _N),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * x.size / z.size, "Multiplied by n, where it is divided by n."),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[1], "That is right for axis=1 alone. " + _N),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / len(x), "That divides by 2: so many rows there are, and so many means. " + _N),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[axis], "axis may be None: over all. " + _N),
+    (lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
+     "That has the shape of z. Each entry of x wants its gradient."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(z.size / x.size, x.shape), "g is missing: what arrives multiplies 1/n.")]
+
+
+@exercise(
+    "08.spread", minutes=6, difficulty="medium",
+    question="""
+        Write both rules as the library has them. axis and keepdims are those of the sum; None means over all. `restore` is given: it
+        puts a lost axis back, with the length 1, so that `np.broadcast_to(a, shape)` can copy along it.""",
+    stub="""
+        def restore(g, x, axis):
+            return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
+
+        sum_x = lambda g, z, x, axis=None, keepdims=False: ...
+        mean_x = lambda g, z, x, axis=None, keepdims=False: ...""",
+    hints=["For x of shape (2, 3) and axis=1: g has the shape (2,), `restore(g, x, axis)` has (2, 1). What shape is wanted?",
+           "The mean is the sum divided by n. How many entries of x share one entry of z? `x.size / z.size`.",
+           ("Help: ValueError, could not be broadcast", "Shapes are compared from the right: (2,) does not fit (2, 3), and (2, 1) does.")],
+    solution="""
+        def restore(g, x, axis):
+            return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
+
+        sum_x = lambda g, z, x, axis=None, keepdims=False: np.broadcast_to(restore(g, x, axis), x.shape)
+        mean_x = lambda g, z, x, axis=None, keepdims=False: sum_x(g * z.size / x.size, z, x, axis)""",
+    explained="`x.size / z.size` is n, so `g * z.size / x.size` is g/n: 3 entries a mean for axis=1, 2 for axis=0, 6 for all.",
+    why="A sum copies on the way back what a broadcast copies on the way there. The two are mirror images.",
+    planted=[*(((wrong, mean_x), hint) for wrong, hint in _SUM), *(((sum_x, wrong), hint) for wrong, hint in _MEAN)])
+def spread(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    x = np.array([[8.0, 1, 0], [2, 4, 5]])
+    for axis, keepdims, g in [(1, False, np.array([10.0, 20])), (0, False, np.array([1.0, 2, 3])), (None, False, np.float64(12)),
+                              (1, True, np.array([[10.0], [20]]))]:
+        for rule, name, right, forward, hints in zip(answer, ("sum_x", "mean_x"), (sum_x, mean_x), (np.sum, np.mean), (_SUM, _MEAN)):
+            z = forward(x, axis=axis, keepdims=keepdims)
+            expect_call(rule, g, z, x, axis, keepdims, gives=right(g, z, x, axis), hints=hints,
+                        tried=f"{name}, with g = {brief(g)}, x of shape (2, 3), axis={axis}, keepdims={keepdims}")
+
+
+# --- What only moves --------------------------------------------------------------------------------------------------------
+
+_wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name="wrong_T")
+
+
+@exercise(
+    "08.lucky", minutes=3, difficulty="optional",
+    question="""
+        **Fool it.** `wrong_T` transposes, and reads g back line by line, as above. Find an array x of two axes, with at least two entries,
+        at which `ag.check_grads(wrong_T, x, order=1)` finds nothing.""",
+    stub="""
+        lucky_x = ...""",
+    hints=["The numbers in x do not matter: the rule has no x in it. What does matter?",
+           "Its shape. For which shape does a transpose leave the entries in the order in which they stand, line by line?"],
+    solution="""
+        lucky_x = np.ones((1, 3))""",
+    explained="A single row becomes a single column, in the same order, whatever arrives.",
+    why="With one row, or one column, there is only one order. Check with axes longer than 1, and of different lengths, such as (2, 3).",
+    planted=[
+        (np.ones((2, 2)), "square"), (np.eye(3), "square"), (np.zeros((2, 3)), "numbers in x do not matter"),
+        (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"), (np.ones(3), "one axis"), ((1, 3), "np.ones((1, 3))"),
+        (np.ones((1, 1)), "two entries"), ([[1.0, 2.0], [2.0, 1.0]], "square"), (2.0, "two axes"), ("np.ones", "array"),
+        (np.ones((2, 1, 3)), "two axes"), (np.ones((0, 3)), "two entries")])
+def lucky(answer):
+    if isinstance(answer, tuple) and np.shape(answer) == (2,):
+        raise Wrong("your x", brief(answer), "an array", f"If {brief(answer)} is meant as a shape: np.ones({brief(answer)}) has it.")
+    x = np.asarray(answer.data if isinstance(answer, ag.Tensor) else answer)
+    if x.dtype.kind not in "iuf":
+        raise Wrong("your x", brief(answer), "an array of numbers", "Such as np.ones((2, 3)).")
+    if x.ndim != 2:
+        raise Wrong("your x", f"shape {x.shape}", "an array of two axes",
+                    "To transpose one axis changes nothing: too easy." if x.ndim == 1 else "Rows and columns, as np.ones((2, 3)) has.")
+    if x.size < 2:
+        raise Wrong("your x", f"shape {x.shape}", "at least two entries", "With fewer than two entries nothing can be in a wrong place.")
+    try:
+        ag.check_grads(_wrong_T, x, order=1)
+    except AssertionError as report:
+        raise Wrong(f"the check, at your x of shape {x.shape}", str(report).splitlines()[0], "nothing found",
+                    "A square: x may be its own transpose, but what arrives, g, is not. When do the entries stand in the same order after "
+                    "a transpose?" if x.shape[0] == x.shape[1] else
+                    "The numbers in x do not matter, its shape does. When do the entries stand in the same order after a transpose?"
+                    ) from None
+
+
+_RESHAPE = [
+    (lambda g, z, x, shape: np.reshape(g, shape), "That has the shape of z. The gradient of x has x's shape."),
+    (lambda g, z, x, shape: np.transpose(g), "A reshape keeps the order, line by line; a transpose does not."),
+    (lambda g, z, x, shape: x, "That is x itself. What comes back is g, in the shape of x."),
+    (lambda g, z, x, shape: np.reshape(g, (2, 3)), "Right for this x. Which shape has any x?"),
+    (lambda g, z, x, shape: np.ones(x.shape), "g is missing: it is what comes back.")]
+_TRANSPOSE = [
+    (lambda g, z, x, axes: np.reshape(g, x.shape), "Right shape, wrong places: x[0, 1] went to z[1, 0]. What brings it back?"),
+    (lambda g, z, x, axes: g, "That has the shape of z. The gradient of x has x's shape."),
+    (lambda g, z, x, axes: np.transpose(x), "That is z. What comes back is g."),
+    (lambda g, z, x, axes: x, "That is x itself. What comes back is g, moved.")]
+_MORE = "g has more entries than x: some of them are y's. Which rows of z are x's?"
+_JOIN_X = [
+    (lambda g, z, x, y, axis, starts: x, "That is x itself. What comes back to it are rows of g."),
+    (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the first rows of z are x's."),
+    (lambda g, z, x, y, axis, starts: g[len(x):], "Those are y's rows. Are the two swapped?"),
+    (lambda g, z, x, y, axis, starts: g[:len(y)], "Too few: x has as many rows as len(x) says."),
+    (lambda g, z, x, y, axis, starts: g[:, :len(x)], "Those are columns. The rows come first: g[:len(x)]."),
+    (lambda g, z, x, y, axis, starts: g[:2], "Right for an x of two rows. How many has any x?"),
+    (lambda g, z, x, y, axis, starts: g[0], "One row alone. x has two."),
+    (lambda g, z, x, y, axis, starts: g[len(x)], "One row alone, and it is y's. A part needs a colon."),
+    *((wrong, "A slice wants a colon, and behind it one number of rows: len(x).")
+      for wrong in (lambda g, z, x, y, axis, starts: g[:x.shape], lambda g, z, x, y, axis, starts: g[x.shape])),
+    (lambda g, z, x, y, axis, starts: np.reshape(g, x.shape), _MORE),
+    (lambda g, z, x, y, axis, starts: np.broadcast_to(g, x.shape), _MORE)]
+_JOIN_Y = [
+    (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the last rows of z are y's."),
+    (lambda g, z, x, y, axis, starts: g[:len(x)], "Those are x's rows. Are the two swapped?"),
+    (lambda g, z, x, y, axis, starts: g[len(y):], "y begins where x ends, after len(x) rows."),
+    (lambda g, z, x, y, axis, starts: g[len(x)], "An axis is lost: a single index takes it away, a part such as g[2:] keeps it."),
+    (lambda g, z, x, y, axis, starts: g[2:], "Right for an x of two rows. How many has any x?"),
+    (lambda g, z, x, y, axis, starts: g[:len(y)], "That begins at row 0, where x is. y begins after len(x) rows.")]
+
+
+@exercise(
+    "08.back", minutes=4, difficulty="easy",
+    question="""
+        Four ways back. `np.reshape(x, shape)` keeps the entries in order, line by line. `np.transpose(x)` is `x.T`. And
+        `np.concatenate([x, y])` puts the rows of y under those of x, so there is a rule for each. (The library also passes `axis`, here 0,
+        and `starts`; you need neither.)""",
+    stub="""
+        reshape_x = lambda g, z, x, shape: ...
+        transpose_x = lambda g, z, x, axes=None: ...
+        join_x = lambda g, z, x, y, axis, starts: ...
+        join_y = lambda g, z, x, y, axis, starts: ...""",
+    hints=["Where did each entry go? Bring it back from there. g has the shape of z, and the result needs that of x (or of y).",
+           "Joined: x's rows are the first `len(x)` rows of z, y's are the rest. `g[:2]` are the first two rows of g, `g[2:]` the others."],
+    solution="""
+        reshape_x = lambda g, z, x, shape: np.reshape(g, x.shape)
+        transpose_x = lambda g, z, x, axes=None: np.transpose(g)
+        join_x = lambda g, z, x, y, axis, starts: g[:len(x)]
+        join_y = lambda g, z, x, y, axis, starts: g[len(x):]""",
+    explained="""`np.reshape(g, x.shape)` is also the way back of `squeeze`, which drops axes of length 1, and of
+        `expand_dims`, which adds one.""",
+    why="An op that only moves entries needs no arithmetic on the way back: only the places.",
+    planted=[*(((wrong, lambda g, z, x, axes: g.T, lambda g, z, x, y, axis, starts: g[:len(x)],
+                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _RESHAPE),
+             *(((lambda g, z, x, shape: g.reshape(x.shape), wrong, lambda g, z, x, y, axis, starts: g[:len(x)],
+                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _TRANSPOSE),
+             *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes: g.T, wrong,
+                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _JOIN_X),
+             *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes: g.T,
+                 lambda g, z, x, y, axis, starts: g[:len(x)], wrong), hint) for wrong, hint in _JOIN_Y)])
+def back(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    x, y = np.array([[8.0, 1, 0], [2, 4, 5]]), np.array([[7.0, 7, 7]])
+    g, joined = np.array([[1.0, 2], [3, 4], [5, 6]]), np.array([[1.0, 2, 3], [4, 5, 6], [7, 8, 9]])
+    z = np.concatenate([x, y])
+    for rule, name, args, right, hints in zip(answer, ("reshape_x", "transpose_x", "join_x", "join_y"), [
+            (g, x.reshape(3, 2), x, (3, 2)), (g, x.T, x, None), (joined, z, x, y, 0, [0, 2, 3]), (joined, z, x, y, 0, [0, 2, 3])],
+            [np.array([[1.0, 2, 3], [4, 5, 6]]), np.array([[1.0, 3, 5], [2, 4, 6]]), joined[:2], joined[2:]],
+            [_RESHAPE, _TRANSPOSE, _JOIN_X, _JOIN_Y]):
+        shapes = "x of shape (2, 3)" + (" and y of shape (1, 3)" if name.startswith("join") else "")
+        expect_call(rule, *args, gives=right, hints=hints, tried=f"{name}, with g = {brief(args[0])}, {shapes}")
+    g, line = np.random.default_rng(0).normal(size=(5, 2)).round(2), np.arange(4.0)
+    x, y = np.ones((1, 2)), np.ones((4, 2))
+    expect_call(answer[0], line, line, np.ones((2, 2)), (4,), gives=line.reshape(2, 2), hints=_RESHAPE,
+                tried=f"reshape_x, with g = {brief(line)}, x of shape (2, 2)")
+    for rule, name, right, hints in zip(answer[2:], ("join_x", "join_y"), (g[:1], g[1:]), (_JOIN_X, _JOIN_Y)):
+        expect_call(rule, g, np.ones((5, 2)), x, y, 0, [0, 1, 5], gives=right, hints=hints,
+                    tried=f"{name}, with g of shape (5, 2), x of shape (1, 2) and y of shape (4, 2)")
+
+
+# --- Indices ----------------------------------------------------------------------------------------------------------------
+
+def scattered(g, index, shape):
+    out = np.zeros(shape)
+    np.add.at(out, index, g)
+    return out
+
+
+def _last_wins(g, index, shape):
+    out = np.zeros(shape)
+    out[index] = g
+    return out
+
+
+def _first_wins(g, index, shape):
+    out = np.zeros(shape)
+    out[index[::-1]] = g[::-1]
+    return out
+
+
+def _by_own_place(g, index, shape):
+    out = np.zeros(shape)
+    for row in index:
+        out[row] += g[row]
+    return out
+
+
+def _all_to_each(g, index, shape):
+    out = np.zeros(shape)
+    for row in index:
+        out[row] += g
+    return out
+
+
+def _first_alone(g, index, shape):
+    return scattered(g[:1], index[:1], shape)
+
+
+def _three(g, index, shape):
+    return scattered(g, [index[k] for k in range(3)], shape)
+
+
+def _exchanged(g, index, shape):
+    np.add.at(np.zeros(shape), g, index)
+
+
+def _none(g, index, shape):
+    return np.add.at(np.zeros(shape), index, g)
+
+
+def _ones(g, index, shape):
+    return scattered(np.ones_like(g), index, shape)
+
+
+def _in_the_mean(g, index, shape):
+    count = scattered(np.ones_like(g), index, shape)
+    return scattered(g, index, shape) / np.where(count, count, 1)
+
+
+@exercise(
+    "08.scatter", minutes=4, difficulty="medium",
+    question="""
+        Write `scatter(g, index, shape)`, the way back of `x[index]` for x of that shape. index is a list of numbers: of entries, or of
+        rows if x has two axes. What was read twice is paid twice. `np.add.at(out, index, g)` adds into `out` one gift at a time; a loop
+        does as well.""",
+    stub="""
+        def scatter(g, index, shape):
+            ...""",
+    hints=["Three lines: an array of zeros in the shape of x, what arrives added in, and `return`.",
+           ("Help: I get None", "`np.add.at` changes out and gives nothing back. Return out, on a line of its own."),
+           ("Help: one entry is wrong", "`out[index] = g` and `out[index] += g` write entry 0 twice, and only the last one is left.")],
+    solution="""
+        def scatter(g, index, shape):
+            out = np.zeros(shape)
+            np.add.at(out, index, g)
+            return out""",
+    explained="Or, in place of `np.add.at`, a loop: `for k, row in enumerate(index): out[row] += g[k]`.",
+    why="Read twice, paid twice. It is the sum over paths of lesson 02, with places for paths.",
+    mistakes=[
+        (_last_wins, "Entry 0 was read twice: who pays? 100 and 3 were to arrive there. = and += write twice, and the last one wins."),
+        (_first_wins, "Entry 0 was read twice: who pays? 100 and 3 were to arrive there, and both count."),
+        (lambda g, index, shape: g[index], "That reads once more. On the way back g is written, to the places that were read."),
+        (lambda g, index, shape: g, "That has the shape of what was read. The gradient of x has x's shape."),
+        (_by_own_place, "The first gift is for entry index[0], the next for index[1]: two counters, as in enumerate(index)."),
+        (_all_to_each, "That brings all of g to one place. One gift for each: zip(index, g)."),
+        (_first_alone, "One gift, and it was over: is return inside the loop? It belongs to the left, under for."),
+        (_three, "Right for three gifts. How many are there in any index? len(index)."),
+        (_exchanged, "In np.add.at comes out first, then where, index, and last what is added, g."),
+        (lambda g, index, shape: scattered(g, index, g.shape),
+         "out is to have the shape of x, which is passed as shape. (np.bincount ends with the largest index.)"),
+        (_in_the_mean, "What meets in one place is added, and no mean is taken."),
+        (_ones, "g is missing: those are the numbers of times that each entry was read."),
+        (lambda g, index, shape: np.bincount(index, g, shape[0]), "Right for one axis. If x has two, a row of g goes to a row of x.")],
+    planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter")])
+def scatter(answer):
+    if is_stub(answer):
+        raise NotYet
+    for g, index, shape in [(np.array([100.0, 20, 3]), [0, 2, 0], (3,)), (np.array([1.0, 2]), [1, 1], (4,)),
+                            (np.array([[1.0, 2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2))]:
+        tried = f"scatter(g, index, shape), with g = {brief(g)}, index = {index}, shape = {shape}"
+        try:
+            expect_call(answer, g, index, shape, gives=scattered(g, index, shape), tried=tried, hints=scatter.mistakes)
+        except Wrong as difference:
+            *shown, hint = difference.args
+            none = "Nothing came back. np.add.at changes out and gives nothing back: return out, on a line of its own."
+            raise Wrong(*shown, none if shown[1] == "None" else hint) from None

@@ -1,0 +1,265 @@
+"""The array ward of the clinic, for lesson 09: a healthy array engine, and patients, each ill in the one method it overrides.
+
+    b, x = Array([1, 2, 3]), Array([[1, 2, 3], [4, 5, 6]])
+    (b + x).sum().backward()                                   # b.grad is now [2, 2, 2]
+    examine(Reassigned, lambda b, x: (b + x).sum(), b.data, x.data)     # a Report: what the engine says beside what was measured
+    sheet(Reassigned)                                          # what it shows in the examinations that everybody gets
+    PATIENTS[6].engine, PATIENTS[6].writeup                    # and the card of each
+
+As in clinic.py, whose Scalar and cards these are, what is ill was really published. `Unknown` has no card.
+"""
+import inspect
+
+import numpy as np
+
+from ...show import style
+from ..lesson_07.clinic import Patient, Scalar
+
+
+class Array(Scalar):
+    """The healthy engine: + − · are Scalar's, entry by entry. A `rule(g)` need not undo a broadcast: `fitted` does, for all of them.
+
+    @ takes two matrices, or two arrays of one axis.
+    """
+
+    def __init__(self, data, inputs=()):
+        super().__init__(np.asarray(data, float), inputs)
+        self.grad = np.zeros(self.data.shape)
+
+    def __matmul__(self, other):
+        x, y = self.data, other.data
+        z = type(self)(x @ y, (self, other))
+        z.rule = lambda g: (np.dot(g, y.T), np.dot(x.T, g))
+        return z
+
+    def sum(self):
+        z = type(self)(self.data.sum(), (self,))
+        z.rule = lambda g: (np.full(self.data.shape, g),)
+        return z
+
+    def fitted(self, g):
+        g = g.sum(axis=tuple(range(g.ndim - self.data.ndim)))
+        return g.sum(axis=tuple(k for k, n in enumerate(self.data.shape) if n == 1), keepdims=True)
+
+    def backward(self):
+        if self.data.ndim:
+            raise ValueError(f"backward starts at a single number, and this has shape {self.data.shape}")
+        ledger = {self: np.ones(())}
+        for z in self.order():
+            g = ledger.pop(z)
+            z.grad = z.grad + g
+            for x, sent in zip(z.inputs, z.rule(g)):
+                ledger[x] = ledger.get(x, 0.0) + x.fitted(sent)
+
+
+# --- The patients -----------------------------------------------------------------------------------------------------------
+
+class Multiplied(Array):
+    def __mul__(self, other):
+        z = type(self)(self.data * other.data, (self, other))
+        z.rule = lambda g: (other.fitted(g) * other.data, self.fitted(g) * self.data)
+        return z
+
+
+class Seeded(Array):
+    def backward(self):
+        ledger = {self: np.ones(self.data.shape)}
+        for z in self.order():
+            g = ledger.pop(z)
+            z.grad = z.grad + g
+            for x, sent in zip(z.inputs, z.rule(g)):
+                ledger[x] = ledger.get(x, 0.0) + x.fitted(sent)
+
+
+class Twice(Array):
+    def __matmul__(self, other):
+        x, y = self.data, other.data
+        z = type(self)(x @ y, (self, other))
+        z.rule = lambda g: [np.dot(g, y.T) if value is self else np.dot(x.T, g) for value in (self, other)]
+        return z
+
+
+class Unreduced(Array):
+    def fitted(self, g):
+        if self.data.ndim == 0:
+            return g
+        g = g.sum(axis=tuple(range(g.ndim - self.data.ndim)))
+        return g.sum(axis=tuple(k for k, n in enumerate(self.data.shape) if n == 1), keepdims=True)
+
+
+class Dot(Array):
+    def __matmul__(self, other):
+        x, y = self.data, other.data
+        z = type(self)(x @ y, (self, other))
+        z.rule = lambda g: (g * y, g * x)
+        return z
+
+
+class Reassigned(Array):
+    def __add__(self, other):
+        z = type(self)(self.data + other.data, (self, other))
+
+        def rule(g):
+            sent = []
+            for value in (self, other):
+                g = value.fitted(g)
+                sent.append(g)
+            return sent
+
+        z.rule = rule
+        return z
+
+
+class Unsummed(Array):
+    def fitted(self, g):
+        return g
+
+
+class Unknown(Array):
+    """Nobody has described this one."""
+
+    def fitted(self, g):
+        if all(m == n for m, n in zip(g.shape, self.data.shape)):
+            return g
+        g = g.sum(axis=tuple(range(g.ndim - self.data.ndim)))
+        return g.sum(axis=tuple(k for k, n in enumerate(self.data.shape) if n == 1), keepdims=True)
+
+
+# --- Their cards ------------------------------------------------------------------------------------------------------------
+
+PATIENTS = {
+    1: Patient(
+        Multiplied, "__mul__", "Gradients too large, of the right shape, where a smaller array was multiplied by a larger.",
+        "the write-up with stored locals",
+        "in a product, g is summed to the shape of the other factor",
+        "It passes for factors of one shape. Broadcast one of them, and it fails.",
+        {"scaled": np.array([[2, 4, 6], [2, 4, 6]])}),
+    2: Patient(
+        Seeded, "backward", "Answers a question that nobody asked.", "the write-up with operations as classes",
+        "backward starts with ones, whatever the shape",
+        "It passes: a check starts at a single number. Start at an array, and there is an answer where an error belongs.",
+        {"several": np.array([2, 4, 6])}),
+    3: Patient(
+        Twice, "__matmul__", "Right for A @ B, wrong for A @ A.", "the write-up with stored locals",
+        "an operand that is in both places gets the rule of the first place twice",
+        "It passes for two different matrices, square or not. Use one matrix in both places, and it fails.",
+        {"square": np.array([[6, 14], [6, 14]])}),
+    4: Patient(
+        Unreduced, "fitted", "A single number has a gradient with a shape.", "the write-up with stored locals",
+        "a single number is left out when gradients are summed",
+        "It passes for arrays, broadcast or not. Add a single number to one, and it fails.",
+        {"number": np.ones((2, 3))}),
+    5: Patient(
+        Dot, "__matmul__", "Right for 1-D, wrong or an error for matrices.", "the talk, with its contexts",
+        "a product of matrices has the rule of a dot product",
+        "It fails for matrices of any shape. For two arrays of one axis it passes.",
+        {"product": np.array([[5, 6], [7, 8]]), "square": np.array([[2, 4], [6, 8]])}, caught=True),
+    6: Patient(
+        Reassigned, "__add__", "Right for x + b, wrong for b + x.", "the write-up with stored locals",
+        "g, once it is summed for one input, is handed to the next",
+        "It passes for one shape, and for x + b. Put the smaller array first, and it fails.",
+        {"second": np.full((2, 3), 2)}),
+    7: Patient(
+        Unsummed, "fitted", "Gradients of the output's shape.", "the write-up with operations as classes, and the talk with its contexts",
+        "nothing is ever summed over what was broadcast",
+        "It passes for arrays of one shape. Broadcast anything, and it fails.",
+        {"bias": np.ones((2, 3)), "number": np.ones((2, 3))})}
+
+
+# --- Examinations -----------------------------------------------------------------------------------------------------------
+
+class Report:
+    """What a gradient check found: (letter, the engine's gradient, the measured one) of each input."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    @property
+    def passed(self):
+        return all(agree(engine, measured) for _, engine, measured in self.rows)
+
+    def __repr__(self):
+        lines = [f"{letter} {measured.shape}: the engine says {written(engine)}, measured {written(measured)}"
+                 + ("" if agree(engine, measured) else "   ✗") for letter, engine, measured in self.rows]
+        return "\n".join(lines + ["the check passes" if self.passed else "the check fails"])
+
+
+def written(value):
+    """A gradient, or the name of an error, in one line."""
+    if isinstance(value, str):
+        return value
+    return f"[{', '.join(map(written, value))}]" if np.ndim(value) else style.number(np.round(value, 6))
+
+
+def agree(engine, right):
+    """Whether it is the same in shape and numbers, or the same error."""
+    if isinstance(engine, str) or isinstance(right, str):
+        return isinstance(engine, str) and isinstance(right, str) and engine == right
+    return np.shape(engine) == np.shape(right) and np.allclose(engine, right, rtol=1e-6, atol=1e-8)
+
+
+def examine(Engine, f, *xs, h=1e-6):
+    """A gradient check: the gradients of f at the arrays xs by the engine, beside central differences of the same engine's f."""
+    inputs = [Engine(x) for x in xs]
+    try:
+        Engine.backward(f(*inputs))
+        found = [x.grad for x in inputs]
+    except ValueError as error:         # shapes that do not fit
+        found = [type(error).__name__] * len(inputs)
+    rows = []
+    for i, letter in enumerate(inspect.signature(f).parameters):
+        measured = np.zeros(inputs[i].data.shape)
+        for place in np.ndindex(measured.shape):
+            ends = []
+            for way in (1, -1):
+                moved = [x.data.copy() for x in inputs]
+                moved[i][place] += way * h
+                ends.append(f(*map(Engine, moved)).data)
+            measured[place] = (ends[0] - ends[1]) / (2 * h)
+        rows.append((letter, found[i], measured))
+    return Report(rows)
+
+
+def ordinary(x, y, w):
+    """Every operation once, and w twice: for arrays of one shape, the check that one would think of."""
+    return ((x * w - y) @ w + x).sum()
+
+
+def _asked(f, *xs):
+    """How to ask an engine for the gradient of the first of xs."""
+    def ask(Engine):
+        inputs = [Engine(x) for x in xs]
+        Engine.backward(f(*inputs))
+        return inputs[0].grad
+    return ask
+
+
+x, b, c = np.array([[1, 2, 3], [4, 5, 6]]), np.array([1, 2, 3]), 2
+A, B = np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]])
+
+# What is asked, what is right, and how it is asked. x is (2, 3), b is (3,), c a single number, A and B are (2, 2).
+EXAMINATIONS = {
+    "bias": ("sum of x + b: gradient of b", np.full(3, 2), _asked(lambda b, x: (x + b).sum(), b, x)),
+    "second": ("sum of b + x: gradient of x", np.ones((2, 3)), _asked(lambda x, b: (b + x).sum(), x, b)),
+    "scaled": ("sum of b · x: gradient of x", np.array([[1, 2, 3], [1, 2, 3]]), _asked(lambda x, b: (b * x).sum(), x, b)),
+    "number": ("sum of c + x: gradient of c", np.array(6), _asked(lambda c, x: (c + x).sum(), c, x)),
+    "dot": ("b @ b of one axis: gradient of b", np.array([2, 4, 6]), _asked(lambda b: b @ b, b)),
+    "product": ("sum of A @ B: gradient of A", np.array([[11, 15], [11, 15]]), _asked(lambda A, B: (A @ B).sum(), A, B)),
+    "square": ("sum of A @ A: gradient of A", np.array([[7, 11], [9, 13]]), _asked(lambda A: (A @ A).sum(), A)),
+    "several": ("b · b, and no sum: gradient of b", "ValueError", _asked(lambda b: b * b, b))}
+
+
+def sheet(Engine):
+    """{examination: the gradient that comes out, or the name of an error}"""
+    found = {}
+    for name, (_, _, ask) in EXAMINATIONS.items():
+        try:
+            found[name] = ask(Engine)
+        except ValueError as error:
+            found[name] = type(error).__name__
+    return found
+
+
+def fails(name, shown):
+    """Whether what came out of the examination `name` is not what is right."""
+    return not agree(shown, EXAMINATIONS[name][1])

@@ -1,0 +1,155 @@
+"""Lesson 09: a matrix product in blocks, forwards and backwards; eight products to choose from; a Jacobian; the array ward."""
+from itertools import product as pairs
+
+import numpy as np
+
+from ...show import style
+from ...show.axes import Axes, number
+from ...show.picture import Picture, beside, svg
+from ..lesson_07 import drawings as lesson_07
+from . import array_ward
+
+WIDE, HIGH = 46, 30
+LOOKS = {       # stroke, width, dash, fill, ink
+    "value": (style.VALUE, 2, "none", "#CFE5F2", style.INK),
+    "gradient": (style.GRADIENT, 2, "5 3", "#FADFCB", style.INK),
+    "pale": (style.LINE, 1, "none", style.PAPER, style.FAINT),
+    "picked": (style.INK, 3.2, "none", style.PAPER, style.INK)}
+
+
+class _Cross:
+    """Three blocks as one multiplies by hand: one at the left, one above, and theirs in the corner between them."""
+
+    def __init__(self, above, left, corner):
+        (tall, wide), (rows, inner) = above[1].shape, left[1].shape
+        self.plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
+        self.places = {"left": (14, 66 + tall * HIGH), "above": (44 + inner * WIDE, 34),
+                       "corner": (44 + inner * WIDE, 66 + tall * HIGH)}
+        self.size = 44 + (inner + wide) * WIDE + 14, 66 + (tall + rows) * HIGH
+        for place, (name, values, looks) in zip(self.places, (left, above, corner)):
+            x, y = self.places[place]
+            self.plot.words(x, y - 10, f"{name} {values.shape}", anchor="start", size=13)
+            for r, c in np.ndindex(values.shape):
+                stroke, width, dash, fill, ink = LOOKS[looks[r, c]]
+                self.plot.parts.append(
+                    f'<rect x="{x + c * WIDE + 2}" y="{y + r * HIGH + 2}" width="{WIDE - 4}" height="{HIGH - 4}" rx="2" fill="{fill}" '
+                    f'stroke="{stroke}" stroke-width="{width}" stroke-dasharray="{dash}"/>')
+                self.plot.words(x + (c + 0.5) * WIDE, y + (r + 0.5) * HIGH + 5, number(values[r, c]), ink, size=13)
+
+    def svg(self, words):
+        """The drawing with `words` beneath it, and for a screen reader."""
+        wide, high = self.size
+        for nth, line in enumerate(words):
+            self.plot.words(14, high + 24 + 20 * nth, line, anchor="start", size=13)
+        wide = max(wide, 24 + 7.2 * max(map(len, words)))
+        return svg(f"0 0 {wide:.0f} {high + 14 + 20 * len(words)}", "".join(self.plot.parts), "\n".join(words))
+
+
+def _looks(shape, look="pale", at=()):
+    """A look for each cell: pale, but for those at the index `at`."""
+    looks = np.full(shape, "pale", "U8")
+    looks[at] = look
+    return looks
+
+
+def _terms(left, right):
+    """3·1 + (−2)·4"""
+    return " + ".join("·".join(f"({number(value)})" if value < 0 else number(value) for value in pair) for pair in zip(left, right))
+
+
+def entry(A, B, i, j):
+    """One entry of Z = A @ B, and the row and the column that it is made of."""
+    Z = A @ B
+    cross = _Cross(("B", B, _looks(B.shape, "value", np.s_[:, j])), ("A", A, _looks(A.shape, "value", np.s_[i])),
+                   ("Z = A @ B", Z, _looks(Z.shape, "picked", (i, j))))
+    text = f"Z[{i}, {j}]: row {i} of A times column {j} of B = {_terms(A[i], B[:, j])} = {number(Z[i, j])}"
+    return Picture(cross.svg([text]), text)
+
+
+def reach(A, B, g, i, k):
+    """What A[i, k] does to Z = A @ B, and how its gradient is gathered: the same row of B, weighted by the same row of g."""
+    Z = A @ B
+    moves = np.zeros(Z.shape)
+    moves[i] = B[k]
+    row = _looks(B.shape, "value", np.s_[k])
+    forth = _Cross(("B", B, row), ("A", A, _looks(A.shape, "picked", (i, k))), ("Z moves by", moves, _looks(Z.shape, "value", np.s_[i])))
+    back = _Cross(("B", B, row), ("gradient of A", g @ B.T, _looks(A.shape, "picked", (i, k))),
+                  ("g", g, _looks(g.shape, "gradient", np.s_[i])))
+    text = (f"Forward: A[{i}, {k}] grows by 1, and row {i} of Z moves by row {k} of B, {_row(B[k])}. The other row stays.\n"
+            f"Backward: the gradient of A[{i}, {k}] is row {i} of g times row {k} of B, {_terms(g[i], B[k])} = {number(g[i] @ B[k])}.")
+    return Picture(beside(forth.svg([f"forward: row {k} of B moves row {i} of Z"]),
+                          back.svg([f"backward: row {i} of g times row {k} of B"])), text)
+
+
+def _row(values):
+    return "[" + ", ".join(map(number, values)) + "]"
+
+
+def candidates(m, k, n):
+    """The eight products of g and B, each plain or transposed, in either order: which have A's shape, and which A's gradient?
+
+    For A (2, 2) and B (2, 2), and beside it for A (m, k) and B (k, n).
+    """
+    cases = []
+    for rows, inner, columns in [(2, 2, 2), (m, k, n)]:
+        rng = np.random.default_rng(1)      # with these numbers no wrong product is right by chance; the tests try all sizes
+        cases.append([rng.integers(-9, 10, shape) for shape in ((rows, inner), (inner, columns), (rows, columns))])
+    cell = f"padding:3px 14px;text-align:left;border:none;border-bottom:1px solid {style.LINE};background:none;color:{style.INK}"
+    heads = [f"A {A.shape}, B {B.shape}, g {g.shape}" for A, B, g in cases]
+    body, fitting, right = [], [[], []], [[], []]
+    for swap, t, s in pairs((False, True), repeat=3):
+        names = ["gᵀ" if t else "g", "Bᵀ" if s else "B"]
+        called, verdicts = " @ ".join(names[::-1] if swap else names), []
+        for nth, (A, B, g) in enumerate(cases):
+            factors = [g.T if t else g, B.T if s else B]
+            verdicts.append(_verdict(*(factors[::-1] if swap else factors), A.shape, g @ B.T))
+            fitting[nth] += [called] * ("✓ shape" in verdicts[nth])
+            right[nth] += [called] * ("✓ right" in verdicts[nth])
+        cells = "".join(f'<td style="{cell};{"font-weight:600" if "✓ right" in verdict else f"color:{style.FAINT}"}">{verdict}</td>'
+                        for verdict in verdicts)
+        body.append(f'<tr style="background:none"><th scope="row" style="{cell};font-weight:normal">{called}</th>{cells}</tr>')
+    top = "".join(f'<th scope="col" style="{cell}">{words}</th>' for words in ["product", *heads])
+    table = (f'<table style="border:none;border-collapse:collapse;margin:0;font-size:14px"><tr style="background:none">{top}</tr>'
+             f'{"".join(body)}</table>')
+    lines = [f"{head}: {len(fit)} of 8 have the shape of A: {', '.join(fit)}. Right: {', '.join(one)}." for head, fit, one in zip(
+        heads, fitting, right)]
+    return Picture(f'<div style="{style.CARD};font-family:{style.FONT}">{table}</div>', "\n".join(lines))
+
+
+def _verdict(left, right, shape, wanted):
+    if left.shape[1] != right.shape[0]:
+        return "does not fit"
+    if (left @ right).shape != shape:
+        return f"shape {(left @ right).shape}"
+    return "✓ shape, ✓ right" if np.allclose(left @ right, wanted) else "✓ shape, ✗ wrong numbers"
+
+
+def jacobian(J, B):
+    """All partial derivatives of Z = A @ B by A, for A (2, 3): a row for each entry of Z, a column for each of A. J: (2, n, 2, 3)."""
+    rows, columns = list(np.ndindex(J.shape[:2])), list(np.ndindex(J.shape[2:]))
+    plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
+    for c, (i, k) in enumerate(columns):
+        plot.words(92 + 58 * c, 22, f"A[{i}, {k}]", style.FAINT, size=12)
+    for r, (i, j) in enumerate(rows):
+        plot.words(52, 47 + 26 * r, f"Z[{i}, {j}]", style.FAINT, "end", 12)
+        for c, place in enumerate(columns):
+            value = J[i, j][place]
+            own = i == place[0]
+            stroke, width, dash, fill, ink = LOOKS["value" if own else "pale"]
+            plot.parts.append(f'<rect x="{65 + 58 * c}" y="{31 + 26 * r}" width="54" height="22" rx="2" fill="{fill}" stroke="{stroke}" '
+                              f'stroke-width="{width if own else 0.5}"/>')
+            plot.words(92 + 58 * c, 47 + 26 * r, number(value), ink if own else style.LINE, size=12.5)
+    nothing = J.size - 2 * B.size
+    text = (f"J, {len(rows)} × {len(columns)} = {J.size} numbers: {nothing} of them are 0 whatever A and B are, "
+            f"the others are the {B.size} of B, {(J.size - nothing) // B.size} times.")
+    return Picture(svg(f"0 0 {80 + 58 * len(columns)} {44 + 26 * len(rows)}", "".join(plot.parts), text), text)
+
+
+def ward(sheets):
+    """The array ward's examinations, a line each, and what each engine shows."""
+    return lesson_07.ward(sheets, of=array_ward)
+
+
+def case(patient, method="as found"):
+    """The card of a patient of the array ward, with the ill method, or the healthy one."""
+    return lesson_07.case(patient, method, of=array_ward)

@@ -1,0 +1,475 @@
+"""Lesson 09: the gradients of a matrix product, and the array ward of the clinic."""
+import numpy as np
+
+import autograd_lib as ag
+
+from ...ask import NotYet, Wrong, brief, exercise, expect, expect_call, expect_rule, has_blank, is_stub, returned
+from ...ask.texts import Question, card, prediction, recall
+from .array_ward import PATIENTS, A, Array, B, b, examine, x
+
+recall("09", [
+    Question("b of shape (3,) is added to x of shape (2, 3). The gradient [[1, 2, 3], [4, 5, 6]] arrives. What is the gradient of b? "
+             "(Lesson 08)", [5, 7, 9], "**[5, 7, 9]**. b was copied along the rows, so the rows are added."),
+    Question("A gradient check takes one number, and passes. Why is that weak evidence? (07)", None,
+             "A wrong rule can agree with the right one there. For a check take **several inputs that differ**, and the special ones."),
+    Question("$z = x \\cdot x$ at x = 3, and g = 2 arrives. What is the gradient of x? (03)", 12,
+             "Each slot gets what arrives times the *other* factor, 2 · 3. Two slots: 6 + 6 = **12**.")])
+
+prediction(
+    "09.row", question="""A has the shape (2, 3), B (3, 4), and Z = A @ B. Row 1 of B is [3, −2, 4, −1]. You raise one entry, A[0, 1],
+        by 1. How many of the eight entries of Z move? By how much does Z[0, 3] move?""",
+    answer={"entries that move": 4, "Z[0, 3] moves by": -1},
+    reveal="""**4**: row 0 of Z, and nothing else. A[0, 1] stands in row 0 of A, and that row is in every dot product of row 0 of Z. In
+        each it is multiplied by an entry of *row 1 of B*, so they move by 3, −2, 4 and **−1**.""")
+
+prediction(
+    "09.shapes", question="""Z = A @ B, and the gradient g arrives. Take g and B, each as it is or transposed, and multiply them in
+        either order. That is eight products. How many of them exist and have the shape of A: if all three are (2, 2)? And if A is (2, 3), B
+        (3, 4) and g (2, 4)?""",
+    answer={"all (2, 2)": 8, "(2, 3) and (3, 4)": 1},
+    reveal="""With squares all **8**: whatever you do, the result is (2, 2). With rectangles **1**: only $g \\cdot B^\\top$, (2, 4) times
+        (4, 3), is (2, 3).""")
+
+Z_ENTRIES, W_ENTRIES = 64 * 256, 784 * 256
+prediction(
+    "09.gigabytes", question="""A layer for images of 28 × 28 = 784 pixels: X (64, 784) @ W (784, 256) = Z (64, 256). J of Z by W has one
+        number for each pair of an entry of Z and an entry of W, of 8 bytes each. How many gigabytes (10⁹ bytes) is that, about?""",
+    answer=round(8 * Z_ENTRIES * W_ENTRIES / 1e9, 1), tolerance=1.5,
+    reveal=f"""About **26**. Z has 64 · 256 = {Z_ENTRIES:,} entries and W has 784 · 256 = {W_ENTRIES:,}. Each with each, times 8 bytes:
+        {8 * Z_ENTRIES * W_ENTRIES / 1e9:.1f} · 10⁹. The answer that we want, the gradient of W, takes {8 * W_ENTRIES / 1e6:.1f}
+        *mega*bytes.""")
+
+card("09", [
+    "Z = A @ B: entry Z[i, j] is row i of A times column j of B.",
+    "A[i, k] moves row i of Z, weighted by row k of B. Backward the same: g·Bᵀ. For B: Aᵀ·g.",
+    "Shapes choose the product if no two sides are equal. With squares everything fits: right shape, wrong numbers.",
+    "⟨u, Jv⟩ = ⟨Jᵀu, v⟩ tells for any linear op, with two products and no h.",
+    "J is never built: a rule gives Jᵀ·g at once.",
+    "A matrix used by a whole batch, or in both places: its gradients are added."])
+
+
+# The lesson's own A and B, and a gradient for their product.
+RECTANGLES = np.array([[1, 2, 0], [-1, 1, 2]]), np.array([[2, 1, 0, 1], [3, -2, 4, -1], [1, 0, 2, 5]])
+G = np.array([[2, 1, 0, -1], [1, 0, 3, 1]])
+TALL = tuple(np.random.default_rng(0).integers(-4, 5, shape).astype(float) for shape in [(3, 5), (3, 2), (2, 5)])      # another such case
+
+
+# --- From the indices -----------------------------------------------------------------------------------------------------------
+
+def _loops(to_a, to_b):
+    """from_indices with these two lines."""
+    def from_indices(g, A, B):
+        grad_A, grad_B = np.zeros(A.shape), np.zeros(B.shape)
+        for i, j, k in np.ndindex(*g.shape, A.shape[1]):
+            grad_A[i, k] += to_a(g, A, B, i, j, k)
+            grad_B[k, j] += to_b(g, A, B, i, j, k)
+        return grad_A, grad_B
+    return from_indices
+
+
+def _to_a(g, A, B, i, j, k):
+    return g[i, j] * B[k, j]
+
+
+def _to_b(g, A, B, i, j, k):
+    return g[i, j] * A[i, k]
+
+
+MISPLACED = "An index stands where another belongs. In this product it is A[i, k], B[k, j], and g[i, j]."
+
+
+@exercise(
+    "09.indices", minutes=4, difficulty="easy",
+    question="""
+        **From the indices.** The loop (three in one) goes through every multiplication in Z = A @ B: a product of two numbers, added into
+        Z[i, j]. Fill the two blanks: what does this one multiplication send to A[i, k], and what to B[k, j]? The `+=` adds up all that
+        arrives.""",
+    stub="""
+        def from_indices(g, A, B):
+            grad_A, grad_B = np.zeros(A.shape), np.zeros(B.shape)
+            for i, j, k in np.ndindex(2, 4, 3):        # Z[i, j] += A[i, k] * B[k, j]
+                grad_A[i, k] += ...
+                grad_B[k, j] += ...
+            return grad_A, grad_B""",
+    hints=["It is a product of two numbers, so it is the rule of lesson 03: what arrives, times the other factor.",
+           "What arrives at this product is the gradient of the entry that it was added into: g[i, j].",
+           ("Help: index out of bounds", "Each array has its own two indices: A[i, k], B[k, j], and g, like Z, [i, j].")],
+    solution="""
+        def from_indices(g, A, B):
+            grad_A, grad_B = np.zeros(A.shape), np.zeros(B.shape)
+            for i, j, k in np.ndindex(2, 4, 3):
+                grad_A[i, k] += g[i, j] * B[k, j]
+                grad_B[k, j] += g[i, j] * A[i, k]
+            return grad_A, grad_B""",
+    explained="A[i, k] is in four of the products, one for each j; B[k, j] in two, one for each i. Over all of them you add.",
+    why="24 small products, each with the rule of lesson 03. The rest of today is to say the same in one line.",
+    mistakes=[
+        (_loops(lambda g, A, B, i, j, k: B[k, j], lambda g, A, B, i, j, k: A[i, k]),
+         "g is missing: multiply by what arrives at Z[i, j]."),
+        (_loops(lambda g, A, B, i, j, k: g[i, j] * A[i, k], lambda g, A, B, i, j, k: g[i, j] * B[k, j]),
+         "Are the two blanks swapped? In a product each slot gets the other factor, not its own."),
+        (_loops(lambda g, A, B, i, j, k: g[i, j], lambda g, A, B, i, j, k: g[i, j]),
+         "That is the rule of a sum. Here two numbers are multiplied."),
+        (_loops(_to_a, lambda g, A, B, i, j, k: g[i, j] * A[k, i]), MISPLACED),
+        (_loops(lambda g, A, B, i, j, k: g[i, j] * B[j, k], _to_b), MISPLACED),
+        (_loops(_to_a, lambda g, A, B, i, j, k: g[i, j] * A[i, j]), MISPLACED),
+        (_loops(_to_a, lambda g, A, B, i, j, k: g[k, j] * A[i, k]), MISPLACED),
+        (_loops(lambda g, A, B, i, j, k: g[i, k] * B[k, j], _to_b), "What arrives at this product is the gradient of Z[i, j]."),
+        (_loops(lambda g, A, B, i, j, k: g * B[k, j], lambda g, A, B, i, j, k: g * A[i, k]),
+         "A whole array was to go into one entry. This product was added into one entry of Z: what arrives is g[i, j]."),
+        (_loops(*[lambda g, A, B, i, j, k: g[i, j] * A[i, k] * B[k, j]] * 2),
+         "Both factors are there. What goes to one is g times the other alone."),
+        (_loops(*[lambda g, A, B, i, j, k: A[i, k] * B[k, j]] * 2),
+         "That is the product itself. What goes to one factor is g[i, j] times the other."),
+        (_loops(_to_a, lambda g, A, B, i, j, k: A[i, k]), "grad_A is right. In the line of grad_B the g is missing."),
+        (_loops(lambda g, A, B, i, j, k: (g @ B.T)[i, k], lambda g, A, B, i, j, k: (A.T @ g)[k, j]),
+         "That is the finished sum, and the loop adds it once more each time round. Send what this one product sends.")],
+    planted=[(lambda g, A, B: (g @ B.T, g.T @ A), "Number 2 of 2"), (lambda g, A, B: g @ B.T, "2 values were expected")])
+def indices(answer):
+    if has_blank(answer):
+        raise NotYet
+    g, A, B = G, *RECTANGLES
+    expect_call(answer, g, A, B, gives=(g @ B.T, A.T @ g), tried="from_indices(g, A, B)", hints=indices.mistakes)
+
+
+# --- As one line ------------------------------------------------------------------------------------------------------------------
+
+_matmul_x, _matmul_y = (lambda g, z, x, y: g @ y.mT), (lambda g, z, x, y: x.mT @ g)
+WRONG_X = [
+    (lambda g, z, x, y: g * y, "* multiplies entry by entry. The product of matrices is @."),
+    (lambda g, z, x, y: g * y.mT, "* multiplies entry by entry. The product of matrices is @."),
+    (lambda g, z, x, y: g @ y.T(), "`.T` is written without brackets: `y.T`."),
+    (lambda g, z, x, y: g @ RECTANGLES[1].T, "Right for the lesson's B alone. A rule is given its matrices: x and y."),
+    (lambda g, z, x, y: g @ y, "The columns of g are those of y, not its rows: which of the two has to be transposed? "
+     "(NumPy's transpose(0, 1) changes nothing: write .T.)"),
+    (lambda g, z, x, y: y.mT @ g, "These two in the other order."),
+    (lambda g, z, x, y: g.mT @ y, "The wrong one of the two is transposed: the columns of g are to meet those of y."),
+    (lambda g, z, x, y: y @ g.mT, "That is the transposed of the right one: the order of the two is reversed."),
+    (lambda g, z, x, y: y.mT, "What arrives is missing: g.")]
+WRONG_Y = [
+    (lambda g, z, x, y: x * g, "* multiplies entry by entry. The product of matrices is @."),
+    (lambda g, z, x, y: x.mT * g, "* multiplies entry by entry. The product of matrices is @."),
+    (lambda g, z, x, y: RECTANGLES[0].T @ g, "Right for the lesson's A alone. A rule is given its matrices: x and y."),
+    (lambda g, z, x, y: g @ x.mT, "The left rule once more. For y, the x stands on the left: sum over the rows i of both."),
+    (lambda g, z, x, y: x @ g, "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two has to be transposed? "
+     "(NumPy's transpose(0, 1) changes nothing: write .T.)"),
+    (lambda g, z, x, y: x @ g.mT, "The wrong one of the two is transposed: the rows of x are to meet those of g."),
+    (lambda g, z, x, y: g.mT @ x, "That is the transposed of the right one: the order of the two is reversed."),
+    (lambda g, z, x, y: g @ x, "The left rule once more, and nothing is transposed. For y, the x stands on the left."),
+    (lambda g, z, x, y: x.mT, "What arrives is missing: g.")]
+
+
+@exercise(
+    "09.matmul", minutes=2, difficulty="easy",
+    question="Write both rules, in the library's letters: x is the left matrix, y the right one.",
+    stub="""
+        matmul_x = lambda g, z, x, y: ...
+        matmul_y = lambda g, z, x, y: ...""",
+    hints=["The two boxes, with x for A and y for B. A transposed matrix is `y.T`.",
+           ("Help: the shapes do not fit", "Write them beneath: g (2, 4), x (2, 3), y (3, 4). The inner two must be equal.")],
+    solution="""
+        matmul_x = lambda g, z, x, y: g @ y.mT
+        matmul_y = lambda g, z, x, y: x.mT @ g""",
+    explained="""
+        `.mT` exchanges the last two axes. For a matrix it is the same as `.T`, which reverses all axes; with a batch of matrices you will
+        see the difference.""",
+    why="Two products backward for one forward. That is the whole cost of a layer.",
+    planted=[*(((wrong, _matmul_y), hint) for wrong, hint in WRONG_X), *(((_matmul_x, wrong), hint) for wrong, hint in WRONG_Y),
+             ((_matmul_y, _matmul_x), "are the two rules swapped")])
+def matmul(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    swapped = (_matmul_y, "That is what goes to the other matrix: are the two rules swapped?")
+    for slot, rule, right, hints in [("x", answer[0], _matmul_x, [swapped, *WRONG_X]), ("y", answer[1], _matmul_y, WRONG_Y)]:
+        for g, *xs in [(G, *RECTANGLES), TALL]:
+            z = xs[0] @ xs[1]
+            expect_call(rule, g, z, *xs, gives=right(g, z, *xs), hints=hints,
+                        tried=f"the rule for {slot}, with g {g.shape}, x {xs[0].shape} and y {xs[1].shape}")
+        expect_rule(rule, ag.matmul, int(slot == "y"), inputs=[TALL[1:]])
+
+
+# --- The same matrix twice ----------------------------------------------------------------------------------------------------------
+
+@exercise(
+    "09.square", minutes=5, difficulty="medium",
+    question="""
+        **The same matrix in both places.** A = [[1, 2], [3, 4]], Z = A @ A, and L is the sum of all entries of Z, so g is all ones. What is
+        the gradient of A? By hand, as a list of two rows.""",
+    stub="""
+        gradient_of_A = ...""",
+    hints=["Two slots, one A: two arrivals, and they add. Which rule belongs to which slot?",
+           "$g \\cdot A^\\top + A^\\top \\cdot g$, with g = [[1, 1], [1, 1]].",
+           ("Help: I get [[6, 14], [6, 14]]", "That is the left rule twice. Would it fit the right slot, if that were a rectangle?")],
+    solution="""
+        gradient_of_A = [[7, 11], [9, 13]]      # [[3, 7], [3, 7]] from the left slot + [[4, 4], [6, 6]] from the right one""",
+    explained="The order matters in a product of matrices, so the two arrivals differ. It is not 2A, and not twice one of them.",
+    why="The shape was (2, 2) whatever you did. Only the numbers could tell.",
+    mistakes=[
+        (np.array([[6, 14], [6, 14]]),
+         "Left rule twice: the right shape, and wrong numbers. Try a rectangle: does g·Aᵀ have B's shape there?"),
+        (np.array([[8, 8], [12, 12]]), "Right rule twice. What goes to the left slot?"),
+        (np.array([[3, 7], [3, 7]]), "That is what arrives through the left slot. A is in the right one too."),
+        (np.array([[4, 4], [6, 6]]), "That is what arrives through the right slot. A is in the left one too."),
+        (np.array([[2, 4], [6, 8]]), "2A is the rule of numbers, entry by entry. Here rows meet columns."),
+        (np.array([[7, 9], [11, 13]]), "No transpose: g·A + A·g. In both rules A is transposed."),
+        (np.array([[8, 10], [10, 12]]), "g·A + Aᵀ·g: the left rule lacks its transpose."),
+        (np.array([[6, 10], [10, 14]]), "g·Aᵀ + A·g: the right rule lacks its transpose."),
+        (np.array([[4, 6], [4, 6]]), "g·A: the left rule without its transpose. And A is in the right slot too."),
+        (np.array([[3, 3], [7, 7]]), "A·g: the right rule without its transpose. And A is in the left slot too."),
+        (np.array([[8, 12], [8, 12]]), "Twice g·A: the left rule without its transpose. What goes to the right slot?"),
+        (np.array([[6, 6], [14, 14]]), "Twice A·g: the right rule without its transpose. What goes to the left slot?"),
+        (np.array([[7, 13], [7, 13]]), "g on the left in both: g·Aᵀ + g·A. In the right rule it stands on the right."),
+        (np.array([[7, 7], [13, 13]]), "g on the right in both: A·g + Aᵀ·g. In the left rule it stands on the left."),
+        (np.array([[7, 10], [15, 22]]), "That is the value A @ A. What goes back to A?"),
+        (np.array([[1, 1], [1, 1]]), "That is g, what arrives at Z.")],
+    planted=[([[7, 11], [9, 12]], "got"), ([7, 11, 9, 13], "Shape (4,)"), (40, "Shape ()")])
+def square(answer):
+    expect(answer, np.array([[7, 11], [9, 13]]), tried="the gradient of A in L = sum of A @ A",
+           shown="another array of shape (2, 2)", hints=square.mistakes)
+
+
+# --- A shared matrix --------------------------------------------------------------------------------------------------------------
+
+def _to_w(g, x, w):
+    return np.sum(x.mT @ g, axis=0)
+
+
+@exercise(
+    "09.batch", minutes=3, difficulty="medium",
+    question="""
+        X is a *batch*: five matrices, shape (5, 2, 3). W (3, 4) is one matrix, used for all five. Z = X @ W has shape (5, 2, 4): `@`
+        multiplies along the last two axes, and broadcasts the rest. Write the gradient of W, in W's own shape. (`x.mT` exchanges the last
+        two axes: (5, 3, 2).)""",
+    stub="""
+        gradient_w = lambda g, x, w: ...""",
+    hints=["First for each of the five: what is the shape of `x.mT @ g`?",
+           "(5, 3, 4): a gradient from each of the five uses of W. What did lesson 08 do with what was shared?",
+           ("Help: an axis too many", "The operand was shared by the batch: sum over axis 0.")],
+    solution="""
+        gradient_w = lambda g, x, w: (x.mT @ g).sum(axis=0)      # (5, 3, 2) @ (5, 2, 4) → (5, 3, 4) → (3, 4)""",
+    explained="""
+        As for every broadcast. In the library no rule contains this sum: the engine sums over whatever was copied, for all rows of the
+        table.""",
+    why="Five uses, five arrivals, one sum. So a batch of any size trains one W.",
+    mistakes=[
+        (lambda g, x, w: x.mT @ g, "An axis too many, one matrix for each of the five. W was shared by them: sum over axis 0."),
+        (lambda g, x, w: (x.mT @ g).mean(axis=0), "Five times too small: each use counts in full, so it is a sum and no mean."),
+        (lambda g, x, w: (x.mT @ g)[0], "That is the first of the five alone. All of them used W."),
+        (lambda g, x, w: (x.mT @ g).sum(), "That sums over everything. Only the batch, axis 0, was shared."),
+        (lambda g, x, w: (x.mT @ g).sum(axis=0, keepdims=True), "The axis of the batch is still there, with length 1. W has two axes."),
+        (lambda g, x, w: (x.mT @ g).sum(axis=1), "Summed over the wrong axis: the batch is axis 0."),
+        (lambda g, x, w: (x.mT @ g).sum(axis=-1), "Summed over the wrong axis: the batch is axis 0."),
+        (lambda g, x, w: g @ w.mT, "That is what goes to X. For W: x transposed, times g."),
+        (lambda g, x, w: (x.T @ g).sum(axis=0), "`.T` reverses all three axes. `.mT` exchanges the last two."),
+        (lambda g, x, w: x.T @ g, "`.T` reverses all three axes. `.mT` exchanges the last two."),
+        (lambda g, x, w: (x.transpose(1, 2) @ g).sum(axis=0), "NumPy's transpose wants every axis named: (0, 2, 1). `x.mT` is shorter."),
+        (lambda g, x, w: (x @ g).sum(axis=0), "x has to be transposed: (3, 2) @ (2, 4) in each of the five."),
+        (lambda g, x, w: (g @ x.mT).sum(axis=0), "These two in the other order: in X @ W the x stands on the left."),
+        (lambda g, x, w: (g @ w.mT).sum(axis=0), "That goes to X, summed. For W: x transposed, times g."),
+        (lambda g, x, w: (x.mT * g).sum(axis=0), "* multiplies entry by entry. The product of matrices is @."),
+        (lambda g, x, w: (x.mT() @ g).sum(axis=0), "`.mT` is written without brackets: `x.mT`."),
+        (lambda g, x, w: sum(x[n].T @ g[n] for n in range(5)), "The check tries a batch of four too. How many there are is len(x).")],
+    planted=[(lambda g, x, w: -_to_w(g, x, w), "wrong sign"),
+             (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0), "Each x belongs to its own g")])
+def batch(answer):
+    rng = np.random.default_rng(0)
+    for shape in [(5, 2, 3), (4, 3, 3)]:
+        x, w = rng.integers(-3, 4, shape), rng.integers(-3, 4, (3, 4))
+        g = rng.integers(-3, 4, (*shape[:2], 4))
+        expect_call(answer, g, x, w, gives=_to_w(g, x, w), hints=[
+            *batch.mistakes, (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0),
+                              "Summed too early. Each x belongs to its own g: multiply first, then sum.")],
+            tried=f"gradient_w(g, x, w), with g {g.shape}, x {x.shape} and w {w.shape}", shown="an array of shape (3, 4)")
+
+
+# --- The array ward ---------------------------------------------------------------------------------------------------------------
+
+OF = {letter: PATIENTS[number].cause for letter, number in zip("acdefgi", (7, 3, 6, 2, 5, 1, 4))}
+CAUSES = dict(sorted([*OF.items(), ("b", "an axis of length 1 is lost when g is summed"),
+                      ("h", "in a product, each slot gets its own factor")]))
+RIGHT = {number: next(letter for letter, cause in OF.items() if cause == patient.cause) for number, patient in PATIENTS.items()}
+EVIDENCE = {
+    1: "The right shape, and every number doubled: x has two rows. Only · shows it. (Its own factor would be x itself.)",
+    2: "Nothing was summed, so there is no single number L to start at. And yet it answers [2, 4, 6].",
+    3: "[[6, 14], [6, 14]] is twice [[3, 7], [3, 7]], what the left slot sends. A @ B is right, so both rules are there.",
+    4: "b is summed as it should be, and c is not. What is special about c?",
+    5: "[[5, 6], [7, 8]] is B, entry by entry, times g = 1. And for one axis it is right. Whose rule is that?",
+    6: "x + b is right, b + x is not, and 2 is the sum over two rows. Who was summed before x's turn came?",
+    7: "Both b and c have the shape of the output. What is missing is not a matter of one of them."}
+
+
+@exercise(
+    "09.diagnose", minutes=8, difficulty="medium",
+    question="What is ill about each? Give the letter of the cause.\n\n"
+             + "\n".join(f"- **{letter}** {cause}" for letter, cause in CAUSES.items())
+             + "\n\nTwo of the nine causes belong to nobody.",
+    stub="""
+        diagnosis = {1: ..., 2: ..., 3: ..., 4: ..., 5: ..., 6: ..., 7: ...}""",
+    hints=["Begin with whoever fails alone in a line: 1, 2, 6.", "Compare 7 with 4, and 5 with 3: where does one fail and the other pass?",
+           *((f"Help: {number}", EVIDENCE[number]) for number in (1, 3, 6))],
+    solution="diagnosis = {" + ", ".join(f'{number}: "{letter}"' for number, letter in RIGHT.items()) + "}",
+    explained="""
+        Each wrong array is a fingerprint: a 2 where two rows were summed, B itself where a dot's rule ran, the left slot's
+        [[3, 7], [3, 7]] twice.""",
+    why="Six of the seven pass a check on square arrays of one shape. It takes a broadcast, a number, one matrix twice.",
+    planted=[
+        *((RIGHT | {number: wrong}, EVIDENCE[number][:30]) for number, wrong in [
+            (1, "h"), (2, "a"), (3, "e"), (4, "a"), (5, "h"), (6, "a"), (7, "b")]),
+        (RIGHT | {1: 4}, "a letter from a to i"), (RIGHT | {1: "z"}, "a letter from a to i"), ({1: "g"}, "has no entry"),
+        (list(RIGHT.values()), "a dictionary")])
+def diagnose(answer):
+    if not isinstance(answer, dict):
+        raise Wrong("diagnosis", brief(answer), 'a dictionary, {1: "a", …}', "Give a dictionary: each number with the letter of a cause.")
+    if any(letter is ... or letter is None for letter in answer.values()):
+        raise NotYet
+    for number, right in RIGHT.items():
+        if number not in answer:
+            raise Wrong("diagnosis", brief(list(answer)), "entries 1 to 7", f"Patient {number} has no entry.")
+        letter = str(answer[number]).strip().lower()
+        if letter not in CAUSES:
+            raise Wrong(f"patient {number}", brief(answer[number]), "a letter from a to i", "Give the letter of a cause, in quotes.")
+        if letter != right:
+            raise Wrong(f"patient {number}", f"{letter}: {CAUSES[letter]}", "another cause", EVIDENCE[number])
+
+
+# --- Two of them, mended ----------------------------------------------------------------------------------------------------------
+
+def _add(rule=lambda g, x, y: (g, g), back=lambda z: z, value=np.add, name="rule"):
+    """mended_add with one thing changed."""
+    def add(x, y):
+        z = Array(value(x.data, y.data), (x, y))
+        setattr(z, name, lambda g: rule(g, x, y))
+        return back(z)
+    return add
+
+
+def _product(rule=lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g)), back=lambda z: z):
+    """mended_matmul with one thing changed."""
+    def product(x, y):
+        z = Array(x.data @ y.data, (x, y))
+        z.rule = lambda g: rule(g, x, y)
+        return back(z)
+    return product
+
+
+def _handed_on(g, x, y):
+    first = x.fitted(g)
+    return first, y.fitted(first)
+
+
+def _left_twice(g, x, y):
+    return [np.dot(g, y.data.T) if value is x else np.dot(x.data.T, g) for value in (x, y)]
+
+
+def _right_twice(g, x, y):
+    return [np.dot(x.data.T, g) if value is y else np.dot(g, y.data.T) for value in (x, y)]
+
+
+WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Say by place which rule is whose, not by `is`."
+
+
+@exercise(
+    "09.mended", minutes=6, difficulty="medium",
+    question="""
+        **Mend two.** Patients 6 and 3, as published, each as a function. Mend what is ill in each rule, and return z in place of the `...`.
+        (A rule gives a list with what goes to x and to y. `value.fitted(g)` is g, summed down to the shape of the value. `np.dot` is an `@`
+        that also takes the single number that arrives at a dot product.)""",
+    stub="""
+        def mended_add(x, y):
+            z = Array(x.data + y.data, (x, y))
+            def rule(g):
+                sent = []
+                for value in (x, y):
+                    g = value.fitted(g)
+                    sent.append(g)
+                return sent
+            z.rule = rule
+            return ...
+
+        def mended_matmul(x, y):
+            z = Array(x.data @ y.data, (x, y))
+            z.rule = lambda g: [np.dot(g, y.data.T) if value is x else np.dot(x.data.T, g)
+                                for value in (x, y)]
+            return ...""",
+    hints=["In `mended_add`: follow g through the loop, for b on the left and a larger array on the right. What is g in the second round?",
+           "In `mended_matmul`: with A @ A, x and y are one object. For which of the two is `value is x` true?",
+           ("Help: what does a rule return?", "A list, or a tuple, of two: first what goes to x, then what goes to y.")],
+    solution="""
+        def mended_add(x, y):
+            z = Array(x.data + y.data, (x, y))
+            z.rule = lambda g: [x.fitted(g), y.fitted(g)]
+            return z
+
+        def mended_matmul(x, y):
+            z = Array(x.data @ y.data, (x, y))
+            z.rule = lambda g: [np.dot(g, y.data.T), np.dot(x.data.T, g)]
+            return z""",
+    explained="""
+        One name for two things in the one, the wrong question in the other: "is this the first operand?" in place of "is this the first
+        place?". (For the sum `[g, g]` does as well: `backward` fits whatever arrives.)""",
+    why="Both rules looked right, and both were, for whoever tried two different arrays of one shape.",
+    planted=[
+        ((_add(_handed_on), _product()), "Both need the g that arrived"),
+        ((_add(), _product(_left_twice)), "Say by place"),
+        ((_add(), _product(lambda g, x, y: (np.dot(x.data.T, g), np.dot(g, y.data.T)))), "exchanged"),
+        ((_add(), _product(lambda g, x, y: (g * y.data, g * x.data))), "entry by entry"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T), np.dot(g, x.data.T)))), "The left rule in both places"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T),) * 2)), "goes to y too"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + np.dot(x.data.T, g),) * 2)), "Give one for each place"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + (np.dot(x.data.T, g) if x is y else 0), np.dot(x.data.T, g)))),
+         "counted twice"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data), np.dot(x.data, g)))), "Nothing is transposed"),
+        ((_add(), _product(_right_twice)), "Each place"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.T), np.dot(x.T, g)))), "x.data and y.data"),
+        ((_add(lambda g, x, y: (g.fitted(x), g.fitted(y))), _product()), "value.fitted(g)"),
+        ((_add(lambda g, x, y: g), _product()), "two gradients"),
+        ((_add(lambda g, x, y: (x.fitted(g),)), _product()), "two gradients"),
+        ((_add(lambda g, x, y: (y.fitted(g), y.fitted(g))), _product()), "fitted to itself"),
+        ((_add(back=lambda z: z.data), _product()), "Return z itself"),
+        ((_add(back=lambda z: None), _product()), "Nothing came back"),
+        ((_add(name="grad_rule"), _product()), "z.rule(g)"),
+        ((_add(value=np.multiply), _product()), "the value"),
+        (_add(), "Give both")])
+def mended(answer):
+    if not isinstance(answer, tuple) or len(answer) != 2 or not all(map(callable, answer)):
+        raise Wrong("(mended_add, mended_matmul)", brief(answer), "two functions", "Give both: (mended_add, mended_matmul).")
+    if any(map(has_blank, answer)):
+        raise NotYet
+    Mended = type("Mended", (Array,), {"__add__": lambda x, y: answer[0](x, y), "__matmul__": lambda x, y: answer[1](x, y)})
+    for name, f, xs, hints in [
+            ("b + x", lambda x, y: x + y, (b, x), [
+                (np.full((2, 3), 2),
+                 "x, on the right, still gets what was summed for b. Both need the g that arrived: keep that name for it.")]),
+            ("x + b", lambda x, y: x + y, (x, b), [(np.full((2, 3), 2), "x gets what was summed for b. Each is fitted to itself alone.")]),
+            ("A @ B", lambda x, y: x @ y, (A, B), [
+                (B, "That is the rule entry by entry, of a dot product."),
+                (np.array([[12, 14], [12, 14]]), "Nothing is transposed now: g·yᵀ goes to x, and xᵀ·g to y."),
+                (np.array([[3, 7], [3, 7]]), "The left rule in both places. To y goes xᵀ·g."),
+                (np.array([[11, 15], [11, 15]]), "What goes to x goes to y too. To y goes xᵀ·g."),
+                (np.array([[15, 19], [17, 21]]), "The two are added here. Give one for each place: backward adds, if both are one matrix."),
+                (np.array([[4, 4], [6, 6]]), "The two are exchanged: the first of the list goes to x.")]),
+            ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
+            ("A @ A", lambda x, y: x @ x, (A, B), [
+                (np.array([[6, 14], [6, 14]]), WRONG_MATMUL),
+                (np.array([[8, 8], [12, 12]]), "Now the right rule runs for both, when x and y are the same. Each place has its own."),
+                (np.array([[11, 15], [15, 19]]),
+                 "One of the two is counted twice. Give one for each place: backward adds, if both are one matrix.")])]:
+        _expect_gradients(name, Mended, f, xs, hints)
+
+
+def _expect_gradients(name, Mended, f, xs, hints):
+    """Stops the check unless the sum of f at xs has the right gradients with this engine."""
+    z = returned(f, *map(Mended, xs), tried=name, shown="an Array")
+    if not isinstance(z, Array):
+        raise Wrong(name, brief(z), "an Array", "Return z itself: the value that remembers where it came from.")
+    expect(z.data, f(*xs), tried=f"{name}: the value")
+    sent = returned(z.rule, np.ones(z.data.shape), tried=f"the rule of {name}", shown="two gradients", hints=[
+        (lambda g: Mended(0).T, "x and y are Arrays: their numbers are x.data and y.data."),
+        (lambda g: g.fitted, "g is an array of NumPy. fitted belongs to the value: value.fitted(g).")])
+    if not isinstance(sent, (list, tuple)) or len(sent) != 2:
+        raise Wrong(f"the rule of {name}", brief(sent), "two gradients", "A rule gives back a list of two gradients: to x, to y.")
+    if any(part is None for part in sent):
+        raise Wrong(f"the rule of {name}", "nothing", "two gradients", "backward calls z.rule(g), and finds none of yours there.")
+    for slot, (_, got, measured) in zip(["left", "right"], examine(Mended, lambda x, y: f(x, y).sum(), *xs).rows):
+        expect(got, measured.round(6), tried=f"the sum of {name}: the gradient of what stands on the {slot}", shown="another array",
+               hints=hints)

@@ -1,0 +1,80 @@
+"""Lesson 10: from logits to probabilities, and softmax as it is written beside softmax as it is computed."""
+import numpy as np
+
+from ...show import style
+from ...show.axes import Axes, number, ticks
+from ...show.picture import Picture, svg
+
+WIDE = 3 * 58
+
+
+def from_logits(x):
+    """The logits x of three classes, their exponentials, and those divided by their sum: the probabilities."""
+    x = np.asarray(x, float)
+    e = np.exp(x)
+    p = e / e.sum()
+    parts = []
+    for left, title, heights, y in [(48, "logits x", x, (-2.8, 3.4)), (284, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5)),
+                                    (520, f"p = eˣ / sum, sum {_short(p.sum())}", p, (0, 1.12))]:
+        parts += _bars(left, title, heights, y)
+    text = "\n".join(f"{name}: {', '.join(map(_short, row))}" for name, row in [("logits x", x), ("eˣ", e), ("p", p)])
+    return Picture(svg("0 0 710 296", "".join(parts), text), text)
+
+
+def twins(x, c):
+    """Softmax of the logits x + c in floats: eˣ / sum as it is written, and with the largest logit taken off first."""
+    x = np.asarray(x, float) + c
+    parts, lines = [], [f"logits: {', '.join(map(_short, x))}"]
+    for left, title, logits in [(48, "as it is written", x), (348, "largest taken off first", x - x.max())]:
+        with np.errstate(all="ignore"):
+            e = np.exp(logits)
+            p = e / e.sum()
+        powers = f"powers of e: {', '.join(f'{power:.3g}'.replace('e+', 'e') for power in e)}"
+        parts += _bars(left, title, p, (0, 1.12))
+        parts.append(f'<text x="{left}" y="310" fill="{style.INK}" font-size="13" font-family="{style.FONT}">{powers}</text>')
+        lines.append(f"{title}: p = {', '.join(map(_short, p))}; {powers}")
+    parts.append(f'<text x="48" y="16" fill="{style.INK}" font-size="14" font-family="{style.FONT}">{lines[0]}</text>')
+    return Picture(svg("0 0 600 322", "".join(parts), "\n".join(lines)), "\n".join(lines))
+
+
+def _short(value):
+    return number(round(float(value), 3)) if np.isfinite(value) else str(value)
+
+
+def _bars(left, title, heights, y):
+    """One panel: a bar a class, with its number; a nan has no bar."""
+    plot = Axes((left, 56, WIDE, 190), (0, len(heights)), y)
+    plot.frame([(k + 0.5, str(k)) for k in range(len(heights))], ticks(*y, most=5), "class", title)
+    for k, height in enumerate(heights):
+        if not np.isfinite(height):
+            plot.words(*plot.at(k + 0.5, 0.05), str(height), style.GRADIENT, size=15)
+            continue
+        (px, top), (_, bottom) = plot.at(k + 0.5, max(0, height)), plot.at(k + 0.5, min(0, height))
+        plot.parts.append(f'<rect x="{px - 19:.1f}" y="{top:.1f}" width="38" height="{bottom - top:.1f}" fill="{style.VALUE}" '
+                          f'fill-opacity="0.85" stroke="{style.VALUE}" stroke-width="2"/>')
+        plot.words(px, top - 6 if height >= 0 else bottom + 16, _short(height), style.VALUE, size=13, halo=True)
+    return plot.parts
+
+
+def choice_bars(p, true):
+    """The probabilities p of some classes, (C,), and beside them p − onehot, the gradient at their logits; class `true` is right."""
+    p = np.asarray(p, float)
+    gradient = p - (np.arange(len(p)) == true)
+    parts, wide = [], max(52 * len(p), 150)
+    for left, title, heights, low, colour, dash, fill in [(48, "p", p, 0, style.VALUE, "none", 0.85),
+                                                          (118 + wide, "p − onehot", gradient, -1, style.GRADIENT, "6 4", 0.25)]:
+        plot = Axes((left, 40, wide, 240), (0, len(p)), (low - 0.1, 1.1))
+        plot.frame([(k + 0.5, f"{k}" + " ✓" * (k == true)) for k in range(len(p))], ticks(low, 1), "class, ✓ the right one",
+                   f"{title}, sum {number(float(heights.sum()))}")
+        for k, height in enumerate(heights):
+            if np.isnan(height):
+                plot.words(*plot.at(k + 0.5, 0.05), "nan", colour, size=13)
+                continue
+            (px, top), (_, bottom) = plot.at(k + 0.5, max(0, height)), plot.at(k + 0.5, min(0, height))
+            plot.parts.append(f'<rect x="{px - 17:.1f}" y="{top:.1f}" width="34" height="{bottom - top:.1f}" fill="{colour}" '
+                              f'fill-opacity="{fill}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
+            plot.words(px, top - 6 if height >= 0 else bottom + 16, number(round(height, 3)), colour, size=12, halo=True)
+        parts += plot.parts
+    text = "\n".join([f"p: {', '.join(number(round(x, 3)) for x in p)}; sum {number(float(p.sum()))}",
+                      f"p − onehot: {', '.join(number(round(x, 3)) for x in gradient)}; sum {number(float(gradient.sum()))}"])
+    return Picture(svg(f"0 0 {2 * wide + 140} 330", "".join(parts), text), text)

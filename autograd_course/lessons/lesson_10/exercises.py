@@ -1,0 +1,333 @@
+"""Lesson 10: max and its ties, logsumexp, softmax, log_softmax, and the loss that is made of them."""
+import numpy as np
+
+import autograd_lib as ag
+
+from ...ask import exercise, expect_call, expect_rule, is_stub, of_rule
+from ...ask.texts import Question, card, prediction, recall
+from ...ask.verdict import NotYet
+
+recall("10", [
+    Question("X has the shape (2, 3), Y has (3, 4), and g arrives at `X @ Y`. What goes to X? (Lesson 09)", "g @ Y.T",
+             "**g @ Y.T**: (2, 4) times (4, 3) is (2, 3), the shape of X.", ["g @ Y.T", "Y.T @ g", "g @ Y", "X.T @ g"]),
+    Question("z is the mean of the four entries of x, and 1 arrives at z. What goes to each entry? (08)", 0.25,
+             "**1/4**: each entry is in the sum once, and the sum is divided by 4."),
+    Question("exp and tanh: their rules read g and one thing more. Which? (04)", "the output z",
+             "**The output z**: the slope of exp is z itself, that of tanh is 1 − z².", ["the input x", "the output z", "both"])])
+
+prediction(
+    "10.largest", question="""`x` is `[[1, 5, 2], [4, 0, 3]]`, and z is the largest of each row, `x.max(axis=1)`. Then `[10, 20]` arrives at
+        z. Which shape has the gradient of x? And what stands in its two rows?""",
+    answer={"shape": (2, 3), "first row": [0, 10, 0], "second row": [20, 0, 0]},
+    reveal="""Shape **(2, 3)**, that of x. **[0, 10, 0]** and **[20, 0, 0]**: the largest of a row gets all that arrives, and the others
+        get nothing, for a nudge of theirs does not move z.""")
+
+prediction(
+    "10.business", question="""Three logits give the probabilities 0.7, 0.2 and 0.1. You raise the logit of class 0 a little, and touch no
+        other. What happens to the probability of class 1? And what do the three changes add up to?""",
+    answer={"class 1": "falls", "all three changes": 0}, choices={"class 1": ["stays", "rises", "falls"]},
+    reveal="""It **falls**, and so does that of class 2. The changes add up to **0**, since the three always add up to 1: what class 0 gains
+        the others lose.""")
+
+prediction(
+    "10.sure", question="""Class 0 is the true one, and the logits are 0, 20 and 0: the network is sure, and wrong. What is the gradient
+        of the cross-entropy at the three logits, to one decimal? And what is the sum of the three?""",
+    answer={"gradient": [-1, 1, 0], "sum": 0}, tolerance=0.05,
+    reveal="""**[−1, 1, 0]**, for p is (0, 1, 0) as far as one decimal shows, and onehot is (1, 0, 0). The sum is **0**, here and
+        always: p and onehot both add up to 1.""")
+
+prediction(
+    "10.thousand", question="""Three logits give the probabilities 0.7, 0.2 and 0.1. Add 1000 to all three. What is the probability of class
+        0 then, on paper? And in floats, from `np.exp(x) / np.sum(np.exp(x))`?""",
+    answer={"on paper": 0.7, "in floats": "nan"}, choices={"in floats": ["0.7", "1.0", "inf", "nan"]},
+    reveal="""On paper still **0.7**: the factor $e^{1000}$ stands above and below, and cancels. In floats **nan**: $e^{1000}$ is too large,
+        so it is inf, and inf / inf is no number.""")
+
+card("10", [
+    "max: the largest gets all that arrives; a tie shares it. The parts add up to g.",
+    "logsumexp is a softer max: its slopes are p = softmax x, and eˣ⁻ᶻ is p.",
+    "softmax: p · (g − Σ g·p), row by row. No Jacobian is built.",
+    "log_softmax: g − p · Σ g.",
+    "Cross-entropy at the logits: (p − onehot) / N. Each row adds up to 0.",
+    "c added to all logits leaves p as it is. So take the largest off before exp."])
+
+
+# --- 10.tie ---------------------------------------------------------------------------------------------------------------
+
+def _first(g, z, x):
+    return g * (np.arange(x.size) == np.argmax(x)).reshape(x.shape)
+
+
+@exercise(
+    "10.tie", minutes=4, difficulty="optional",
+    question="""
+        Write the rule of `z = np.max(x)` so that a tie shares. Here x is any array, z and g are single numbers.""",
+    stub="""
+        max_x = lambda g, z, x: ...""",
+    hints=["How many are largest? `np.sum` of an array of True and False counts the True.",
+           ("Help: I get 10, 0, 10 where 10 arrived", "That gives away 20 of 10. Divide by how many there are."),
+           ("Help: np.argmax", "It names the first of the largest only. `x == z` finds all of them.")],
+    solution="""
+        max_x = lambda g, z, x: g * (x == z) / np.sum(x == z)""",
+    explained="Without a tie the sum is 1, and the line is the one of before.",
+    why="The parts add up to what arrived, as they must: raise all entries by c, and z rises by c.",
+    mistakes=[
+        (lambda g, z, x: g * (x == z), "Each of those that tie gets all of g: with two of them, 20 is given away of 10. Share it."),
+        (lambda g, z, x: g * (x == z) / x.size, "Divided by all entries. Only those that are largest share: count them."),
+        (lambda g, z, x: g * (x == z) / 2, "Always halved. It happens to be right for two that tie: count them."),
+        (_first, "The first of the largest gets it all. They tie: nobody is first."),
+        (lambda g, z, x: (x == z) / np.sum(x == z), "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."),
+        (lambda g, z, x: g * x / np.sum(x), "Shared by size. Of the smaller ones nothing reaches z: they get nothing."),
+        (lambda g, z, x: g * np.exp(x) / np.sum(np.exp(x)), "Everybody gets a share here. Only the largest reach z."),
+        (lambda g, z, x: g * (x == z) / np.sum(x), "Divided by the sum of x. How many are largest? Count where x == z."),
+        (lambda g, z, x: g * (x == z) / sum(x == z), "Python's own sum adds row to row here. np.sum counts them all."),
+        (lambda g, z, x: g / np.sum(x == z), "One number came back, the share. Who gets it? Multiply by x == z."),
+        *of_rule(ag.max, 0, inputs=[(np.array([3.0, 1.0, 3.0]),)])],
+    planted=[(lambda g, z, x: x == z, "True and False"), (lambda g, z, x: g * np.isclose(x, 3) / 2, "largest")])
+def tie(answer):
+    if is_stub(answer):
+        raise NotYet
+    for x, gives in [([3.0, 1.0, 3.0], [5, 0, 5]), ([1.0, 5.0, 2.0], [0, 10, 0]),
+                     ([-1.0, -1.0, -4.0, -1.0, -1.0], [2.5, 2.5, 0, 2.5, 2.5]), ([[4.0, 1.0], [4.0, 2.0]], [[5, 0], [5, 0]])]:
+        x = np.array(x)
+        with np.errstate(all="ignore"):
+            expect_call(answer, 10.0, x.max(), x, gives=np.array(gives), hints=tie.mistakes,
+                        tried=f"the rule for x of max, with g = 10, z = {x.max():g}, x = {x.tolist()}, where the largest share")
+    expect_rule(answer, ag.max, inputs=[(np.array([[1.0, 4.0], [4.0, 2.0]]),), (np.array([[0.5, -2.0, 0.1]]),)])
+
+
+# --- 10.normalise ---------------------------------------------------------------------------------------------------------
+
+def _softmax(g, z, x):
+    return z * (g - np.sum(g * z, axis=-1, keepdims=True))
+
+
+def _log_softmax(g, z, x):
+    return g - np.exp(z) * np.sum(g, axis=-1, keepdims=True)
+
+
+P = np.array([0.7, 0.2, 0.1])      # what the lesson calls p outside of every rule
+WHOLE = "Summed over the whole array. Every row is a choice of its own: axis=-1 sums along each row."
+LOST = "The sums have lost their axis, so they do not stand beside their rows: keepdims=True keeps it."
+COLUMNS = "Summed down the columns. Rows are the batch: sum along each row, axis=-1."
+WRONG_SOFTMAX = [
+    (lambda g, z, x: g * z * (1 - z), "Here each logit minds its own business: that is the diagonal alone. The other p move "
+                                      "too, and send something back."),
+    (lambda g, z, x: g * z, "That is the top of the quotient alone. The bottom moves too: take off the sum."),
+    (lambda g, z, x: z * (g - np.sum(g, axis=-1, keepdims=True)), "In the sum stands g · p, each arrival with its weight."),
+    (lambda g, z, x: z * (g - z * np.sum(g, axis=-1, keepdims=True)), "p stands outside of the sum. Every arrival has a weight of its own: "
+                                                                      "g · p inside."),
+    (lambda g, z, x: g - np.sum(g * z, axis=-1, keepdims=True), "The bracket is right. The factor p in front of it is missing."),
+    (lambda g, z, x: z * (1 - np.sum(g * z, axis=-1, keepdims=True)), "In the bracket stands g, what arrives, not 1."),
+    (lambda g, z, x: z * (g - np.mean(g * z, axis=-1, keepdims=True)), "A sum and not a mean: the weights p add up to 1 already."),
+    (lambda g, z, x: z * g - np.sum(g * z, axis=-1, keepdims=True), "The factor p is to multiply the whole bracket, also the sum."),
+    (lambda g, z, x: x * (g - np.sum(g * x, axis=-1, keepdims=True)), "x stands where p belongs. p is the output: in the rule it is z."),
+    (lambda g, z, x: z - np.sum(g * z, axis=-1, keepdims=True), "Where is g outside the sum? The bracket is g less the sum, times p."),
+    (lambda g, z, x: -_softmax(g, z, x), "The right size with the wrong sign: g less the sum, not the sum less g."),
+    (lambda g, z, x: z * (g - g @ z), "@ is a product of matrices. g and z multiply entry by entry: np.sum(g * z, …)."),
+    (lambda g, z, x: P * (g - np.sum(g * P, axis=-1, keepdims=True)), "That p is of a cell above. Here p is the output, z."),
+    (lambda g, z, x: P * (g - np.sum(g * P)), "That p is of a cell above, a single row. Here p is the output, z: sum along each row."),
+    (lambda g, z, x: z * (g - (g * z).sum(-1, True)), "After the axis NumPy takes the dtype. Write it out: keepdims=True."),
+    (lambda g, z, x: z * (g - np.sum(g * z)), WHOLE),
+    (lambda g, z, x: z * (g - np.sum(g * z, keepdims=True)), WHOLE),
+    (lambda g, z, x: z * (g - np.sum(g * z, axis=-1)), LOST),
+    (lambda g, z, x: z * (g - np.sum(g * z, axis=0)), COLUMNS),
+    (lambda g, z, x: z * (g - np.sum(g * z, axis=0, keepdims=True)), COLUMNS)]
+WRONG_LOG = [
+    (lambda g, z, x: g - z * np.sum(g, axis=-1, keepdims=True), "z is log p in this op. p itself is np.exp(z)."),
+    (lambda g, z, x: g - P * np.sum(g, axis=-1, keepdims=True), "That p is of a cell above. Here p is np.exp(z)."),
+    (lambda g, z, x: g - np.exp(z), "The second path brings what arrives at all outputs: p times the sum of g."),
+    (lambda g, z, x: 1 - np.exp(z) * np.sum(g, axis=-1, keepdims=True), "The direct path brings its own arrival: g times ①, not 1."),
+    (lambda g, z, x: g - np.sum(np.exp(z), axis=-1, keepdims=True), "That sum is always 1. Summed is g; p multiplies it from outside."),
+    (lambda g, z, x: g - np.exp(z) * g, "The second path leads into every output: sum what arrives at all of them."),
+    (lambda g, z, x: g - np.sum(g, axis=-1, keepdims=True), "The sum goes back through logsumexp, whose slope is ②: multiply it by p."),
+    (lambda g, z, x: g - np.sum(np.exp(z) * g, axis=-1, keepdims=True), "p stands inside the sum. It is the slope to this one logit, p_j: "
+                                                                      "it multiplies the sum from outside."),
+    (lambda g, z, x: _softmax(g, np.exp(z), x), "That is softmax's rule once more. Here the direct path has the slope 1, not p."),
+    (lambda g, z, x: g - np.exp(x) * np.sum(g, axis=-1, keepdims=True), "eˣ is not p yet: it is not divided by the sum. Take np.exp(z)."),
+    (lambda g, z, x: g + np.exp(z) * np.sum(g, axis=-1, keepdims=True), "logsumexp is taken off: its path has a minus."),
+    (lambda g, z, x: g, "That is the direct path alone. The other one goes through logsumexp."),
+    (lambda g, z, x: 1 - np.exp(z), "Off by the factor g: the upstream gradient is missing, on both paths."),
+    (lambda g, z, x: np.exp(z) * np.sum(g, axis=-1, keepdims=True) - g, "The right size with the wrong sign."),
+    (lambda g, z, x: g / np.exp(z), "That is the log's rule alone. In front of it stands softmax, where all logits meet."),
+    (lambda g, z, x: g - np.exp(z) * np.sum(g), WHOLE),
+    (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=-1), LOST),
+    (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=0), COLUMNS),
+    (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=0, keepdims=True), COLUMNS)]
+
+
+@exercise(
+    "10.normalise", minutes=9, difficulty="medium",
+    question="""
+        Write both rules for a batch: g, z and x have the shape (N, C), a row for each example. `z` is what the op gave: p for softmax, and
+        log p for log_softmax. p itself is not passed to the second. Sum along `axis`: −1, the last, is along each row.""",
+    stub="""
+        softmax_x = lambda g, z, x, axis=-1: ...
+        log_softmax_x = lambda g, z, x, axis=-1: ...""",
+    hints=["The boxes, with p written as z in the first. The sum is `np.sum(…, axis=axis, keepdims=True)`: kept, so that it fits its row.",
+           "① is 1 and ② is $-p_j$. In the second rule p is `np.exp(z)`.",
+           ("Help: operands could not be broadcast", "The sum of each row has the shape (N,). With `keepdims=True` it is (N, 1).")],
+    solution="""
+        softmax_x = lambda g, z, x, axis=-1: z * (g - np.sum(g * z, axis=axis, keepdims=True))
+        log_softmax_x = lambda g, z, x, axis=-1: g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)""",
+    explained="Neither reads x: whatever was computed on the way forward is enough.",
+    why="Two lines in place of N Jacobians, C by C each.",
+    planted=[*(((wrong, _log_softmax), hint) for wrong, hint in WRONG_SOFTMAX), *(((_softmax, wrong), hint) for wrong, hint in WRONG_LOG),
+             ((_log_softmax, _softmax), "rule for x of softmax")])
+def normalise(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    x = np.log([[7.0, 2.0, 1.0], [2.0, 1.0, 1.0]])
+    p = np.array([[0.7, 0.2, 0.1], [0.5, 0.25, 0.25]])
+    for rule, row, z, g, gives, hints in [
+            (answer[0], ag.softmax, p, [[1, 0, 0], [0, 1, 0]], [[0.21, -0.14, -0.07], [-0.125, 0.1875, -0.0625]], WRONG_SOFTMAX),
+            (answer[1], ag.log_softmax, np.log(p), [[1, 2, 0], [0, 1, 0]], [[-1.1, 1.4, -0.3], [-0.5, 0.75, -0.25]], WRONG_LOG)]:
+        expect_call(rule, np.array(g, float), z, x, gives=np.array(gives), hints=hints,
+                    tried=f"the rule for x of {row.name}, with g = {g}, where p = {p.tolist()}")
+        rng = np.random.default_rng(0)
+        for shape in [(2, 3), (3, 3)]:
+            logits, g = rng.normal(size=shape).round(2), rng.normal(size=shape).round(2)
+            z = row.function(logits)
+            expect_call(rule, g, z, logits, gives=row.rules[0](g, z, logits), hints=hints,
+                        tried=f"the rule for x of {row.name}, a batch of shape {shape}")
+        expect_rule(rule, row, inputs=[(np.array([[0.5, -1.0, 2.0], [0.0, 0.0, 3.0]]),)])
+
+
+# --- 10.loss --------------------------------------------------------------------------------------------------------------
+
+def _onehot(x, target):
+    return np.arange(x.shape[-1]) == target[:, None]
+
+
+PASSED = "A rule has what is passed to it: N is len(target), C is x.shape[-1], and onehot is the comparison of the two."
+
+
+def _undefined(name):
+    """A rule that counts on a name of the prose."""
+    def rule(g, z, x, target):
+        raise NameError(f"name '{name}' is not defined")
+    return rule
+
+
+@exercise(
+    "10.loss", minutes=6, difficulty="medium",
+    question="""
+        Write the rule of `nll_loss`: what goes to x, the log-probabilities of shape (N, C). Here g is one number, and `target` holds N
+        class numbers.""",
+    stub="""
+        nll_loss_x = lambda g, z, x, target: ...""",
+    hints=["Which entries of x does z read? Raise one of them by 1: what does z do? The others get 0, and onehot has the zeros already.",
+           ("Help: my numbers are N times too big", "A mean over N rows: where is the 1/N?"),
+           ("Help: onehot, N or C is not defined", "A rule has what is passed to it: N is `len(target)`, C is `x.shape[-1]`, "
+                                                   "and onehot is the comparison above."),
+           ("Help: operands could not be broadcast", "Beside `np.arange(C)`, a row, target has to stand as a column: `target[:, None]`.")],
+    solution="""
+        nll_loss_x = lambda g, z, x, target: -g * (np.arange(x.shape[-1]) == target[:, None]) / len(target)""",
+    explained="The values of x do not matter: picking and averaging are linear.",
+    why="One entry a row, −1/N each: all that the loss itself sends back.",
+    mistakes=[
+        (lambda g, z, x, target: -g * _onehot(x, target), "N times too big: the loss is a mean over the N rows."),
+        (lambda g, z, x, target: g * _onehot(x, target), "N times too big, and the sign is lost: a mean over N rows, of *minus* log p."),
+        (lambda g, z, x, target: g * _onehot(x, target) / len(target), "The right size with the wrong sign: the loss is *minus* log p."),
+        (lambda g, z, x, target: -g * _onehot(x, target) / x.size, "Divided by all entries. One is read in each row, so by N rows."),
+        (lambda g, z, x, target: -g * _onehot(x, target) / x.shape[-1], "Divided by the number of classes. The mean is over the N rows."),
+        (lambda g, z, x, target: -1 * _onehot(x, target) / len(target), "Off by the factor g: the upstream gradient is missing."),
+        (lambda g, z, x, target: -_onehot(x, target), "True and False take no minus. Put it in front of g: -g * (…)."),
+        *((_undefined(name), PASSED) for name in ("onehot", "N", "C")),
+        (lambda g, z, x, target: -g * _onehot(x, target) / 2, "Right for two rows. How many has any batch? len(target)."),
+        (lambda g, z, x, target: -g * (np.arange(3) == target[:, None]) / len(target), "Right for three classes. Any x has x.shape[-1]."),
+        (lambda g, z, x, target: -g / x * _onehot(x, target) / len(target), "x is log p already. Raise it by 1: z falls by 1/N."),
+        (lambda g, z, x, target: -g / np.exp(x) * _onehot(x, target) / len(target), "−1/p is the slope along p. x is log p already: "
+                                                                                    "raise it by 1, and z falls by 1/N."),
+        (lambda g, z, x, target: -g * x * _onehot(x, target) / len(target), "x is multiplied in. Raise it by 1: z falls by 1/N, always."),
+        (lambda g, z, x, target: -g * np.exp(x) * _onehot(x, target) / len(target), "p is multiplied in. x is log p: its slope is −1/N."),
+        *((wrong, "That is the gradient of cross-entropy, one operation further back, at the logits. This one only picks and averages.")
+          for wrong in (lambda g, z, x, target: g * (np.exp(x) - _onehot(x, target)) / len(target),
+                        lambda g, z, x, target: (np.exp(x) - _onehot(x, target)) / len(target),
+                        lambda g, z, x, target: np.exp(x) - _onehot(x, target) / len(target))),
+        (lambda g, z, x, target: -g * (np.arange(len(x)) == target[:, None]) / len(target),
+         "len(x) is N, the rows. The classes are the columns: x.shape[-1]."),
+        (lambda g, z, x, target: -g * (np.arange(x.shape) == target[:, None]) / len(target), "x.shape is (N, C). C is x.shape[-1]."),
+        (lambda g, z, x, target: -g * _onehot(x, target) / len(g), "g is one number, and has no rows. N is len(target)."),
+        (lambda g, z, x, target: -g * np.mean(_onehot(x, target)), "np.mean leaves one number. Each entry keeps its place: divide by N."),
+        (lambda g, z, x, target: -g * np.ones_like(x) / len(target), "Every entry gets a share here. Only those at the target were read."),
+        (lambda g, z, x, target: -g * (np.arange(x.shape[-1]) == target) / len(target),
+         "target has to stand as a column beside the row of class numbers: target[:, None]."),
+        (lambda g, z, x, target: -g / len(target), "One number came back. Which entries get it? Multiply by onehot.")],
+    planted=[(lambda g, z, x, target: -g * _onehot(x, target).sum(axis=0) / len(target), "Shape (3,)")])
+def loss(answer):
+    if is_stub(answer):
+        raise NotYet
+    p = np.array([[0.7, 0.2, 0.1], [0.25, 0.25, 0.5]])
+    expect_call(answer, 10.0, (-np.log(0.1) - np.log(0.25)) / 2, np.log(p), np.array([2, 0]), hints=loss.mistakes,
+                gives=np.array([[0.0, 0.0, -5.0], [-5.0, 0.0, 0.0]]), tried="the rule for x of nll_loss, with g = 10 and target = [2, 0]")
+    rng = np.random.default_rng(0)
+    for target, classes in [([2, 0, 2], 3), ([1, 1, 0, 1], 4)]:
+        target = np.array(target)
+        x = ag.log_softmax.function(rng.normal(size=(len(target), classes)))
+        expect_call(answer, -1.5, ag.nll_loss.function(x, target), x, target, gives=ag.nll_loss.rules[0](-1.5, None, x, target),
+                    tried=f"the rule for x of nll_loss, with g = −1.5 and target = {target.tolist()}", hints=loss.mistakes)
+
+
+# --- 10.careful -----------------------------------------------------------------------------------------------------------
+
+def _shifted(by):
+    """logsumexp with another number taken off before exp."""
+    return lambda x: np.log(np.sum(np.exp(x - by(x)))) + by(x)
+
+
+def _right(x):
+    return _shifted(np.max)(x)
+
+
+@exercise(
+    "10.careful", minutes=4, difficulty="medium",
+    question="""
+        Write logsumexp for one row x so that it holds at ±1000: take the largest off before exp, and put it back where it belongs.""",
+    stub="""
+        def my_logsumexp(x):
+            ...""",
+    hints=["$s$ has lost the factor $e^m$. What has $\\log s$ lost?",
+           ("Help: inf, or −inf", "exp still sees a number above 709, or only numbers far below 0. What has to be taken off to make the "
+                                  "largest exactly 0?")],
+    solution="""
+        def my_logsumexp(x):
+            m = np.max(x)
+            return np.log(np.sum(np.exp(x - m))) + m""",
+    explained="Now the largest term is $e^0 = 1$: nothing overflows, and the sum is at least 1, so the log is safe.",
+    why="The same number on paper, and in floats it holds where the plain formula fails.",
+    mistakes=[
+        (lambda x: np.log(np.sum(np.exp(x - np.max(x)))), "The largest was taken off and never put back. What has log s lost?"),
+        (lambda x: np.log(np.sum(np.exp(x - np.max(x))) + np.max(x)), "Put back inside the log. Behind it: the log of a product is a sum."),
+        (lambda x: np.log(np.sum(np.exp(x - np.max(x)))) * np.max(x), "The factor eᵐ of the sum is an addend of its log: add m."),
+        (lambda x: np.log(np.sum(np.exp(x - np.max(x)))) - np.max(x), "It was taken off. To put it back, add it."),
+        (lambda x: np.sum(np.exp(x - np.max(x))) + np.max(x), "Where is the log?"),
+        (np.max, "That is the maximum alone. What do the others add?"),
+        (lambda x: np.exp(x - _right(x)), "Those are the probabilities. One number is asked for, log Σ eˣ."),
+        (_shifted(np.mean), "The mean is taken off. Then the largest may still be far above it. Which number makes the largest exactly 0?"),
+        (_shifted(lambda x: x[0]), "The first is taken off, and another one may be larger."),
+        (_shifted(np.sum), "The sum is taken off. Which number makes the largest exactly 0?"),
+        (_shifted(np.min), "The smallest is taken off: that makes the others larger. Which number makes the largest exactly 0?"),
+        (_shifted(lambda x: np.max(np.abs(x))), "Taken off is the largest size, |x|: −1000 becomes −2000. Take the largest x."),
+        (_shifted(lambda x: 1000), "Always 1000: what of −300? Take off what is there, the largest of x."),
+        (lambda x: np.log(np.sum(np.exp(np.clip(x, -700, 700)))), "Cut off at 700 it is another number."),
+        (lambda x: np.log10(np.sum(np.exp(x - np.max(x)))) + np.max(x), "log10, where the natural logarithm is meant: np.log."),
+        (lambda x: np.log(np.sum(np.exp(x))), "exp comes first: try 1000. e¹⁰⁰⁰ is too large for a float, and e⁻¹⁰⁰⁰ is 0."),
+        (lambda x: np.log(np.sum(np.exp(x) - np.max(x))) + np.max(x), "Taken off after exp. Before: np.exp(x - m)."),
+        (lambda x: np.log(np.sum(np.exp(x)) - np.max(x)) + np.max(x), "Taken off the sum, not off the logits: np.exp(x - m)."),
+        (lambda x: np.log(np.sum(np.exp(x) / np.exp(np.max(x)))) + np.max(x), "exp still sees 1000, twice. One exp, of x - m."),
+        (lambda x: np.log(np.exp(x - np.max(x))) + np.max(x), "That is x again. Where is the sum?"),
+        (lambda x: np.log(np.sum(np.exp(x))) + np.max(x), "The largest is added, but never taken off before exp."),
+        (lambda x: np.log(np.sum(np.exp(x - np.max(x)))) + np.exp(np.max(x)), "The log of the factor eᵐ is m: add m."),
+        (lambda x: np.log(np.sum(np.exp(x - np.max(x)))) * np.exp(np.max(x)), "The factor eᵐ of the sum is an addend of its log: add m."),
+        (lambda x: np.log(np.sum(np.exp(x - np.max(x)))) + np.log(np.max(x)), "The log of the factor eᵐ is m: add m."),
+        (lambda x: np.sum(np.log(np.exp(x - np.max(x)))) + np.max(x), "First the sum, then its log: np.log(np.sum(…)).")],
+    planted=[(lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "1000")])
+def careful(answer):
+    if is_stub(answer):
+        raise NotYet
+    with np.errstate(all="ignore"):
+        # What else may be taken off fails in a case of its own: nothing, the smallest, the mean, the first, 1000, the largest size.
+        for x in [np.log([7, 2, 1]), [1000, 999], [1000, 900, 0], [1000, 0, 0, 0], [0, 1000], [-300, -301], [-1000, -1001], [1000, -1000]]:
+            x = np.asarray(x, float)
+            expect_call(answer, x, gives=float(_right(x)), hints=careful.mistakes, tried=f"my_logsumexp of x = {np.round(x, 3).tolist()}")

@@ -1,0 +1,49 @@
+"""Lesson 11: gradient descent in a ravine, and by which factor each step multiplies each weight."""
+import numpy as np
+
+from ...show import style
+from ...show.axes import Axes, number
+from ...show.landscapes import landscape
+from ...show.picture import Picture, svg
+
+SPAN = ((-3.0, 3.0), (-2.0, 2.0))       # as wide as it is high on the screen: a round bowl looks round
+# The race's: a loss over two weights, where it starts, and how high the lowest place is.
+LANDSCAPES = {
+    "ravine": (lambda w1, w2: (w1**2 + 100 * w2**2) / 2, (-2.6, 1.2), 0.0),
+    "turned": (lambda w1, w2: ((w1 + w2)**2 + 100 * (w1 - w2)**2) / 4, (-2.4, -0.6), 0.0),
+    "bent": (lambda w1, w2: (1 - w1)**2 / 2 + 5 * (w2 - w1**2 / 2)**2, (-2.2, 0.5), 0.0),
+    "saddle": (lambda w1, w2: w1**2 / 2 - w2**2 / 2 + w2**4 / 4, (-2.6, -0.001), -0.25)}      # into the basin that + marks
+
+
+def zigzag():
+    """Thirty steps of gradient descent that waste most of their way."""
+    path = np.array([(-2.6 * 0.923**k, 1.2 * (-0.925)**k) for k in range(31)])
+    return landscape(lambda w1, w2: (w1**2 + 25 * w2**2) / 2, {"gradient descent": path}, SPAN)
+
+
+def factors(f, path, curvatures, lr):
+    """A path of gradient descent over f, and below it a line with the factor 1 − lr·λ of each weight.
+
+    curvatures: of f along w₁ and along w₂. Between −1 and 1 a factor shrinks its weight; outside, the weight runs away.
+    """
+    above = landscape(f, {"gradient descent": path}, SPAN)
+    line = Axes((62, 52, 570, 26), (-2.2, 1.4), (0, 1))
+    (left, low), (right, high) = line.at(-1, 0), line.at(1, 1)
+    line.parts.append(f'<rect x="62" y="{high}" width="570" height="{low - high}" fill="{style.PAPER}" stroke="{style.LINE}"/>'
+                      f'<rect x="{left:.1f}" y="{high}" width="{right - left:.1f}" height="{low - high}" fill="#e8eaed" '
+                      f'stroke="{style.LINE}"/>')
+    line.frame([(x, number(x)) for x in (-2, -1, 0, 1)], [], "each step multiplies a weight by", "")
+    for x, words in [(-0.5, "shrinks, changing sides"), (0.5, "shrinks"), (-1.6, "runs away")]:
+        line.words(line.at(x, 0)[0], low - 8, words, style.FAINT, size=12)
+    said = []
+    for name, curvature, square in zip(("w₁", "w₂"), curvatures, (False, True)):
+        factor = 1 - lr * curvature
+        px = line.at(max(factor, -2.15), 0)[0]
+        seen = "runs away" if abs(factor) > 1 + 1e-9 else "shrinks" if abs(factor) < 1 - 1e-9 else "stays as large as it is"
+        said.append(f"each step multiplies {name} by {number(factor)}: it {seen}")
+        py = high - (26 if square else 11)
+        line.parts.append(f'<path d="M{px:.1f} {py + 4:.1f}V{high}" stroke="{style.VALUE}" stroke-width="2"/>')
+        line.mark(px, high - 3, style.VALUE, style.VALUE, square=square)
+        line.words(px + 7, py + 4, f"{name} × {number(factor)}", style.VALUE, "start", 13, halo=True)
+    text = "\n".join([above.text, *said])
+    return Picture(above.html + svg("0 14 654 108", "".join(line.parts), "\n".join(said)), text)

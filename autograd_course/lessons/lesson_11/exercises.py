@@ -1,0 +1,440 @@
+"""Lesson 11: the largest rate of a bowl, Nesterov's step, Adam's, and where the weight decay goes."""
+import math
+
+import numpy as np
+
+from ...ask import exercise, expect, expect_call, is_stub
+from ...ask.mistakes import printed, sign_lost
+from ...ask.texts import Question, card, prediction, recall
+from ...ask.verdict import NotYet
+
+recall("11", [
+    Question("z is the largest of 3, 7 and 5, and 4 arrives at z. What goes to the three numbers? (Lesson 10)", [0, 4, 0],
+             "**0, 4, 0**: the largest gets all that arrives. z does not depend on the others."),
+    Question("X is (32, 64), W is (64, 10), Z = X @ W. What shape has the gradient of W? (09)", (64, 10),
+             "**(64, 10)**, the shape of W: the gradient is Xᵀ @ g, and sums over the 32 rows of the batch."),
+    Question("w is 3, its gradient is −2, the rate is 0.1. Where does one step of gradient descent lead? (06)", 3.2,
+             "3 − 0.1 · (−2) = **3.2**: against the gradient.")])
+
+prediction(
+    "11.edge", question="""
+        $L = \\frac{1}{2}(w_1^2 + 25\\,w_2^2)$, plain gradient descent. At lr = 0.02 it arrives at the bottom. You raise lr, little by
+        little. Beyond which lr does it run away?""",
+    answer=0.08, tolerance=0.0011,
+    reveal="""Beyond **0.08**, which is 2/25. The gradient along w₂ is 25 w₂. At 0.04 = 1/25 one step lands exactly at w₂ = 0. With more it
+        lands on the other side, but nearer than before, until at 0.08 it lands just as far away.""")
+
+prediction(
+    "11.settle", question="""m starts at 0, and at each step m becomes 0.9 m + g. If g is 1 at every step, where does m settle? And if g is
+        1, −1, 1, −1, …: how large is m in the end, without its sign?""",
+    answer={"always 1": 10, "1, −1, 1, −1, …": 0.526}, tolerance=0.02,
+    reveal="""**10** and **0.53**. Settled means that m comes back: m = 0.9 m + 1, so m = 10. With alternating signs the
+        memory has the wrong sign when g comes: in size m = 1 − 0.9 m, so m = 1/1.9. What agrees is made ten times as large, what
+        contradicts itself is about halved.""")
+
+prediction(
+    "11.limit", question="""
+        $L = \\frac{1}{2}(w_1^2 + 25\\,w_2^2)$. Plain gradient descent is stable up to lr = 0.08. Up to where is it with momentum 0.9,
+        where m becomes 0.9 m + g and w moves by −lr · m?""",
+    answer="up to 0.152", choices=["up to 0.008", "up to 0.08, as before", "up to 0.152"],
+    reveal="""**Up to 0.152**: nearly twice as far. At the edge w₂ flips its sign with every step, and so does its gradient. There m is
+        g/1.9, so the limit is 1.9 · 0.08. If momentum were a ten times larger lr, the limit would be 0.008.""")
+
+prediction(
+    "11.scale", question="""
+        w has the shape (2,). RMSprop divides each step by √v, where v is a running mean of g². What shape has v? And in the ravine
+        $L = \\frac{1}{2}(w_1^2 + \\lambda w_2^2)$ you raise λ from 1 to 100, with the same start and the same lr. What becomes of
+        RMSprop's path?""",
+    answer={"shape of v": (2,), "the path": "it stays as it is"},
+    choices={"the path": ["it bounces more and more", "it runs away", "it stays as it is"]},
+    reveal="""v has the shape **(2,)**, a size for each weight. And the path **stays as it is**: a hundred times the
+        gradient is divided by a hundred times its size.""")
+
+card("11", [
+    "In a bowl each step multiplies w by 1 − lr·λ: stable up to lr = 2/λmax, and the smallest λ says how long it takes.",
+    "Momentum, m ← βm + g: what agrees counts 1/(1 − β) times, what alternates 1/(1 + β) times. It is two rates in one.",
+    "Nesterov: step by g + βm, with the new m.",
+    "RMSprop: g/√v, each weight in its own unit. It does not see a stretched axis.",
+    "Adam: mean of g over root mean of g², both divided by 1 − βᵗ. The first step is lr, whatever the gradient.",
+    "AdamW: the decay goes around the division. And last: lower lr, so that the noise dies down."])
+
+
+def _curvature(got, expected):
+    """A hint by the first of the two numbers; the second is often rounded."""
+    if not isinstance(got, tuple) or len(got) != 2 or not all(isinstance(part, (int, float)) for part in got):
+        return None
+    if got[0] == 30 and round(got[1], 3) == 0.033:
+        return "At 1/λ one step lands at the bottom. The limit is where it lands just as far on the other side."
+    if got[0] == 30 and got[1] in (0.06, 0.066, 0.07):
+        return "Right, but rounded too much: three decimals."
+    return {-10: "It changes sides: the factor is −2, not 2.",
+            -30: "1 − 0.1 λ = −2: so 0.1 λ is 3, and positive.",
+            3: "1 − 0.1 λ = −2, so 0.1 λ = 3. There is a division left.",
+            10: "1 − 0.1 · 10 is 0: that bowl is done in one step. The factor has to be −2.",
+            15: "The factor −0.5 would halve the distance. It doubles.",
+            20: "With 20 the factor is −1 and the limit 0.1: neither nearer nor farther. It doubles."}.get(round(got[0], 6))
+
+
+@exercise(
+    "11.bowl", minutes=3, difficulty="easy",
+    question="""
+        Nobody tells you the curvatures of a real loss, but running away measures them. At lr = 0.1, gradient descent leaves a bowl: far
+        out, each step changes sides and *doubles* the distance. How large is the largest curvature? And which lr is the limit?""",
+    stub="""
+        largest_curvature = ...
+        limit = ...""",
+    hints=["Changing sides and doubling: by which number does each step multiply?",
+           "The box says that this number is 1 − lr · λ. lr is known.",
+           ("Help: my curvature is negative", "The distance doubles, but w changes its sign too: the factor is −2, not 2.")],
+    solution="""
+        largest_curvature = (1 + 2) / 0.1      # 1 − 0.1 λ = −2
+        limit = 2 / largest_curvature""",
+    explained="30 and 0.067. Far out only the direction that grows fastest is left, and that is the one with the largest curvature.",
+    why="A run that runs away tells you the largest stable rate: its own lr · 2 / (1 + the factor by which it grows).",
+    mistakes=[
+        _curvature,
+        ((30, 60), "2 divided by it, not times it."),
+        ((30, 0.05), "Half the lr would give the factor 1 − 0.05 · 30 = −0.5: that is not yet the limit."),
+        ((30, 0.2), "The limit of 10 is 0.2. What is that of 30?")],
+    planted=[((-10, -0.2), "It changes sides"), ((-10, 0.2), "It changes sides"), ((10, 0.2), "done in one step"),
+             ((-30, 0.067), "and positive"), ((20, 0.1), "neither nearer nor farther"), ((15, 0.133), "halve the distance"),
+             ((3, 0.67), "a division left"), ((30, 0.033), "lands at the bottom"), ((30, 0.07), "rounded too much"),
+             ((30, 0.06), "rounded too much"),
+             ((25, 0.08), "Number 1 of 2"), (30, "2 values were expected")])
+def bowl(answer):
+    expect(answer, (30, 2 / 30), tried="the largest curvature, and the limit of lr", shown="two other numbers", hints=bowl.mistakes,
+           rtol=0.01)
+
+
+# --- Nesterov -----------------------------------------------------------------------------------------------------------------
+
+def _nesterov(w, m, g, lr, beta):
+    m = beta * m + g
+    return w - lr * (g + beta * m), m
+
+
+def _plain(w, m, g, lr, beta):
+    m = beta * m + g
+    return w - lr * m, m
+
+
+def _ahead_twice(w, m, g, lr, beta):
+    new = beta * m + g
+    return w - lr * beta * m - lr * new, new
+
+
+def _mean(w, m, g, lr, beta):
+    m = beta * m + (1 - beta) * g
+    return w - lr * (g + beta * m), m
+
+
+def _lr_inside(both):
+    def step(w, m, g, lr, beta):
+        m = beta * m + lr * g
+        return w - ((lr if both else 1) * g + beta * m), m
+    return step
+
+
+def _step(by):
+    """Nesterov with another step: by(old m, new m, g, beta)."""
+    def step(w, m, g, lr, beta):
+        new = beta * m + g
+        return w - lr * by(m, new, g, beta), new
+    return step
+
+
+@exercise(
+    "11.nesterov", minutes=4, difficulty="medium",
+    question="""
+        Write one step of Nesterov's momentum, in the form of the box: w, m and g are arrays of one shape, and g was measured at w. Give
+        back the new w and the new m.""",
+    stub="""
+        def nesterov(w, m, g, lr, beta):
+            ...""",
+    hints=["First the memory: `m = beta * m + g`. Then the step, by g + β·m.",
+           ("Help: it says that mine is plain momentum",
+            "g + β · (old m) *is* the new m. Look ahead with the m that has taken in g already."),
+           ("Help: where do I look ahead?",
+            "Nowhere: w is the place ahead already, and g was measured there. Only the step is another one.")],
+    solution="""
+        def nesterov(w, m, g, lr, beta):
+            m = beta * m + g
+            return w - lr * (g + beta * m), m""",
+    explained="One `beta * m` more than plain momentum, and the *new* m in it.",
+    why="The gradient answers now, and the memory as it will act next.",
+    mistakes=[
+        (_plain, "This is plain momentum (g + β · old m is just the new m). The step is g + β · m with the m that has taken in g."),
+        (_ahead_twice, "It looks ahead twice: w is the place ahead already, and g was measured there."),
+        (_step(lambda m, new, g, beta: m + beta * g), "g stands alone, and β belongs to m."),
+        (_step(lambda m, new, g, beta: new + beta * g), "g stands alone, and β belongs to m."),
+        (_step(lambda m, new, g, beta: g + new), "β is missing: how much of m is left at the next step?"),
+        (_step(lambda m, new, g, beta: new + beta * new), "The step is g + β · m from where w is: g itself, not m, stands in front."),
+        (_step(lambda m, new, g, beta: -g - beta * new), "That goes uphill: against g, so minus."),
+        (lambda w, m, g, lr, beta: (_nesterov(w, m, g, lr, beta)[0], m), "The new m has to come back too: this is the old one."),
+        (lambda w, m, g, lr, beta: (w - lr * (g + beta * m), m), "m has to take in g first: m = beta * m + g."),
+        (lambda *given: _nesterov(*given)[0], "w alone comes back. The next step needs the new m as well."),
+        (_mean, "That m is a mean, with 1 − β. Momentum adds g whole."),
+        (lambda w, m, g, lr, beta: (w - (g + beta * (beta * m + g)), beta * m + g), "A step without lr."),
+        (lambda w, m, g, lr, beta: (w - lr * g + beta * (beta * m + g), beta * m + g), "Brackets: lr times all of g + β · m."),
+        (lambda w, m, g, lr, beta: (w - lr * g - beta * (beta * m + g), beta * m + g), "lr multiplies both: g and β · m."),
+        *[(_lr_inside(both), "lr is in the step alone: m adds up g itself.") for both in (True, False)],
+        printed(_nesterov)],
+    planted=[(lambda w, m, g, lr, beta: _nesterov(w, m, g, lr, beta)[::-1], "swapped"),
+             (lambda w, m, g, lr, beta: _nesterov(w, m, g, lr, 0.9), "got")])
+def nesterov(answer):
+    if is_stub(answer):
+        raise NotYet
+    w, m, g = np.array([[1.0, -2.0, 0.5], [0.5, 1.0, -3.0], [2.0, -1.0, 0.25]])
+    for given in [(w, m, g, 0.1, 0.8), (1.0, 3.0, -1.0, 0.5, 0.5)]:
+        expect_call(answer, *given, gives=_nesterov(*given), hints=nesterov.mistakes)
+
+
+# --- Adam ---------------------------------------------------------------------------------------------------------------------
+
+def _adam(kept="", power=None, first=True, second=True, mean=None, top=None, below=None, square=None, sign=1, rate=True, swap=False,
+          stale=False):
+    """Adam's step, with one thing changed; kept names what comes back corrected; top(g, t, beta1) stands in for m_hat."""
+    def adam(w, m, v, t, g, lr, beta1, beta2, eps):
+        if swap:
+            beta1, beta2 = beta2, beta1
+        keep = mean or (lambda beta, old, new: beta * old + (1 - beta) * new)
+        old_m, old_v = m, v
+        m, v = keep(beta1, m, g), keep(beta2, v, g * g if square is None else square(g))
+        use_m, use_v = (old_m, old_v) if stale else (m, v)
+        grown = power or (lambda beta, t: 1 - beta**t)
+        m_hat = use_m / grown(beta1, t) if first else use_m
+        v_hat = use_v / grown(beta2, t) if second else use_v
+        step = (m_hat if top is None else top(g, t, beta1)) / (np.sqrt(v_hat) + eps if below is None else below(v_hat, eps))
+        return (w - sign * (lr if rate else 1) * step, m_hat if "m" in kept else m, v_hat if "v" in kept else v)
+    return adam
+
+
+right_adam = _adam()
+
+
+def _brackets(w, m, v, t, g, lr, beta1, beta2, eps):
+    m, v = beta1 * m + (1 - beta1) * g, beta2 * v + (1 - beta2) * g * g
+    m_hat, v_hat = m / 1 - beta1**t, v / 1 - beta2**t
+    return w - lr * m_hat / (np.sqrt(v_hat) + eps), m, v
+
+
+def _eps_outside(w, m, v, t, g, lr, beta1, beta2, eps):
+    new, m, v = right_adam(w, m, v, t, g, lr, beta1, beta2, 0.0)
+    return new + eps, m, v
+
+
+def _one_outside(w, m, v, t, g, lr, beta1, beta2, eps):
+    m, v = beta1 * m + 1 - beta1 * g, beta2 * v + 1 - beta2 * g * g
+    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps), m, v
+
+
+def _m_summed(w, m, v, t, g, lr, beta1, beta2, eps):
+    m, v = beta1 * m + g, beta2 * v + (1 - beta2) * g * g
+    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps), m, v
+
+
+def _beta1_below(w, m, v, t, g, lr, beta1, beta2, eps):
+    m, v = right_adam(w, m, v, t, g, lr, beta1, beta2, eps)[1:]
+    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta1**t)) + eps), m, v
+
+
+def _beta1_alone(w, m, v, t, g, lr, beta1, beta2, eps):
+    return right_adam(w, m, v, t, g, lr, beta1, beta1, eps)
+
+
+def _hats_alone(w, m, v, t, g, lr, beta1, beta2, eps):
+    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps), m, v
+
+
+def _of_m_squared(w, m, v, t, g, lr, beta1, beta2, eps):
+    m = beta1 * m + (1 - beta1) * g
+    v = beta2 * v + (1 - beta2) * m * m
+    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps), m, v
+
+
+def _root_corrected(w, m, v, t, g, lr, beta1, beta2, eps):
+    m, v = right_adam(w, m, v, t, g, lr, beta1, beta2, eps)[1:]
+    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v) / (1 - beta2**t) + eps), m, v
+
+
+def _eps_inside(w, m, v, t, g, lr, beta1, beta2, eps):
+    m, v = right_adam(w, m, v, t, g, lr, beta1, beta2, eps)[1:]
+    return w - lr * np.sqrt(1 - beta2**t) / (1 - beta1**t) * m / (np.sqrt(v) + eps), m, v
+
+
+def _nan(got, expected):
+    bad = isinstance(got, (tuple, list)) and any(np.any(~np.isfinite(np.asarray(part, float))) for part in got)
+    return "Not a number: is something divided by 1 − β⁰ = 0? t counts from 1." if bad else None
+
+
+@exercise(
+    "11.adam", minutes=7, difficulty="medium",
+    question="""
+        Write one step of Adam from the box. w, m, v and g are arrays of one shape; t counts the steps, and is 1 at the first. Give back the
+        new w, m and v.""",
+    stub="""
+        def adam(w, m, v, t, g, lr, beta1, beta2, eps):
+            ...""",
+    hints=["Five lines, as in the box: m, v, m corrected, v corrected, and the step. `np.sqrt` is the root.",
+           "The corrected ones need names of their own, `m_hat` and `v_hat`: m and v themselves go on to the next step as they are.",
+           ("Help: my first step is 3.16 times too large",
+            "At t = 1, m is 0.1 g and √v is 0.0316 |g|, since both started at 0: together 3.16. Divide both by what they lack.")],
+    solution="""
+        def adam(w, m, v, t, g, lr, beta1, beta2, eps):
+            m = beta1 * m + (1 - beta1) * g
+            v = beta2 * v + (1 - beta2) * g * g
+            m_hat = m / (1 - beta1**t)
+            v_hat = v / (1 - beta2**t)
+            return w - lr * m_hat / (np.sqrt(v_hat) + eps), m, v""",
+    explained="Two memories, two corrections, one division. The library's `Adam` has the same five lines.",
+    why="The first step is lr long for every weight, whether its gradient is 1000 or 0.001.",
+    mistakes=[
+        (_eps_inside, "v is corrected before eps is added: the root of v_hat, and eps beside it."),
+        (_adam(first=False, second=False),
+         "m and v began at 0, and are still too small: the bias correction is missing. (At the first step it makes 3.16 · lr of lr.)"),
+        (_adam(first=False), "m is not corrected: divide it by 1 − β₁ᵗ too."),
+        (_adam(second=False), "v is not corrected: divide it by 1 − β₂ᵗ too."),
+        *[(_adam(kept=kept), f"What comes back is corrected ({kept}). That is for this step alone: m and v themselves go on.")
+          for kept in ("m and v", "m", "v")],
+        (_adam(power=lambda beta, t: 1 - beta), "Divide by 1 − βᵗ: the power t is missing."),
+        (_adam(power=lambda beta, t: (1 - beta)**t), "Divide by 1 − βᵗ: the power belongs to β alone, beta**t."),
+        (_adam(power=lambda beta, t: 1 - beta * t), "Divide by 1 − βᵗ: β to the power t, not times t."),
+        (_adam(power=lambda beta, t: beta**t), "What is there of the mean after t steps is 1 − βᵗ, not βᵗ."),
+        (_adam(power=lambda beta, t: 1 / (1 - beta**t)), "m and v are too small: divide by 1 − βᵗ."),
+        (_adam(power=lambda beta, t: 1 - beta**(t + 1)), "t is 1 at the first step, and the power is t itself."),
+        (_adam(below=lambda v, eps: v + eps), "The root is missing: g is measured in √v, which has its unit."),
+        (_adam(below=lambda v, eps: np.sqrt(v + eps)), "eps is added to the root, not under it."),
+        (_adam(below=lambda v, eps: np.sqrt(v)), "eps is missing below."),
+        (_adam(square=lambda g: g @ g), "g @ g is one number for all weights. Each weight has its own: g * g."),
+        (_of_m_squared, "v is a mean of g squared, not of m squared."),
+        (_root_corrected, "Correct v itself, then take its root."),
+        (_adam(square=lambda g: g), "v is a mean of g squared: g * g."),
+        (_adam(square=np.abs), "v is a mean of g squared: g * g."),
+        *[(summed, "m and v are means: the new one counts 1 − β. (Momentum adds it whole; Adam does not.)")
+          for summed in (_m_summed, _adam(mean=lambda beta, old, new: beta * old + new))],
+        (_adam(mean=lambda beta, old, new: (1 - beta) * old + beta * new), "β is the share of the old, 1 − β that of the new."),
+        *[(wrong, "β₁ belongs to m, β₂ to v.") for wrong in (_adam(swap=True), _beta1_below, _beta1_alone)],
+        *[(_adam(top=top), "That steps by g. The step is made of m, corrected: a mean of the gradients so far.")
+          for top in (lambda g, t, beta: g, lambda g, t, beta: g / (1 - beta**t))],
+        (_adam(stale=True), "The step is made of the new m and v, not of the old ones."),
+        (_adam(sign=-1), "That goes uphill: against the gradient, so minus."),
+        (_adam(rate=False), "A step without lr."),
+        (lambda w, m, v, t, g, lr, beta1, beta2, eps: (right_adam(w, m, v, t, g, lr, beta1, beta2, eps)[0], m, v),
+         "The new m and v have to come back: these are the old ones."),
+        (lambda *given: right_adam(*given)[0], "w alone comes back. The next step needs the new m and v as well."),
+        (_brackets, "Brackets: m / (1 - beta1**t). Without them Python divides by 1 first."),
+        (_eps_outside, "Brackets: eps is added to the root, below: / (np.sqrt(v_hat) + eps)."),
+        (_one_outside, "Brackets: (1 - beta1) * g, and (1 - beta2) * g * g."),
+        (_hats_alone, "m and v never take in g: the box's first two lines."),
+        (lambda w, m, v, t, g, lr, beta1, beta2, eps: beta1 ^ t, "In Python a power is **: beta1**t."),
+        (lambda w, m, v, t, g, lr, beta1, beta2, eps: math.sqrt(v), "np.sqrt takes arrays; math.sqrt does not."),
+        *[(lambda w, m, v, t, g, lr, beta1, beta2, eps, name=name: getattr(v, name), "These are NumPy arrays: np.sqrt(v), g**2, beta1 * m.")
+          for name in ("sqrt", "pow", "square", "mul_")],
+        (lambda *given: (*right_adam(*given)[1:], right_adam(*given)[0]), "The right numbers in the wrong order: w, m, v."),
+        _nan, printed(right_adam)],
+    planted=[(_adam(power=lambda beta, t: 1 - beta**(t - 1)), "t counts from 1"),
+             (lambda *given: right_adam(*given)[::-1], "swapped"),
+             (_m_summed, "Momentum adds it whole"), (_adam(kept="m"), "is corrected (m)"),
+             (lambda *given: (given[0] - given[5] * np.sign(given[4]), *right_adam(*given)[1:]), "got")])
+def adam(answer):
+    if is_stub(answer):
+        raise NotYet
+    w, m, v, g = np.array([[1.0, -2.0, 0.5], [0.3, -1.0, 0.2], [0.5, 2.0, 0.01], [2.0, -1.0, 0.25]])
+    first = w, np.zeros(3), np.zeros(3), 1, np.array([1000.0, -0.001, 0.5]), 0.05, 0.9, 0.999, 1e-8      # were lr 1 − β₁, they could cancel
+    later = w, m, v, 3, g, 0.1, 0.8, 0.95, 0.05
+    with np.errstate(all="ignore"):
+        for given, where in [(first, "the first step, t = 1"), (later, "a later step, t = 3")]:
+            expect_call(answer, *given, gives=right_adam(*given), hints=adam.mistakes,
+                        tried=f"{where}: w = {given[0]}, m = {given[1]}, v = {given[2]}, g = {given[4]}, lr = {given[5]}, "
+                              f"betas {given[6]} and {given[7]}, eps = {given[8]}")
+
+
+@exercise(
+    "11.decay", minutes=4, difficulty="medium",
+    question="""
+        A weight is 1, and the data do not care about it: their gradient is 0. Its very first step, with lr = 0.1 and weight decay 0.01. By
+        how much does the weight fall in Adam, to whose gradient the decay is added? And by how much in AdamW?""",
+    stub="""
+        in_adam = ...
+        in_adamw = ...""",
+    hints=["In Adam the gradient is 0 + 0.01 · 1. How long is Adam's first step, whatever the gradient?",
+           "In AdamW Adam's part has the gradient 0, so it does not move. What is left is lr · decay · w.",
+           ("Help: I get 0.001 twice", "That is lr times the gradient: SGD. Adam divides the gradient by its own size.")],
+    solution="""
+        in_adam = 0.1           # 0.01 is divided by its own size, 0.01
+        in_adamw = 0.1 * 0.01 * 1""",
+    explained="With a decay of 0.0001 Adam would fall by 0.1 as well. What you set as the strength is divided away.",
+    why="What goes through Adam's division loses its size. AdamW takes the decay around it.",
+    mistakes=[
+        ((0.001, 0.001), "In SGD both would fall by 0.001. Adam divides its gradient by the gradient's own size: what is left of 0.01?"),
+        ((0.001, 0.1), "The other way round: in which of the two does the decay go through the division?"),
+        ((0.1, 0.1), "AdamW takes the decay around the division: lr · decay · w."),
+        ((0.1, 0.101), "In AdamW the gradient is that of the data alone, 0. Adam's part does not move it."),
+        ((0.1, 0), "AdamW takes the decay from w itself, whatever the gradient: lr · decay · w."),
+        ((0.1, 0.01), "AdamW's decay is multiplied by lr as well."),
+        ((0.01, 0.001), "0.01 is the gradient in Adam. How long is the step that it makes?"),
+        ((0.01, 0.01), "0.01 is the gradient in Adam. How long is the step that it makes?"),
+        ((0.01, 0), "0.01 is the gradient in Adam. How long is the step that it makes?"),
+        ((1, 0.001), "0.01 over its own size is 1. The step is lr times that."),
+        ((1, 0.01), "0.01 over its own size is 1. The step is lr times that."),
+        ((0.9, 0.999), "That is where the weight is afterwards. By how much did it fall?"),
+        ((0.9, 0.9), "That is where the weight is afterwards. By how much did it fall?"),
+        ((0, 0.001), "The gradient of the data is 0, but in Adam the decay is added to it: 0.01."),
+        ((0, 0), "The gradient of the data is 0, but the decay pulls."),
+        ((0.316, 0.001), "That is the first step without bias correction."),
+        sign_lost((0.1, 0.001), "Asked is by how much it falls.")],
+    planted=[((0.1, 0.002), "Number 2 of 2"), (0.1, "2 values were expected")])
+def decay(answer):
+    expect(answer, (0.1, 0.001), tried="by how much the weight falls in Adam, and in AdamW", shown="two other numbers",
+           hints=decay.mistakes, rtol=1e-4)
+
+
+# --- A schedule of one's own ----------------------------------------------------------------------------------------------------
+
+def _factor(epoch):
+    return (epoch + 1) / 10 if epoch < 10 else (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2
+
+
+def _schedule(rise=lambda epoch: (epoch + 1) / 10, fall=lambda epoch: (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2):
+    return lambda epoch: rise(epoch) if epoch < 10 else fall(epoch)
+
+
+@exercise(
+    "11.warmup", minutes=5, difficulty="optional",
+    question="""
+        A schedule of your own, as a factor of lr. In its first ten calls, epoch = 0, 1, …, 9, it rises evenly, 0.1, 0.2, …, 1. From epoch
+        10 to 100 it falls from 1 to 0 along half a cosine wave. Write `factor(epoch)`, then give it to `optim.LambdaLR`.""",
+    stub="""
+        def factor(epoch):
+            ...""",
+    hints=["An `if` parts the two: `epoch < 10`.",
+           "Half a cosine wave falls from 1 to 0 as $(1 + \\cos(\\pi \\cdot \\text{share}))/2$, where the share goes from 0 to 1.",
+           ("Help: it jumps at 10", "The fall takes 90 calls and begins at 10: its share is (epoch − 10) / 90.")],
+    solution="""
+        def factor(epoch):
+            if epoch < 10:
+                return (epoch + 1) / 10
+            return (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2""",
+    explained="A slow start gives Adam's v time to learn how large the gradients are.",
+    why="Any plan for lr is a function of one number.",
+    mistakes=[
+        (_schedule(rise=lambda epoch: epoch / 10), "Call 0 has the factor 0.1 already: (epoch + 1) / 10."),
+        (_schedule(rise=lambda epoch: (epoch + 1) / 100), "Ten calls to rise, so each adds a tenth."),
+        (_schedule(fall=lambda epoch: (1 + np.cos(np.pi * epoch / 100)) / 2), "The fall begins at 10 and takes 90: (epoch − 10) / 90."),
+        (_schedule(fall=lambda epoch: (1 + np.cos(np.pi * (epoch - 10) / 100)) / 2), "The fall takes 90 calls, from 10 to 100."),
+        (_schedule(fall=lambda epoch: np.cos(np.pi * (epoch - 10) / 90)), "That falls to −1. Half of it, lifted: (1 + cos) / 2."),
+        (_schedule(fall=lambda epoch: 1 + np.cos(np.pi * (epoch - 10) / 90)), "1 + cos falls from 2 to 0: half of it."),
+        (_schedule(fall=lambda epoch: 1 - (epoch - 10) / 90), "That is a straight line. A cosine falls slowly, then fast, then slowly."),
+        (_schedule(fall=lambda epoch: (1 + np.cos((epoch - 10) / 90)) / 2), "π is missing: half a wave is π long."),
+        (_schedule(fall=lambda epoch: (1 + np.cos(180 * (epoch - 10) / 90)) / 2), "np.cos counts in radians: π, not 180."),
+        (_schedule(fall=lambda epoch: np.cos(np.pi / 2 * (epoch - 10) / 90)), "A quarter of a wave. Half of one, lifted: (1 + cos) / 2."),
+        (lambda epoch: min((epoch + 1) / 10, 1), "The fall is missing: from 10 on it is half a cosine wave."),
+        (lambda epoch: (epoch + 1) / 10 if epoch <= 10 else _factor(epoch), "10 belongs to the fall: epoch < 10."),
+        (lambda epoch: (1 + np.cos(np.pi * epoch / 100)) / 2, "The rise is missing: before 10 it is (epoch + 1) / 10."),
+        printed(_factor)],
+    planted=[(lambda epoch: 1.0, "got")])
+def warmup(answer):
+    if is_stub(answer):
+        raise NotYet
+    for epoch in (0, 4, 9, 40, 10, 85, 100):
+        expect_call(answer, epoch, gives=_factor(epoch), hints=warmup.mistakes)

@@ -1,0 +1,474 @@
+"""Lesson 12: batches that keep image and label together, a scaler that never sees the future, a learning curve."""
+import dis
+import inspect
+from functools import cache
+
+import numpy as np
+
+from autograd_lib import nn, optim
+
+from ...ask import NotYet, Wrong, brief, exercise, expect, expect_call, expect_untouched, is_stub, returned
+from ...ask.mistakes import in_place, printed, swapped
+from ...ask.texts import Question, card, prediction, recall
+from ...data import digits
+
+recall("12", [
+    Question("The largest curvature of a loss is 50. Beyond which learning rate does plain gradient descent run away? (Lesson 11)", 0.04,
+             "Beyond 2 / 50 = **0.04**: there each step lands as far away on the other side as it started."),
+    Question("Softmax gives the probabilities 0.7, 0.2 and 0.1, and the first class is the true one. What is the gradient of −log p at "
+             "the three logits? (10)", [-0.3, 0.2, 0.1], "p − onehot: **[−0.3, 0.2, 0.1]**. It sums to 0."),
+    Question("A value has two users. Two gradients come back to it. What happens to them? (02)", "they are added",
+             "They are **added**: each user is a route by which a change arrives.",
+             ["they are added", "they are multiplied", "the larger one counts"])])
+
+prediction(
+    "12.pull", question="""After 300 steps of training, which points pull hardest at the boundary?
+
+        - **A** points where the network is undecided, with a probability near ½ for both classes
+        - **B** points deep inside their own colour, where it is sure and right
+        - **C** points deep inside the other colour, where it is sure and wrong""",
+    answer="C", choices=["A", "B", "C"],
+    reveal="""**C.** The pull of a point is 1 − p(true class). Sure and wrong, that is almost 1. If you chose A, you are in good
+        company: those pull too, but only half as hard.""")
+
+prediction(
+    "12.start", question="""A network for ten digits has 64 pixels in, 256 hidden neurons, 10 logits out, and has learned nothing yet. For a
+        batch of 64 scans: which shape have the logits, and which the gradient of the first layer's weight? And about what is the loss,
+        the mean of −log p(true class)?""",
+    answer={"logits": (64, 10), "gradient": (256, 64), "loss": 2.303}, tolerance=0.15,
+    reveal="""Logits **(64, 10)**: one row a scan, one column a digit. The gradient has the shape of its weight, whatever the batch:
+        **(256, 64)**, a row a hidden neuron, a column a pixel.
+
+        Knowing nothing, it gives each of ten classes about 1/10. So the loss is about −log(1/10) = log 10 ≈ **2.303**. Worth knowing by
+        heart: a first loss far above it means that the start is wrong, and one that stays there means that nothing is learned.""")
+
+prediction(
+    "12.zero", question="""All weights and biases are 0. Which of the four parameters (weight and bias of the first layer, weight and bias
+        of the last) get a gradient that is not 0?""",
+    answer="the last bias alone",
+    choices=["all four", "both weights", "both biases", "the last weight and bias", "the last bias alone", "none"],
+    reveal="""Only **the last bias**. The hidden values are relu(0) = 0, so the last weight's gradient, made of them, is 0. And what
+        goes back to the hidden layer is multiplied by the last weight, which is 0. Nothing gets through to the first layer, not now and
+        not after twenty epochs.
+
+        So not zero. Then everything at 0.1? Now gradients flow. But every hidden neuron computes the same value, gets the same gradient,
+        takes the same step, and stays the same for ever: as many neurons as you like, one opinion.""")
+
+prediction(
+    "12.parrot", question="""A network learns 200 scans whose labels were shuffled, for 300 epochs. What is its accuracy, in percent, on
+        those 200, with the labels it was given? And on held-out digits?""",
+    answer={"on the 200": 100, "held out": 10}, tolerance=6,
+    reveal="""**100 %** on the 200: it learns all the wrong answers by heart. Held out about **10 %**, like guessing: it knows nothing.""")
+
+prediction(
+    "12.hand", question="""With digits held out at random, the score is 98 % or so. This time hold out a *block of neighbours* in the file,
+        450 scans, and learn from the rest. What happens to the score, on average over four such blocks?""",
+    answer="about two points lower", choices=["higher", "about the same", "about two points lower", "about ten points lower"],
+    reveal="""**Lower, by about two points**: most of these are hands that the network has never seen. From block to block it differs by
+        more than that, for so do hands. The same network, the same training and nearly as many scans, but another question.""")
+
+card("12", [
+    "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
+    "Gradient at the logits: `p − onehot`. Sure and wrong pulls hardest; sure and right is silent.",
+    "First loss with C classes: about log C. If it stays there, nothing is learned.",
+    "Start at random, of size 1/√n: equal neurons stay equal.",
+    "One order for images and labels.",
+    "Only the held-out score counts; what you choose by it (a width, a seed) has learned from it too."])
+
+# --- 12.batches -----------------------------------------------------------------------------------------------------------
+
+
+def _batches(choose):
+    """A wrong `batches`: choose(n, size, rng) yields the rows of the images and of the labels, batch by batch."""
+    def batches(images, labels, size, rng):
+        for rows, label_rows in choose(len(images), size, rng):
+            yield images[rows], labels[label_rows]
+    return batches
+
+
+def _pieces(order, size, also=None):
+    for start in range(0, len(order), size):
+        yield order[start:start + size], (order if also is None else also)[start:start + size]
+
+
+def _in_place(images, labels, size, rng):
+    order = rng.permutation(len(images))
+    images[:], labels[:] = images[order], labels[order]
+    yield from _batches(lambda n, size, rng: _pieces(np.arange(n), size))(images, labels, size, rng)
+
+
+def _only_images(images, labels, size, rng):
+    for rows, _ in _pieces(rng.permutation(len(images)), size):
+        yield images[rows]
+
+
+@exercise(
+    "12.batches", minutes=8, difficulty="medium",
+    question="""
+        About what guessing gives, and a loss that sits near 2.3: nothing is learned. Find the bug and write the function right.
+
+        - every scan once an epoch, in a new random order from `rng`
+        - an image and its label together
+        - `size` rows a batch; the last one may be smaller
+        - the caller's arrays stay as they are""",
+    stub="""
+        def batches(images, labels, size, rng):
+            ...""",
+    hints=["After the second line of the colleague's function, is `labels[0]` still the label of `images[0]`?",
+           "Draw one `order = rng.permutation(len(images))` and use pieces of it as row numbers, for both arrays."],
+    solution="""
+        def batches(images, labels, size, rng):
+            order = rng.permutation(len(images))  # one order, for both
+            for start in range(0, len(images), size):
+                rows = order[start:start + size]
+                yield images[rows], labels[rows]""",
+    explained="`train` above does the same.",
+    why="One order for both: an image and its label are never apart, so no shuffle can part them.",
+    planted=[
+        (_batches(lambda n, size, rng: _pieces(rng.permutation(n), size, np.arange(n))), "How many orders"),
+        (_batches(lambda n, size, rng: _pieces(rng.permutation(n), size, rng.permutation(n))), "How many orders"),
+        (_batches(lambda n, size, rng: list(_pieces(rng.permutation(n), size))[:n // size]), "may be smaller"),
+        (_batches(lambda n, size, rng: _pieces(rng.permutation(n), n // size + 1)), "how many rows"),
+        (_batches(lambda n, size, rng: _pieces(rng.integers(n, size=n), size)), "come twice"),
+        (_batches(lambda n, size, rng: _pieces(np.arange(n), size)), "Nothing is shuffled"),
+        (_batches(lambda n, size, rng: _pieces(np.random.permutation(n), size)), "passed in"),
+        (_batches(lambda n, size, rng: _pieces(np.random.default_rng(1).permutation(n), size)), "the same order"),
+        (_in_place, "are stirred"),
+        (_only_images, "Yield two arrays"),
+        (lambda images, labels, size, rng: (images[:size], labels[:size]), "yield goes on"),
+        (lambda images, labels, size, rng: print(end=""), "is there a yield"),
+        (lambda images, labels, size, rng: [], "does the loop run"),
+        (np.arange(10), "give the function itself")])
+def batches(answer):
+    labels = np.arange(10)
+    images = np.repeat(labels[:, None] / 10, 3, axis=1)      # every image tells its own label
+    rng = np.random.default_rng(0)
+    first = _one_epoch(answer, images, labels, rng)
+    sizes = [len(y) for _, y in first]
+    shown = np.rint(np.concatenate([x for x, _ in first])[:, 0] * 10).astype(int).tolist()
+    called = np.concatenate([y for _, y in first]).astype(int).tolist()
+    tried = "10 images, each with its own label, in batches of 4"
+    if shown != called:
+        raise Wrong(tried, f"images of {shown} with labels {called}", "the same numbers in both",
+                    "An image and its label have to move together. How many orders are drawn, and how many arrays follow each?")
+    if sum(sizes) < 10:
+        raise Wrong(tried, f"batches of {sizes}", "batches of [4, 4, 2]",
+                    "Some scans are never used: is the order one of all rows? And the last batch may be smaller.")
+    if sizes != [4, 4, 2]:
+        raise Wrong(tried, f"batches of {sizes}", "batches of [4, 4, 2]",
+                    "`size` says how many rows a batch has. The last one takes what is left.")
+    if sorted(called) != list(range(10)):
+        raise Wrong(tried, f"labels {called}", "each of the ten once",
+                    "Some scans come twice and others never: draw an order of all rows, not row after row.")
+    if called == labels.tolist():
+        raise Wrong(tried, f"labels {called}", "another order",
+                    "Nothing is shuffled now. rng.permutation(n) gives the numbers 0 to n − 1 in random order.")
+    again = np.concatenate([y for _, y in _one_epoch(answer, images, labels, rng)]).tolist()
+    if again == called:
+        raise Wrong("a second epoch with the same rng", f"labels {again}, as before", "a new order",
+                    "Every epoch comes in the same order: use the rng that is passed in, and make no new one inside.")
+    twice = [np.concatenate([y for _, y in _one_epoch(answer, images, labels, np.random.default_rng(7))]).tolist() for _ in range(2)]
+    if twice[0] != twice[1]:
+        raise Wrong("two runs, each with a new rng of seed 7", "two different orders", "the same order",
+                    "The order does not come from the rng that is passed in: nobody could repeat this training.")
+
+
+def _one_epoch(answer, images, labels, rng):
+    """The batches as a list of pairs, or the verdict that they are none."""
+    tried = "list(batches(images, labels, 4, rng))"
+    x, y = images.copy(), labels.copy()
+    came = answer(x, y, 4, rng)
+    if came is None and is_stub(answer):
+        raise NotYet
+    if came is None:
+        raise Wrong(tried, "None", "pairs (images, labels)", "Nothing came out: is there a yield?")
+    if isinstance(came, tuple) and isinstance(came[0], np.ndarray):
+        raise Wrong(tried, "one pair of arrays", "all the batches", "return ends the function at its first batch. yield goes on.")
+    came = list(came)
+    if not came:
+        raise Wrong(tried, "no batch", "pairs (images, labels)", "Nothing came out: does the loop run over all rows?")
+    for batch in came:
+        if not isinstance(batch, tuple) or [np.ndim(part) for part in batch] != [2, 1] or len(batch[0]) != len(batch[1]):
+            raise Wrong(tried, f"a batch that is {type(batch).__name__} of shapes {[np.shape(part) for part in batch]}",
+                        "pairs (images, labels), the first of shapes (4, 3) and (4,)",
+                        "Yield two arrays, images first, with one label for every row.")
+    if not (np.array_equal(x, images) and np.array_equal(y, labels)):
+        raise Wrong("the caller's arrays after an epoch", "changed", "as they were",
+                    "The caller's own data are stirred. Draw row numbers with rng.permutation, and index with them.")
+    return came
+
+
+# --- 12.scale -------------------------------------------------------------------------------------------------------------
+
+def _scaled(train, new, fit, axis=0, keepdims=False):
+    """Both arrays, scaled by mean and spread of `fit`."""
+    mean, spread = fit.mean(axis, keepdims=keepdims), fit.std(axis, keepdims=keepdims)
+    spread = np.where(spread > 0, spread, 1)
+    return (train - mean) / spread, (new - mean) / spread
+
+
+def _spread(x):
+    return np.where(x.std(axis=0) > 0, x.std(axis=0), 1)
+
+
+def _not_below_1(train, new):
+    mean, spread = train.mean(axis=0), np.maximum(train.std(axis=0), 1)
+    return (train - mean) / spread, (new - mean) / spread
+
+
+def _right_scale(train, new):
+    return _scaled(train, new, train)
+
+
+def _blown_up(got, expected):
+    big = isinstance(got, (tuple, list)) and any(not np.all(np.abs(np.asarray(part, float)) < 1e6) for part in got)
+    return "Not a number, or a huge one: a pixel that never changes has spread 0. Divide by 1 there." if big else None
+
+
+@exercise(
+    "12.scale", minutes=8, difficulty="optional",
+    question="""
+        Often each pixel is scaled to mean 0 and spread 1 before training. Mean and spread are *learned* numbers. Write
+        `standardise(train, new)`, which returns `(train scaled, new scaled)`.
+
+        - subtract the mean, divide by the spread (`.std`), pixel by pixel (a pixel is a column)
+        - a pixel that never changes has spread 0: divide by 1 there
+        - it has to work when `new` is a single scan
+
+        Which scans may the mean and the spread be taken from?""",
+    stub="""
+        def standardise(train, new):
+            ...""",
+    hints=["A single new scan, scaled by *its own* mean, is 64 zeros. So the numbers cannot come from `new`.",
+           ("Help: nan, or huge numbers", """
+            `train.mean(axis=0)` has shape (64,), one number a pixel. `np.where(spread > 0, spread, 1)` mends the constant ones."""),
+           ("Why is taking both together wrong? The numbers hardly change.", """
+            That is why nobody notices. But the score was to say how it does on scans that nobody has seen, and these have been looked at.
+            With few scans, or a cleverer preparation than a mean, the score rises by much for no reason.""")],
+    solution="""
+        def standardise(train, new):
+            mean, spread = train.mean(axis=0), train.std(axis=0)
+            spread = np.where(spread > 0, spread, 1)
+            return (train - mean) / spread, (new - mean) / spread""",
+    explained="Mean and spread come from the training scans, and from nothing else.",
+    why="Mean and spread are learned from the training scans, like weights. What only the test could tell, the scaler must not hear.",
+    mistakes=[
+        (lambda train, new: (_scaled(train, new, train)[0], _scaled(train, new, new)[1]),
+         "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it after that?"),
+        (lambda train, new: _scaled(train, new, np.concatenate([train, new])),
+         "Mean and spread are taken over both: the test set leaks into training. Who may be asked?"),
+        (lambda train, new: _scaled(train, new, new), "Fitted on the test set. Which of the two may the scaler learn from?"),
+        (_not_below_1, "A spread below 1 divides too: only a spread of 0 becomes 1."),
+        (lambda train, new: (train - train.mean(axis=0), new - train.mean(axis=0)),
+         "The mean is gone. Now divide by the spread, pixel by pixel."),
+        (lambda train, new: (train / _spread(train), new / _spread(train)), "Divided by the spread. Subtract the mean before that."),
+        (lambda train, new: tuple(x - train.mean(axis=0) / _spread(train) for x in (train, new)),
+         "Only the mean is divided: put parentheses around x - mean."),
+        (lambda train, new: tuple((x - train.mean(axis=0)) / _spread(train) ** 2 for x in (train, new)),
+         "That divides by the variance. The spread is its root, .std."),
+        (lambda train, new: tuple((x - train.mean()) / train.std() for x in (train, new)),
+         "One mean for all pixels: take it down the rows, axis=0, so that each pixel has its own."),
+        (lambda train, new: tuple(_scaled(x, x, x, axis=1, keepdims=True)[0] for x in (train, new)),
+         "axis=1 goes along a scan, from pixel to pixel: each scan loses its own mean. Go down the rows, axis=0."),
+        (lambda train, new: _scaled(train, new, train, axis=1),
+         "axis=1 gives one number a scan. One a pixel is wanted: go down the rows, axis=0."),
+        (lambda train, new: _scaled(train, train, train, axis=1, keepdims=True),
+         "axis=1 goes along a scan, from pixel to pixel. Go down the rows, axis=0."),
+        (lambda train, new: _scaled(train, train, train), "train came back twice: scale the new scans too."),
+        swapped(_right_scale), printed(_right_scale),
+        _blown_up],
+    planted=[
+        in_place(_right_scale),
+        (lambda train, new: tuple((x - train.mean(axis=0)) / train.std(axis=0) for x in (train, new)), "Divide by 1 there"),
+        (lambda train, new: tuple((x - train.mean(axis=0)) / (train.std(axis=0) + 1e-8) for x in (train, new)), "Divide by 1"),
+        (lambda train, new: _scaled(train, new, train)[0], "2 values were expected"),
+        (lambda train, new: (_scaled(train, new, train)[0], _scaled(train, new, train)[1][0]), "Shape (2,), where (2, 2) was expected")])
+def scale(answer):
+    train, new = np.array([[1.0, 3.0], [5.0, 3.0], [9.0, 3.0]]), np.array([[7.0, 3.0], [9.0, 4.0]])   # the second pixel is constant
+    one = np.array([[4.0, 1.0]])
+    with np.errstate(all="ignore"):
+        expect_call(answer, train, new, gives=_right_scale(train, new), hints=scale.mistakes)
+        expect_call(answer, train / 16, one, gives=_right_scale(train / 16, one), hints=scale.mistakes)      # spread below 1, as ink has
+        expect_untouched(answer, train, one)
+
+
+# --- 12.curve -------------------------------------------------------------------------------------------------------------
+
+@cache
+def _learned(n):
+    """What n scans teach: the share read right of the held-out digits, and of those n; and the former from all scans."""
+    images, labels, test_images, test_labels = digits()
+    model = _fitted(images[:n], labels[:n])
+    right, rote = _share(model, test_images, test_labels), _share(model, images[:n], labels[:n])
+    return right, rote, right if n == len(labels) else _learned(len(labels))[0]
+
+
+def _fitted(images, labels, model=None):
+    """The lesson's `train`, step by step the same; on a new network, unless one is given."""
+    model, rng, epochs = model or nn.MLP([64, 32, 10], rng=0), np.random.default_rng(0), 40_000 // len(labels)
+    optimizer = optim.Adam(model.parameters(), lr=0.003)
+    for epoch in range(epochs):
+        optimizer.lr = 0.003 * (1 - epoch / epochs)
+        order = rng.permutation(len(labels))
+        for start in range(0, len(labels), 64):
+            rows = order[start:start + 64]
+            rng.normal(size=images[rows].shape)      # the jitter that `train` draws, whatever its size
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(images[rows]), labels[rows]).backward()
+            optimizer.step()
+    return model
+
+
+def _share(model, images, labels):
+    return np.mean(model(images).data.argmax(axis=1) == labels)
+
+
+def _held_out(learn, ask):
+    """A wrong `held_out_accuracy`: learns from the rows learn(n), is asked about ask(n); the 360 held-out rows come last."""
+    def held_out_accuracy(n):
+        images, labels, test_images, test_labels = digits()
+        x, y = np.concatenate([images, test_images]), np.concatenate([labels, test_labels])
+        return _share(_fitted(x[learn(n)], y[learn(n)]), x[ask(n)], y[ask(n)])
+    return held_out_accuracy
+
+
+def _reuses(reader):
+    """A wrong `held_out_accuracy`: each n goes on with one network, which has learned from all scans before."""
+    start = reader.state_dict()
+
+    def held_out_accuracy(n):
+        images, labels, test_images, test_labels = digits()
+        if n < 100:
+            reader.load_state_dict(start)
+            _fitted(images, labels, reader)
+        return _share(_fitted(images[:n], labels[:n], reader), test_images, test_labels)
+    return held_out_accuracy
+
+
+def _goes_on():
+    """A wrong `held_out_accuracy`: one network, made outside. Right when it is first asked, for it has learned nothing then."""
+    model, calls = nn.MLP([64, 32, 10], rng=0), []
+    start = model.state_dict()
+
+    def held_out_accuracy(n):
+        images, labels, test_images, test_labels = digits()
+        if len(calls) % 3 == 0:      # a check asks three times; for the next one it is new again
+            model.load_state_dict(start)
+        calls.append(n)
+        return _share(_fitted(images[:n], labels[:n], model), test_images, test_labels)
+    return held_out_accuracy
+
+
+def _other_starts():
+    """A wrong `held_out_accuracy`: near enough twice, and then from an unlucky start. It does not say rng=0."""
+    calls = []
+
+    def held_out_accuracy(n):
+        calls.append(n)
+        return _learned(n)[0] - 0.05 * (len(calls) % 3 == 0)
+    return held_out_accuracy
+
+
+RAISING = [      # mistakes that end in an error, and what to say to it
+    (lambda n: digits()[0][:n][np.random.default_rng(0).permutation(len(digits()[1]))[:64]],
+     "More labels than images: the first n of both, images[:n] and labels[:n]."),
+    (lambda n: len(digits()[1][n]), "images[n] is one scan. The first n are images[:n]."),
+    (lambda n: nn.MLP([64, 32, 10], rng=0)(digits()[3]), "accuracy wants the images first, then the labels.")]
+
+
+@exercise(
+    "12.curve", minutes=8, difficulty="medium",
+    question="""
+        Write `held_out_accuracy(n)`: make `nn.MLP([64, 32, 10], rng=0)`, `train` it on the
+        **first n** training scans for `40_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (Fewer
+        scans, more epochs: so each network takes about as many steps, and only the data differ.)
+
+        Before you run it, guess two numbers: by how many percentage points does the score rise from 50 to 100 scans, and by how many from
+        800 to all? Your curve is drawn after the hints, once the function returns something.""",
+    stub="""
+        def held_out_accuracy(n):
+            ...""",
+    hints=["""
+        `images[:n]` and `labels[:n]` are the first n scans. A new network every time, or the second size starts with what the first has
+        learned.""",
+           "`train(...)` returns the model. `accuracy(model, ..., ...)` wants the held-out arrays."],
+    solution="""
+        def held_out_accuracy(n):
+            model = train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], epochs=40_000 // n)
+            return accuracy(model, test_images, test_labels)""",
+    explained="""
+        A new network for every n, and always the same held-out digits. The first doublings buy much, the last ones little. (A wobble of
+        one point is four digits: chance.)""",
+    why="The gap to 100 % shrinks, but more and more slowly: the curve says what more data would buy, before you pay for it.",
+    planted=[
+        (nn.MLP([64, 32, 10], rng=0), "That is a network"),
+        (lambda n: nn.MLP([64, 32, 10], rng=0), "A network came back"),
+        (lambda n: _learned(n), "which of them"),
+        (lambda n: 100 * _learned(n)[0], "from 0 to 1"),
+        (lambda n: 1 - _learned(n)[0], "read wrong"),
+        (_held_out(lambda n: slice(n), lambda n: slice(n)), "it has learned from"),
+        (_held_out(lambda n: slice(-360, None), lambda n: slice(-360, None)), "it has learned from"),
+        (_held_out(lambda n: slice(-360), lambda n: slice(-360, None)), "are the first n rows taken"),
+        (_reuses(nn.MLP([64, 32, 10], rng=0)), "`reader` was made outside"),
+        (_goes_on(), "new network at each call"),
+        (_other_starts(), "rng=0"),
+        (lambda n: 0.1, "far from guessing"),
+        (eval("lambda n: 0.1 + 0 * np.random.rand()", {"np": np, "random": nn.MLP([64, 32, 10], rng=0)}), "far from guessing"),
+        (lambda n: _fitted(digits()[0][:n], digits()[1]), "More labels than images"),
+        (lambda n: _fitted(digits()[0][n], digits()[1][n]), "is one scan"),
+        (lambda n: _share(_fitted(digits()[0][:n], digits()[1][:n]), digits()[3], digits()[2]), "wants the images first"),
+        (_held_out(lambda n: slice(n), lambda n: slice(-360, n - 360)), "ask about all of them"),
+        (_held_out(lambda n: slice(-360 - n, -360), lambda n: slice(-360, None)), "the first n scans"),
+        (0.9, "give it the function"),
+        (lambda n: str(_learned(n)[0]), "of type str"),
+        (lambda n: print(_learned(n)[0]), "write return"),
+        (lambda n: print(end=""), "is there a return")])
+def curve(answer):
+    shown = "a share from 0 to 1"
+    if isinstance(answer, nn.Module):
+        raise Wrong("your answer", "a network", "a function of n",
+                    "That is a network. The check calls your function, which makes a new network for each n.")
+    for n in (61, 500):      # a share of 61 scans is no share of 360
+        tried = f"held_out_accuracy({n})"
+        got = returned(answer, n, tried=tried, shown=shown, hints=RAISING)
+        if isinstance(got, nn.Module):
+            raise Wrong(tried, "a network", shown, "A network came back. Ask it: accuracy(model, test_images, test_labels).")
+        if np.ndim(got):
+            raise Wrong(tried, brief(got), shown, "Several values came back: which of them is the share of the held-out digits?")
+        expect(got, _learned(n)[0], tried=tried, shown="another share", rtol=0, atol=0.01,      # three or four of the 360
+               hints=[lambda got, right: _misread(answer, n, float(got))])
+    again = returned(answer, 61, tried="held_out_accuracy(61), once more", shown=shown)
+    expect(again, _learned(61)[0], tried="held_out_accuracy(61), once more", shown="the same share as before", rtol=0, atol=0.01, hints=[
+        lambda got, right: "It goes on with what it has learned before: make a new network at each call, inside the function."
+        if _networks_of(answer) else "Another start at each call: rng=0 makes the same network every time."])
+
+
+def _misread(answer, n, got):
+    """The likely cause of a wrong share."""
+    right, rote, everything = _learned(n)
+    if got > 1:
+        return "A share from 0 to 1, please."
+    if abs(1 - got - right) <= 0.01:
+        return "That is the share that is read wrong."
+    if outside := _networks_of(answer):
+        return (f"`{outside[0]}` was made outside your function, and goes on from what it has learned before. "
+                "Make a new nn.MLP inside, for each n.")
+    if abs(got - rote) <= 0.01:
+        return "About the score on the digits it has learned from. Ask it about those it has never seen."
+    if abs(got - everything) <= 0.02:
+        return "About what all the training digits give: are the first n rows taken, of images and of labels?"
+    if got < 0.3:
+        return "Not far from guessing: is it trained, for 40_000 // n epochs, on images and labels cut at the same rows?"
+    if abs(got * 360 - round(got * 360)) > 1e-6:
+        return "Not a share of the 360 held-out digits: ask about all of them."
+    return "For each n: nn.MLP([64, 32, 10], rng=0), the first n scans, and `train` once, for 40_000 // n epochs, without jitter."
+
+
+def _networks_of(function):
+    """The names of the networks that a function uses and does not make."""
+    if not inspect.isfunction(function):
+        return []
+    used = inspect.getclosurevars(function)
+    read = {step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"}      # np.random reads no `random`
+    known = {**{name: value for name, value in used.globals.items() if name in read}, **used.nonlocals}
+    return [name for name, value in known.items() if isinstance(value, nn.Module)]

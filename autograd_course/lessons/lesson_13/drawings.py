@@ -1,0 +1,189 @@
+"""Lesson 13: a wave as a point that turns, a graph of fifty equal steps, a plain that ends in a cliff, and a forecast."""
+import numpy as np
+
+from ...show import style
+from ...show.axes import Axes, decades, number, ticks
+from ...show.picture import Picture, svg
+
+LONGEST = 4 * np.pi                       # four periods of the wave
+UNIT = 13                                 # px of width for a gradient of length 1
+BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def _wave(box, xlabel="x", title=""):
+    plot = Axes(box, (0, LONGEST), (-0.65, 0.65))
+    plot.frame([(x, str(x)) for x in range(0, 13, 2)], [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], xlabel, title)
+    return plot
+
+
+def asked(x, y):
+    """The first values of the sequence as dots, and a question mark where the next one belongs."""
+    plot = _wave((48, 20, 680, 170))
+    for at in zip(x, y):
+        plot.dot(*at, style.VALUE, style.VALUE, size=3.5)
+    px, py = plot.at(2 * x[-1] - x[-2], 2 * y[-1] - y[-2])
+    plot.words(px + 6, py + 5, "?", style.INK, size=22)
+    text = f"{len(x)} values of sin(x)·cos(x), from x = 0 to {number(x[-1])}: a wave. The next value is asked."
+    return Picture(svg("0 0 760 240", "".join(plot.parts), text), text)
+
+
+def turning(h, n):
+    """The point that turns by 2h at each step, at the left; its height, step after step, at the right.
+
+    The square is the next value, by the rule of two terms from the last two.
+    """
+    n = min(n, int(LONGEST / h) - 1)
+    x = h * np.arange(n + 1)
+    y = np.sin(x) * np.cos(x)
+    wave = _wave((268, 40, 500, 190), title=f"{number(np.pi / h)} samples a period")
+    fine = np.linspace(0, LONGEST, 400)
+    wave.line(fine, np.sin(fine) * np.cos(fine), style.LINE, 1)
+    face = Axes((20, 40, 190, 190), (-0.65, 0.65), (-0.65, 0.65))
+    around = np.linspace(0, 2 * np.pi, 90)
+    face.line(np.cos(around) / 2, np.sin(around) / 2, style.LINE, 1)
+    face.words(20, 28, f"turned by 2h = {number(2 * h)} a step", anchor="start")
+    for k in range(n):
+        face.dot(np.cos(2 * x[k]) / 2, y[k], style.VALUE, style.PAPER, size=2.5)
+        wave.dot(x[k], y[k], style.VALUE, style.PAPER, size=2.5)
+    hand = np.cos(2 * x[-1]) / 2
+    face.line([0, hand], [0, y[-1]], style.VALUE, 3)
+    face.dot(hand, y[-1], style.VALUE, style.VALUE)
+    (left, level), (right, _) = face.at(hand, y[-1]), wave.at(x[-1], y[-1])
+    level_line = f'<path d="M{left:.1f} {level:.1f}H{right:.1f}" stroke="{style.VALUE}" stroke-width="1" stroke-dasharray="2 3"/>'
+    wave.dot(x[-1], y[-1], style.VALUE, style.VALUE)
+    text = [f"step {n}, x = {number(x[-1])}: the point is at ({number(hand)}, {number(y[-1])}), and its height is the value",
+            f"each step turns it by 2h = {number(2 * h)}: {number(np.pi / h)} samples a period"]
+    if n:
+        following = 2 * np.cos(2 * h) * y[-1] - y[-2]
+        wave.dot(x[-1] + h, following, style.INK, style.PAPER, square=True, size=6)
+        px, py = wave.at(x[-1] + h, following)
+        wave.words(px + (10 if px < 680 else -10), py + 5, "by the rule", style.INK, "start" if px < 680 else "end", 12, halo=True)
+        text.append(f"next value by the rule of two terms: {number(following)}; it is {number(np.sin(2 * (x[-1] + h)) / 2)}")
+    text = "\n".join(text)
+    return Picture(svg("0 0 790 282", "".join([*face.parts, *wave.parts, level_line]), text), text, says_all=True)
+
+
+def unrolled(rho, gradients):
+    """The graph of many equal steps: all of them use the one matrix above; each arrow back is as wide as the gradient on it is long.
+
+    gradients: one row for each state, the first is where the steps begin.
+    """
+    n, lengths = len(gradients) - 1, np.sqrt(np.sum(np.square(gradients), axis=1))
+    chart = Axes((60, 290, 640, 130), (0, n), (-4, 4))
+    row, widest = 150, 96
+    parts = ['<rect x="275" y="8" width="210" height="30" rx="5" fill="#e8eaed"/>']
+    for k in range(1, n + 1):
+        left, right = chart.at(k - 1, 0)[0], chart.at(k, 0)[0]
+        width = UNIT * lengths[k - 1]
+        parts.append(f'<path d="M380 38L{(left + right) / 2:.1f} {row - 4 - min(width, widest) / 2:.1f}" stroke="{style.LINE}" '
+                     f'stroke-width="0.5"/><path d="M{left + 1:.1f} {row}H{right - 1:.1f}" stroke="{style.GRADIENT}" '
+                     f'stroke-width="{min(width, widest):.3f}"/>')
+    for k in range(n + 1):
+        px = chart.at(k, 0)[0]
+        parts.append(f'<circle cx="{px:.1f}" cy="{row}" r="3" fill="{style.PAPER}" stroke="{style.VALUE}"/>')
+    chart.words(380, 28, f"one matrix, used {n} times", size=14)
+    chart.words(chart.at(n, 0)[0] + 14, row + 5, "→ L", anchor="start", size=14)
+    chart.words(chart.at(n, 0)[0] + 14, row + 25, "← back", style.GRADIENT, "start", 13)
+    text = [f"ρ = {number(rho)}: a gradient of length {number(lengths[n])} at s{_below(n)} has length {number(lengths[0])} at s₀"]
+    for k in range(0, n + 1, 10):
+        px = chart.at(k, 0)[0]
+        chart.words(px, 222, f"s{_below(k)}", style.VALUE, size=13)
+        chart.words(px, 242, number(lengths[k]), style.GRADIENT, size=13)
+        text.append(f"at s{_below(k)}: {number(lengths[k])}")
+    if UNIT * lengths.max() > widest:
+        text.append("the widest arrows are cut off: wider than the picture")
+        chart.words(60, 92, "wider than the picture: cut off", style.GRADIENT, "start", 12, halo=True)
+    chart.frame([(k, str(k)) for k in range(0, n + 1, 10)], decades(-4, 4, 2), "step",
+                "how long the gradient is: measured (circles), and ρ to the power of the steps left (dashed)")
+    chart.line([0, n], [n * np.log10(rho), 0], style.GRADIENT, 2, "6 4")
+    for k in range(0, n + 1, 5):
+        chart.dot(k, np.log10(lengths[k]), style.DIFFERENCE, "none", size=4)
+    text = "\n".join(text)
+    return Picture(svg("0 0 760 466", "".join([*parts, *chart.parts]), text), text, says_all=True)
+
+
+def _below(k):
+    return str(k).translate(BELOW)
+
+
+def cliff(runs, step, steps_back=50):
+    """Where each run stands on the loss (ρⁿ − 1)²/8 after `step` steps. runs: {name: every ρ on its way}, two of them."""
+    plot = Axes((70, 40, 640, 230), (0.74, 1.16), (-6, 5))
+    plot.frame([(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)], decades(-6, 5, 2), "ρ",
+               f"the loss over ρ, each line a hundred times the last: after step {step}")
+    fine = np.linspace(*plot.x, 841)                                   # ρ = 1 among them, the bottom of the ditch
+    plot.line(fine, np.log10(np.maximum((fine ** steps_back - 1) ** 2 / 8, 1e-6)), style.LINE, 2.5)
+    text = [f"after step {step}"]
+    for (name, path), colour, square in zip(runs.items(), (style.VALUE, style.INK), (False, True)):
+        with np.errstate(all="ignore"):
+            heights = np.log10(np.maximum((path ** steps_back - 1) ** 2 / 8, 1e-6))
+        rho = path[step]
+        inside = plot.x[0] <= rho <= plot.x[1]
+        for k in range(0, step, 5):
+            if plot.x[0] <= path[k] <= plot.x[1]:
+                plot.dot(path[k], heights[k], colour, style.PAPER, square, 2.5)
+        py = plot.box[1] + (24 if square else 4)
+        plot.mark(84, py, colour, colour if not square else style.PAPER, square)
+        where = f"ρ = {number(rho)}" + ("" if inside else ", outside the picture")
+        if np.isnan(rho):
+            where = "ρ is nan, not a number, for ever"
+        plot.words(96, py + 5, f"{name}: {where}", colour, "start", 13, halo=True)
+        if inside:
+            plot.dot(rho, heights[step], colour, "none" if square else colour, square, 7 if square else 5)
+        text.append(f"{name}: {where}" + (f", loss {number((rho ** steps_back - 1) ** 2 / 8)}" if inside else ""))
+    text = "\n".join(text)
+    return Picture(svg("0 0 740 326", "".join(plot.parts), text), text, says_all=True)
+
+
+def continued(known, truth, network, rule):
+    """A wave and how it is continued, blind: by a network and by the rule of two terms."""
+    plot = Axes((48, 40, 640, 190), (-len(known), len(truth)), (-0.85, 0.85))
+    plot.frame(ticks(*plot.x), [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], "step", "known values, and then each goes on with its own")
+    ahead = np.arange(len(truth))
+    plot.line(np.arange(-len(known), len(truth)), [*known, *truth], style.LINE, 6)
+    plot.line(ahead, network, style.VALUE, 2.2)
+    for k in ahead[::3]:
+        plot.dot(k, rule[k], style.INK, "none", square=True, size=3.5)
+    px = plot.at(-0.5, 0)[0]
+    plot.parts.append(f'<path d="M{px:.1f} 40v190" stroke="{style.FAINT}" stroke-dasharray="3 3"/>')
+    for px, words, colour in [(60, "grey: the wave", style.FAINT), (230, "blue: the network", style.VALUE),
+                              (430, "squares: the rule", style.INK)]:
+        plot.words(px, 292, words, colour, "start", 13)
+    text = "\n".join([f"after {len(known)} known values, {len(truth)} steps blind: the largest error",
+                      *(f"{name}: {np.abs(said - truth).max():.1g}" for name, said in [("network", network), ("rule", rule)])])
+    return Picture(svg("0 0 720 304", "".join(plot.parts), text), text)
+
+
+def gradient_sizes(named, limits=None):
+    """How large the gradient of each layer is: a bar on a logarithmic scale for a typical entry, the root of the mean of g².
+
+    named: name -> gradient, or a module after `backward()`. limits: (lowest, highest) of the scale, to hold it still under a slider.
+    """
+    if hasattr(named, "named_parameters"):
+        named = {name: p.grad for name, p in named.named_parameters()}
+    sizes, said = {}, []
+    for name, g in named.items():
+        sizes[name] = 0.0 if g is None else float(np.sqrt(np.mean(np.square(g, dtype=float))))
+        words = "no gradient arrived" if g is None else "0: every entry is zero" if sizes[name] == 0 else style.number(sizes[name])
+        said.append((name, "" if g is None else f" {np.shape(g)}", words))
+    seen = [size for size in sizes.values() if 0 < size < np.inf]
+    low, high = (np.log10(limits) if limits else
+                 (np.floor(np.log10(min(seen)) - 0.3), np.ceil(np.log10(max(seen)))) if seen else (-3, 0))
+    left = 24 + 7.5 * max(len(name + shape) for name, shape, _ in said)
+    plot = Axes((left, 34, 400, 30 * len(said)), (low, high), (0, len(said)))
+    step = max(1, int((high - low) / 6))
+    plot.frame([(k, f"1e{k}" if k else "1") for k in range(int(np.ceil(low)), int(high) + 1, step)], [], "√ mean(g²)",
+               "size of the gradient, each line ten times the last" if step == 1 else "size of the gradient, logarithmic")
+    for k in range(int(np.ceil(low)), int(high) + 1):
+        plot.line([k, k], plot.y, style.LINE, 0.5)
+    for nth, (name, shape, words) in enumerate(said):
+        py = 34 + 30 * nth + 20
+        plot.words(left - 10, py, f"{name}<tspan fill='{style.FAINT}'>{shape}</tspan>", anchor="end", size=13)
+        right = left
+        if 0 < sizes[name] < np.inf:
+            right = plot.at(np.clip(np.log10(sizes[name]), low, high), 0)[0]
+            plot.parts.append(f'<rect x="{left}" y="{py - 16}" width="{right - left:.1f}" height="22" fill="{style.GRADIENT}" '
+                              f'fill-opacity="0.25" stroke="{style.GRADIENT}" stroke-width="2" stroke-dasharray="6 4"/>')
+        plot.words(right + 8, py, words, style.GRADIENT, "start", halo=True)
+    text = "\n".join(["gradient sizes, √ mean(g²)", *(f"{name}{shape}: {words}" for name, shape, words in said)])
+    return Picture(svg(f"0 0 {left + 400 + 90:.0f} {30 * len(said) + 84}", "".join(plot.parts), text), text)

@@ -1,0 +1,149 @@
+"""Lesson 14: a kernel on an image, one output at a time and one pixel at a time; windows as rows; what kernels respond to."""
+import numpy as np
+
+import autograd_lib as ag
+
+from ...show import style
+from ...show.axes import Axes, number
+from ...show.picture import Picture, svg
+
+WIDE, HIGH, TOP, GAP = 36, 30, 44, 34       # a cell, the words above a grid, the space between two
+LOOKS = {       # stroke, width, dash, fill, ink
+    "plain": (style.LINE, 1, "none", style.PAPER, style.INK),
+    "value": (style.VALUE, 2, "none", "#CFE5F2", style.INK),
+    "picked": (style.INK, 3.2, "none", style.PAPER, style.INK),
+    "pale": (style.LINE, 1, "none", style.PAPER, style.LINE),
+    "rim": (style.LINE, 1, "3 3", "#F1F3F4", style.FAINT)}
+
+# Kernels made by hand: a stroke that lies, one that stands, and the two slanting ones.
+_LYING = np.array([[-1, -1, -1], [2, 2, 2], [-1, -1, -1]])
+_FALLING = 3 * np.eye(3, dtype=int) - 1
+STROKES = np.stack([_LYING, _LYING.T, _FALLING, _FALLING[:, ::-1]])[:, None]       # (4, 1, 3, 3)
+
+
+def window(x, y, i, j):
+    """The kernel y on the image x where it makes z[i, j]: the nine pixels that are read."""
+    z = _slid(x, y, 1, 0)
+    read = np.zeros(x.shape, bool)
+    read[i:i + y.shape[0], j:j + y.shape[1]] = True
+    here = np.zeros(z.shape, bool)
+    here[i, j] = True
+    terms = [f"{number(pixel)}·{number(weight)}" for pixel, weight in zip(x[read], y.ravel()) if pixel]
+    text = (f"z[{i}, {j}] reads {read.sum()} pixels of x, rows {i} to {i + y.shape[0] - 1} and columns {j} to {j + y.shape[1] - 1}.\n"
+            f"Times the kernel, and added: {' + '.join(terms) + ' = ' if terms else 'every pixel there is 0, so '}{number(z[i, j])}"
+            f"{' (the pixels that are 0 left out)' * bool(terms)}.")
+    return _drawn([("image x", x, np.where(read, "value", "plain")), ("kernel y", y, np.full(y.shape, "value")),
+                   ("output z", z, np.where(here, "picked", "plain"))], text)
+
+
+def reach(x, y, i, j, stride=1, padding=0):
+    """What x[i, j] does: by how much each output moves if that pixel grows by 1, which is an entry of the kernel."""
+    padded = np.pad(np.zeros(x.shape), padding)
+    raised = padded.copy()
+    raised[i + padding, j + padding] = 1
+    moves = _slid(raised, y, stride, 0)
+    reached = _slid(raised, np.ones(y.shape), stride, 0) > 0
+    used = _slid(raised, np.arange(1, y.size + 1).reshape(y.shape), stride, 0)       # the place in the kernel, from 1
+    looks = np.pad(np.full(x.shape, "plain", "U6"), padding, constant_values="rim")
+    looks[i + padding, j + padding] = "picked"
+    count = int(reached.sum())
+    text = (f"x[{i}, {j}] is read by {count} window{'s' * (count != 1)}: {count} of the {moves.size} outputs move.\n"
+            f"Each moves by the kernel entry that lies on this pixel: {', '.join(number(v) for v in moves[reached]) or 'none'}.")
+    lying = np.isin(np.arange(1, y.size + 1), used).reshape(y.shape)
+    return _drawn([("image x" + " and a rim" * bool(padding), np.pad(x, padding), looks),
+                   ("kernel y", y, np.where(lying, "value", "plain")),
+                   ("z moves by", moves, np.where(reached, "value", "pale"))], text)
+
+
+def _slid(x, y, stride, padding):
+    return ag.conv2d(x[None, None] * 1.0, y[None, None] * 1.0, stride=stride, padding=padding)[0, 0]
+
+
+def _drawn(grids, text):
+    plot, left = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 12
+    high = max(len(values) for _, values, _ in grids)
+    for name, values, looks in grids:
+        rows, columns = values.shape
+        top = TOP + (high - rows) * HIGH / 2
+        plot.words(left, top - 12, f"{name} {values.shape}", anchor="start", size=13)
+        for r, c in np.ndindex(rows, columns):
+            _cell(plot, left + c * WIDE, top + r * HIGH, WIDE, HIGH, number(values[r, c]), looks[r, c])
+        left += max(columns * WIDE, 112) + GAP
+    return Picture(svg(f"0 0 {left - GAP + 12} {TOP + high * HIGH + 10}", "".join(plot.parts), text), text)
+
+
+def _cell(plot, x, y, wide, high, words, look, size=13):
+    stroke, width, dash, fill, ink = LOOKS[look]
+    plot.parts.append(f'<rect x="{x + 2}" y="{y + 2}" width="{wide - 4}" height="{high - 4}" rx="2" fill="{fill}" stroke="{stroke}" '
+                      f'stroke-width="{width}" stroke-dasharray="{dash}"/>')
+    plot.words(x + wide / 2, y + high / 2 + 4.5, words, ink, size=size)
+
+
+def copies(x, y, i, j):
+    """Every window of x as a row of X, the kernel as a column Y, and where in X the pixel x[i, j] stands."""
+    (h, w), (kh, kw) = x.shape, y.shape
+    places = ag.unfold(np.arange(x.size).reshape(1, 1, h, w) * 1.0, kernel_size=y.shape)[0].astype(int)     # (windows, kh·kw)
+    X, mine = x.ravel()[places], places == i * w + j
+    Z = X @ y.reshape(-1, 1)
+    plot, wide, high, below = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 30, 22, 44
+    columns_at = 12 + w * WIDE + GAP + 46
+    left_of_y = columns_at + kh * kw * wide + GAP
+    left_of_z = left_of_y + wide + 58
+    plot.words(12, below - 12, f"image x {x.shape}", anchor="start", size=13)
+    for r, c in np.ndindex(x.shape):
+        _cell(plot, 12 + c * WIDE, below + r * HIGH, WIDE, HIGH, number(x[r, c]), "picked" if (r, c) == (i, j) else "plain")
+    plot.words(columns_at, below - 12, f"X {X.shape}: a window is a row", anchor="start", size=13)
+    for r, c in np.ndindex(X.shape):
+        if c == 0:
+            plot.words(columns_at - 6, below + r * high + 15, "z[{}, {}]".format(*divmod(r, w - kw + 1)), style.FAINT, "end", 11)
+        _cell(plot, columns_at + c * wide, below + r * high, wide, high, number(X[r, c]), "value" if mine[r, c] else "pale", 12)
+    plot.words(left_of_y, below - 12, f"Y {(kh * kw, 1)}", anchor="start", size=13)
+    for r, value in enumerate(y.ravel()):
+        _cell(plot, left_of_y, below + r * high, wide, high, number(value), "plain", 12)
+    plot.words(left_of_z, below - 12, f"Z {Z.shape}", anchor="start", size=13)
+    for r, value in enumerate(Z[:, 0]):
+        _cell(plot, left_of_z, below + r * high, wide + 4, high, number(value), "value" if mine[r].any() else "plain", 12)
+    count = int(mine.sum())
+    text = (f"Z = X @ Y: {X.shape} times {(kh * kw, 1)} is {Z.shape}, the {len(X)} outputs one below the other.\n"
+            f"x[{i}, {j}] stands in X {count} time{'s' * (count != 1)}, once in each window that reads it.")
+    return Picture(svg(f"0 0 {left_of_z + wide + 40} {below + max(len(X) * high, h * HIGH) + 10}", "".join(plot.parts), text), text)
+
+
+def responses(kernels, scan, names=None, bias=0):
+    """A scan (8, 8), and beside it each of the kernels (K, 1, 3, 3) over what it makes of the scan: relu of the convolution plus bias.
+
+    Violet with + is a weight that wants ink, orange with − one that wants none; the darker the blue, the larger the response.
+    """
+    made = ag.conv2d(scan[None, None], kernels * 1.0, padding=1)[0]          # (K, 8, 8)
+    made = np.maximum(made + np.reshape(bias, (-1, 1, 1)), 0)
+    plot, pixel, step = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 9, 84
+    called = names or [f"kernel {k}" for k in range(len(kernels))]
+    plot.words(10, 96, "scan", anchor="start", size=12)
+    _image(plot, 10, 104, pixel, scan / scan.max(), style.INK)
+    said, strongest = [], made.max() or 1
+    for k, (kernel, response) in enumerate(zip(kernels[:, 0], made)):
+        left = 108 + k * step
+        plot.words(left, 20, called[k], anchor="start", size=12)
+        for r, c in np.ndindex(kernel.shape):
+            share = kernel[r, c] / np.abs(kernel).max()
+            colour = "#5E3C99" if share > 0 else "#E66101"
+            plot.parts.append(f'<rect x="{left + 20 * c}" y="{30 + 20 * r}" width="19" height="19" fill="{colour}" '
+                              f'fill-opacity="{abs(share):.2f}" stroke="{style.LINE}" stroke-width="0.5"/>')
+            if abs(share) > 0.2:
+                ink = style.PAPER if abs(share) > 0.6 else style.INK
+                plot.words(left + 20 * c + 9.5, 44 + 20 * r, "+" if share > 0 else "−", ink, size=13)
+        _image(plot, left, 104, pixel, response / strongest, style.VALUE)
+        row, column = np.unravel_index(response.argmax(), response.shape)
+        largest = f"largest response {number(response.max())}, at row {row}, column {column}" if response.any() else "no response"
+        said.append(f"{called[k]}: {largest}")
+    text = "\n".join(["A scan, and what each kernel makes of it.", *said])
+    return Picture(svg(f"0 0 {108 + step * len(kernels)} 186", "".join(plot.parts), text), text)
+
+
+def _image(plot, x, y, pixel, shades, colour):
+    """An image of shades from 0 to 1."""
+    side = len(shades) * pixel
+    plot.parts.append(f'<rect x="{x}" y="{y}" width="{side}" height="{side}" fill="none" stroke="{style.LINE}" stroke-width="1"/>')
+    for r, c in np.argwhere(shades > 0.02):
+        plot.parts.append(f'<rect x="{x + c * pixel}" y="{y + r * pixel}" width="{pixel}" height="{pixel}" fill="{colour}" '
+                          f'fill-opacity="{shades[r, c]:.2f}"/>')

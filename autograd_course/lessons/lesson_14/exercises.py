@@ -1,0 +1,576 @@
+"""Lesson 14: both gradients of a convolution, by indices and by windows; a pooling tie; an operation of one's own."""
+import numpy as np
+
+import autograd_lib as ag
+from autograd_lib import ops
+from autograd_lib.tape import Primitive
+
+from ...ask import NotYet, Wrong, brief, exercise, expect, expect_call, has_blank, is_stub, returned, times, without
+from ...ask.texts import Question, card, prediction, recall
+from ...show.axes import number
+
+recall("14", [
+    Question("A recurrent network uses one weight at each of 50 steps. A gradient comes back from every step. What is the gradient of the "
+             "weight? (Lesson 13)", "their sum", "Their **sum**: one weight used 50 times, 50 arrivals.",
+             ["their sum", "their mean", "that of the last step", "their product"]),
+    Question("A network for ten digits has learned nothing yet. About what is its loss, the mean of −log p at the true class? (12)", 2.303,
+             "−log(1/10) = log 10 ≈ **2.303**.", tolerance=0.1),
+    Question("X has the shape (16, 9), Y (9, 1), and g arrives at X @ Y. What goes to X, and what to Y? (09)", None,
+             "To X: **g · Yᵀ**, (16, 1) times (1, 9). To Y: **Xᵀ · g**, (9, 16) times (16, 1).")])
+
+prediction(
+    "14.reach", question="""An image of 6 × 6, a kernel of 3 × 3, so z is (4, 4). Each output reads nine pixels. You change a single number.
+        How many of the 16 outputs can move: if it is the pixel in the corner, x[0, 0]? If it is x[2, 2]? If it is one entry of the
+        kernel?""",
+    answer={"x[0, 0]": 1, "x[2, 2]": 9, "a kernel entry": 16},
+    reveal="""**1, 9, 16.** Only one window reaches into the corner. The pixel x[2, 2] lies in nine windows, once at each of their nine
+        places. And the kernel is used at every place.""")
+
+prediction(
+    "14.stride", question="""One scan, (1, 1, 8, 8), and 16 kernels, (16, 1, 3, 3), with padding 1. Which shape has z with stride 1? And
+        with stride 2?""",
+    answer={"stride 1": (1, 16, 8, 8), "stride 2": (1, 16, 4, 4)},
+    reveal="""**(1, 16, 8, 8)** and **(1, 16, 4, 4)**. One image, a channel for each kernel. Down and across: the rim makes 10 pixels of 8,
+        a kernel of 3 fits in 8 places, and with stride 2 in every second of them.""")
+
+prediction(
+    "14.moved", question="""As they are, the kernels read at least 98 % of the held-out scans, and the MLP about 97 %. Now every one of
+        these scans is moved to the right by one pixel. How many percent does each network read?""",
+    answer={"MLP": 46, "kernels": 70}, tolerance=12,
+    reveal="""The MLP about **46 %**, the kernels about **70 %**. The kernels respond as before, one pixel further on. But the last layer is
+        `Linear`, and has learned *where* to expect which response. Kernels help, pooling more; indifferent they are not.""")
+
+card("14", [
+    "A convolution: at each place, pixels times kernel, added up. Bilinear, like a product.",
+    "Per kernel, a pixel moves at most kh·kw outputs, an entry at most all: each adds up what comes back.",
+    "A window as a row: Z = X·Y. So g·Yᵀ and Xᵀ·g, as for every matrix product.",
+    "unfold copies, fold adds up: each is the other's way back.",
+    "Windows along n pixels: (n + 2·padding − kernel) // stride + 1.",
+    "An op of your own: a function, a rule, check_grads. The engine does the rest."])
+
+
+# --- From the indices -----------------------------------------------------------------------------------------------------------
+
+def _loop(line, of):
+    """One of the two gradients, by this line in the loop; `of` is 1 for x and 2 for y."""
+    def gradient(g, x, y):
+        made = np.zeros((g, x, y)[of].shape)
+        for place in np.ndindex(*g.shape, *y.shape):
+            line(made, g, x, y, *place)
+        return made
+    return gradient
+
+
+def _adds(place, value):
+    """The line grad[place] += value."""
+    def line(grad, g, x, y, i, j, a, b):
+        grad[place(i, j, a, b)] += value(g, x, y, i, j, a, b)
+    return line
+
+
+def _keeps(place, value):
+    """The line grad[place] = value."""
+    def line(grad, g, x, y, i, j, a, b):
+        grad[place(i, j, a, b)] = value(g, x, y, i, j, a, b)
+    return line
+
+
+def _pixel(i, j, a, b):
+    return i + a, j + b
+
+
+def _entry(i, j, a, b):
+    return a, b
+
+
+def _window(i, j, a, b):
+    return i, j
+
+
+def _times_y(g, x, y, i, j, a, b):
+    return g[i, j] * y[a, b]
+
+
+def _times_x(g, x, y, i, j, a, b):
+    return g[i, j] * x[i + a, j + b]
+
+
+_grad_x, _grad_y = _loop(_adds(_pixel, _times_y), 1), _loop(_adds(_entry, _times_x), 2)
+OWN = "In a product each slot gets the other factor, not its own."
+OF_THE_KERNEL = "[i, j] is a place in z. In the kernel, and in grad_y, it is [a, b]."
+NO_G = "g is missing: multiply by what arrives at z[i, j]."
+SUM = "That is the rule of a sum. Here two numbers are multiplied: what arrives, times the other factor."
+WRONG_PIXELS = [(_loop(line, 1), hint) for line, hint in [
+    (_keeps(_pixel, _times_y), "For x: = keeps the last window alone. A pixel is read by up to nine: each adds, +=."),
+    (_adds(_window, _times_y), "For x: all of it lands at [i, j], the window's first pixel. Which pixel did this multiplication read?"),
+    (_adds(_entry, _times_y), "For x: all of it lands at [a, b]. Which pixel did this multiplication read?"),
+    (_adds(lambda i, j, a, b: (i, j, a, b), _times_y), "place is all four; each array has two of its own: x[i + a, j + b], y[a, b]."),
+    (_adds(lambda i, j, a, b: (i - a, j - b), _times_y), "For x: the multiplication read x[i + a, j + b], so plus."),
+    (_adds(_window, lambda g, x, y, i, j, a, b: g[i - a, j - b] * y[a, b]),
+     "For x: i, j are a place in z here, and a negative index counts from the end. The pixel is x[i + a, j + b]."),
+    (_adds(lambda i, j, a, b: (i + b, j + a), _times_y),
+     "For x: a and b are exchanged. a counts rows and b columns: x[i + a, j + b] and y[a, b]."),
+    (_adds(_pixel, _times_x), OWN),
+    (_adds(_pixel, lambda g, x, y, i, j, a, b: y[a, b]), NO_G),
+    (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j]), SUM),
+    *((_adds(_pixel, wrong), "For x: what arrives at this product is the gradient of z[i, j], where it was added.") for wrong in [
+        lambda g, x, y, i, j, a, b: g[i + a, j + b] * y[a, b], lambda g, x, y, i, j, a, b: g[a, b] * y[a, b]]),
+    (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j] * y[i, j]), OF_THE_KERNEL),
+    (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j] * y[2 - a, 2 - b]),
+     "For x: the kernel is turned around here. It turns by itself: take y[a, b], the factor of this multiplication.")]]
+WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
+    (_keeps(_entry, _times_x), "For y: = keeps the last place alone. The kernel is used at every place: each use adds, +=."),
+    (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i, j]),
+     "For y: every entry is multiplied by x[i, j], the window's first pixel. Which pixel lies on y[a, b]?"),
+    (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[a, b]),
+     "For y: that reads x[a, b], the first window only. The kernel is used at every place: which pixel lies on y[a, b] here?"),
+    (_adds(_entry, lambda g, x, y, i, j, a, b: g[a, b] * x[i + a, j + b]),
+     "For y: what arrives at this product is the gradient of z[i, j], where it was added."),
+    (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i - a, j - b]), "For y: the multiplication read x[i + a, j + b], so plus."),
+    (_adds(_window, _times_x), OF_THE_KERNEL),
+    (_adds(_entry, _times_y), OWN),
+    (_adds(_entry, lambda g, x, y, i, j, a, b: x[i + a, j + b]), NO_G),
+    (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j]), SUM)]]
+
+
+@exercise(
+    "14.from_indices", minutes=4, difficulty="easy",
+    question="""
+        **From the indices.** The loop goes through every multiplication in z. Write both lines: what does this one multiplication send to
+        the pixel that it read, and what to the kernel entry? (In the brackets: which pixel, which entry.)""",
+    stub="""
+        def from_indices(g, x, y):
+            grad_x, grad_y = np.zeros(x.shape), np.zeros(y.shape)
+            for place in np.ndindex(*g.shape, *y.shape):
+                i, j, a, b = place                          # z[i, j] += x[i + a, j + b] * y[a, b]
+                grad_x[...] += ...
+                grad_y[...] += ...
+            return grad_x, grad_y""",
+    hints=["It is a product of two numbers: what arrives, times the other factor. What arrives is the gradient of the entry that it was "
+           "added into, g[i, j].",
+           "The pixel that was read is x[i + a, j + b]. Its gradient stands in the same place of `grad_x`.",
+           ("Help: index out of bounds", "Each array has its own two indices: x[i + a, j + b], y[a, b], and g, like z, [i, j].")],
+    solution="""
+        def from_indices(g, x, y):
+            grad_x, grad_y = np.zeros(x.shape), np.zeros(y.shape)
+            for place in np.ndindex(*g.shape, *y.shape):
+                i, j, a, b = place
+                grad_x[i + a, j + b] += g[i, j] * y[a, b]
+                grad_y[a, b] += g[i, j] * x[i + a, j + b]
+            return grad_x, grad_y""",
+    explained="The two lines of lesson 09, with other indices. The `+=` does the rest: 16 arrivals at each entry of the kernel.",
+    why="Products, and `+=` for what is used more than once: all of it is from lessons 03 and 05.",
+    planted=[
+        *((lambda g, x, y, wrong=wrong: (wrong(g, x, y), _grad_y(g, x, y)), hint) for wrong, hint in WRONG_PIXELS),
+        *((lambda g, x, y, wrong=wrong: (_grad_x(g, x, y), wrong(g, x, y)), hint) for wrong, hint in WRONG_ENTRIES),
+        (lambda g, x, y: (_grad_y(g, x, y), _grad_x(g, x, y)), "swapped"), (_grad_x, "2 values were")])
+def from_indices(answer):
+    if has_blank(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    g, x, y = rng.integers(1, 5, (4, 4)), rng.integers(1, 5, (6, 6)), rng.integers(-3, 4, (3, 3))
+    both, tried, shown = (_grad_x(g, x, y), _grad_y(g, x, y)), "from_indices(g, x, y) of (4, 4), (6, 6) and (3, 3)", "other numbers"
+    got = returned(answer, g, x, y, tried=tried, shown=shown, hints=WRONG_PIXELS + WRONG_ENTRIES)
+    if isinstance(got, tuple) and [np.shape(one) for one in got] == [x.shape, y.shape]:
+        for name, mine, right, hints in zip("xy", got, both, [WRONG_PIXELS, WRONG_ENTRIES]):
+            expect(mine, right, tried=f"grad_{name} of {tried}", shown=shown, hints=hints, args=(g, x, y))
+    expect(got, both, tried=tried, shown=shown)
+
+
+# --- unfold and fold --------------------------------------------------------------------------------------------------------------
+
+def _unfold_x(g, z, x, kernel_size, stride=1, padding=0):
+    return ag.fold(g, x.shape[2:], kernel_size, stride, padding)
+
+
+def _fold_x(g, z, x, output_size, kernel_size, stride=1, padding=0):
+    return ag.unfold(g, kernel_size, stride, padding)
+
+
+def _no_size(g, z, x, kernel_size, stride=1, padding=0):
+    raise NameError("name 'output_size' is not defined")
+
+
+ORDER = "stride comes before padding here. PyTorch's fold and unfold have them the other way round."
+WRONG_UNFOLD = [
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size),
+     "Right, as long as the stride is 1 and there is no rim. Hand stride and padding on."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size, stride), "Hand padding on too."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape, kernel_size, stride, padding),
+     "fold wants the height and the width alone: the last two of x.shape, x.shape[2:]."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[:2], kernel_size, stride, padding),
+     "That is (N, C). Height and width are the last two: x.shape[2:]."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[:1:-1], kernel_size, stride, padding),
+     "Width and height are exchanged: x.shape[2:] has them in order."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, g.shape[2:], kernel_size, stride, padding),
+     "g has the shape of the windows. How high and wide was x?"),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(z, x.shape[2:], kernel_size, stride, padding),
+     "That folds the windows themselves. What arrives is g."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(x, x.shape[2:], kernel_size, stride, padding),
+     "x is the image itself. What arrives, in windows, is g."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(x, kernel_size, stride, padding),
+     "That is z again. What was copied forward is added up backward: which of the two adds?"),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: g, "g has a number for each copy, and x has only one: the copies have to be added."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, stride, padding),
+     "unfold copies. What was copied forward is added up backward."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, kernel_size, stride, padding),
+     "fold needs one thing more, right after g: how large the image is, x.shape[2:]."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size, padding, stride), ORDER),
+    (_no_size, "output_size is an argument of fold. In the rule of unfold it is the height and width of x: x.shape[2:].")]
+WRONG_FOLD = [
+    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size),
+     "Right, as long as the stride is 1 and there is no rim. Hand stride and padding on."),
+    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, stride), "Hand padding on too."),
+    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(z, kernel_size, stride, padding),
+     "That unfolds the value. What arrives is g."),
+    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(x, kernel_size, stride, padding),
+     "x is what fold was given, the windows. What arrives, an image, is g."),
+    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, padding, stride), ORDER),
+    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: x, "That is the value x. What arrives is g."),
+    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.fold(g, output_size, kernel_size, stride, padding),
+     "fold adds. What was added forward is copied backward."),
+    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, output_size, kernel_size, stride, padding),
+     "unfold takes no output_size: it sees how large g is."),
+    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, output_size, stride, padding),
+     "The windows are as large as the kernel: kernel_size, not output_size.")]
+
+
+@exercise(
+    "14.fold", minutes=2, difficulty="easy",
+    question="""
+        Write both rules, without arithmetic: of `unfold(x, kernel_size, stride, padding)`, and of
+        `fold(x, output_size, kernel_size, stride, padding)`, where `output_size` is (H, W), the last two of the image's shape.""",
+    stub="""
+        unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: ...
+        fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ...""",
+    hints=["fold needs what unfold lost: how high and wide x was.", "Both want g, and then the sizes that were used forward.",
+           ("Help: is not defined", "`unfold` and `fold` are imported at the top of the lesson. Run that cell.")],
+    solution="""
+        unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: fold(g, x.shape[2:], kernel_size, stride, padding)
+        fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: unfold(g, kernel_size, stride, padding)""",
+    explained="As `sum` and `broadcast_to` in lesson 08: each is the way back of the other.",
+    why="Copies forward, sums backward; sums forward, copies backward.",
+    planted=[*(((wrong, _fold_x), hint) for wrong, hint in WRONG_UNFOLD), *(((_unfold_x, wrong), hint) for wrong, hint in WRONG_FOLD)])
+def fold(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for sizes in [(2, 1, 0), (3, 2, 1), (2, 1, 1), (3, 2, 0)]:
+        x = rng.integers(-4, 5, (2, 1, 5, 7)).astype(float)
+        z = ag.unfold(x, *sizes)
+        g, shape = rng.integers(-4, 5, z.shape).astype(float), f"kernel_size, stride, padding = {sizes}"
+        expect_call(answer[0], g, z, x, *sizes, gives=_unfold_x(g, z, x, *sizes), hints=WRONG_UNFOLD,
+                    tried=f"the rule of unfold, with x (2, 1, 5, 7) and {shape}")
+        g = rng.integers(-4, 5, x.shape).astype(float)
+        expect_call(answer[1], g, ag.fold(z, (5, 7), *sizes), z, (5, 7), *sizes, gives=ag.unfold(g, *sizes), hints=WRONG_FOLD,
+                    tried=f"the rule of fold, with output_size (5, 7) and {shape}")
+
+
+# --- The fast form ----------------------------------------------------------------------------------------------------------------
+
+def _as_columns(y):
+    return y.transpose(2, 3, 1, 0).reshape(-1, len(y))
+
+
+def _as_rows(g):
+    return g.reshape(*g.shape[:2], -1).mT
+
+
+def _as_kernels(columns, shape):
+    k, c, kh, kw = shape
+    return columns.reshape(kh, kw, c, k).transpose(3, 2, 0, 1)
+
+
+def _conv_x(inner):
+    """conv2d_x with this in the first blank."""
+    def conv2d_x(g, z, x, y, stride=1, padding=0):
+        return ag.fold(inner(_as_rows(g), _as_columns(y)), x.shape[2:], y.shape[2:], stride, padding)
+    return conv2d_x
+
+
+def _conv_y(inner):
+    def conv2d_y(g, z, x, y, stride=1, padding=0):
+        return _as_kernels(inner(_as_rows(g), ag.unfold(x, y.shape[2:], stride, padding)), y.shape)
+    return conv2d_y
+
+
+WRONG_X = [
+    (_conv_x(lambda G, Y: G @ Y), "To X goes G · Yᵀ: the columns of G and of Y both count the kernels, so Y has to be transposed."),
+    *((_conv_x(wrong), "These two in the other order: G · Yᵀ.") for wrong in [
+        lambda G, Y: Y.mT @ G.mT, lambda G, Y: Y.mT @ G, lambda G, Y: Y @ G, lambda G, Y: Y @ G.mT]),
+    (lambda g, z, x, y, stride=1, padding=0: ag.fold(g @ _as_columns(y).mT, x.shape[2:], y.shape[2:], stride, padding),
+     "The small g still has the layout of z. G is g as rows."),
+    (_conv_x(lambda G, Y: 2 * G @ Y.mT), "Exactly double."),
+    (_conv_x(lambda G, Y: G * Y), "* multiplies entry by entry. The product of matrices is @."),
+    (_conv_x(lambda G, Y: G), "Only what arrives is folded. Times the other matrix, transposed."),
+    (_conv_x(lambda G, Y: Y.mT), "What arrives is missing: G.")]
+WRONG_Y = [
+    (_conv_y(lambda G, X: X.mT @ G), "An axis too many: a result for each image. All images share the kernels: sum over axis 0."),
+    (_conv_y(lambda G, X: (X.mT @ G)[0]), "That is the first image alone. All of them used the kernels."),
+    (_conv_y(lambda G, X: (X.mT @ G)[-1]), "That is the last image alone. All of them used the kernels."),
+    (_conv_y(lambda G, X: (X.mT @ G).mean(axis=0)), "A mean over the images. Each use counts in full: it is a sum."),
+    (_conv_y(lambda G, X: (X @ G).sum(axis=0)), "The rows of both, X and G, count the windows: which of the two has to be transposed?"),
+    (_conv_y(lambda G, X: (G.mT @ X).sum(axis=0)), "That is the transposed of the right one: the order of the two is reversed."),
+    (_conv_y(lambda G, X: (G @ X.mT).sum(axis=0)), "For Y, the X stands on the left: Xᵀ · G."),
+    (_conv_y(lambda G, X: X.mT.sum(axis=0)), "What arrives is missing: G."),
+    (_conv_y(lambda G, X: X.sum(axis=0).mT @ G.sum(axis=0)),
+     "Summed too early: that multiplies the windows of one image with the g of another."),
+    (_conv_y(lambda G, X: (X.mT @ G).sum()), "That adds up everything: over the images alone is axis=0."),
+    (_conv_y(lambda G, X: (X.mT @ G).sum(axis=1)), "Summed over the wrong axis: the images are axis 0."),
+    (_conv_y(lambda G, X: (X.T @ G).sum(axis=0)), "`.T` reverses all three axes. `.mT` exchanges the last two."),
+    *((_conv_y(wrong), "NumPy's transpose wants every axis, where PyTorch's exchanges two: that is `.mT`.") for wrong in [
+        lambda G, X: X.transpose(1, 2) @ G, lambda G, X: X.transpose(-2, -1) @ G])]
+
+
+@exercise(
+    "14.fast", minutes=3, difficulty="medium",
+    question="""
+        Both rules of Z = X @ Y, with one blank each; behind it stands the shape that has to come out. G is g in this layout. All N
+        images share the kernels (lesson 09, batches).""",
+    stub="""
+        def conv2d_x(g, z, x, y, stride=1, padding=0):
+            G, Y = as_rows(g), as_columns(y)                                # (N, windows, K), (kh·kw·C, K)
+            windows = ...                                                   # (N, windows, kh·kw·C)
+            return fold(windows, x.shape[2:], y.shape[2:], stride, padding)
+
+        def conv2d_y(g, z, x, y, stride=1, padding=0):
+            G, X = as_rows(g), unfold(x, y.shape[2:], stride, padding)      # (N, windows, K), (N, windows, kh·kw·C)
+            columns = ...                                                   # (kh·kw·C, K)
+            return as_kernels(columns, y.shape)""",
+    hints=["To X goes G · Yᵀ, and to Y Xᵀ · G. `.mT` exchanges the last two axes.",
+           "Xᵀ · G is (N, kh·kw·C, K), a matrix for each image. The kernels were shared by all of them.",
+           ("Help: cannot reshape", "An axis too many: `.sum(axis=0)` adds over the images.")],
+    solution="""
+        def conv2d_x(g, z, x, y, stride=1, padding=0):
+            G, Y = as_rows(g), as_columns(y)
+            windows = G @ Y.mT
+            return fold(windows, x.shape[2:], y.shape[2:], stride, padding)
+
+        def conv2d_y(g, z, x, y, stride=1, padding=0):
+            G, X = as_rows(g), unfold(x, y.shape[2:], stride, padding)
+            columns = (X.mT @ G).sum(axis=0)
+            return as_kernels(columns, y.shape)""",
+    explained="The two rules of lesson 09. What is around them only moves numbers, and adds up what was copied.",
+    why="A convolution is a matrix product with the windows as rows. There was nothing new to derive.",
+    planted=[*(((wrong, _conv_y(lambda G, X: (X.mT @ G).sum(axis=0))), hint) for wrong, hint in WRONG_X),
+             *(((_conv_x(lambda G, Y: G @ Y.mT), wrong), hint) for wrong, hint in WRONG_Y)])
+def fast(answer):
+    if any(map(has_blank, answer)):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for x_shape, y_shape, stride, padding in [((2, 3, 5, 6), (4, 3, 3, 2), 1, 0), ((2, 2, 5, 6), (2, 2, 3, 3), 2, 1)]:
+        x, y = (rng.integers(-3, 4, shape).astype(float) for shape in (x_shape, y_shape))
+        z = ag.conv2d(x, y, stride=stride, padding=padding)
+        g = rng.integers(-3, 4, z.shape).astype(float)
+        for name, rule, right, hints in [("x", answer[0], ops.conv2d.rules[0], WRONG_X), ("y", answer[1], ops.conv2d.rules[1], WRONG_Y)]:
+            expect_call(rule, g, z, x, y, stride, padding, gives=right(g, z, x, y, stride, padding), hints=hints,
+                        tried=f"the rule for {name}, with x {x_shape}, y {y_shape}, stride {stride}, padding {padding}")
+
+
+# --- Pooling ------------------------------------------------------------------------------------------------------------------------
+
+POOLED = np.array([[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1, 6]])
+
+
+def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=((0, 0), (0, 40))):
+    return np.block([[np.array(top_left), np.array(top_right)], [np.array(bottom_left), np.array(bottom_right)]]).astype(float)
+
+
+@exercise(
+    "14.pool", minutes=2, difficulty="easy",
+    question="""
+        `max_pool2d(x, 2)` makes (2, 2) of x = [[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1, 6]]. Then g = [[10, 20], [30, 40]]
+        arrives. What is the gradient of x, by the rule of `max` from lesson 10? Four rows of four.""",
+    stub="""
+        gradient_of_x = ...""",
+    hints=["Four blocks of 2 × 2, each a `max` of its own. Block by block: which entries are the largest?",
+           "At a tie, those who are largest share equally what arrives.",
+           ("Help: the block of zeros", "Its largest is 0, and all four are that large: a tie of four.")],
+    solution="""
+        gradient_of_x = [[5, 0, 5, 5],
+                         [5, 0, 5, 5],
+                         [30, 0, 0, 0],
+                         [0, 0, 0, 40]]""",
+    explained="Blank paper is all ties. Our `max` shares; PyTorch's `max_pool2d` gives everything to the first of them.",
+    why="Both are fair choices at a kink. With either, each block gives back exactly what arrived.",
+    mistakes=[
+        (_to_pooled([[10, 0], [0, 0]], [[20, 0], [0, 0]]),
+         "All to the first: that is PyTorch's choice. The rule of lesson 10 shares a tie equally."),
+        (_to_pooled([[10, 0], [10, 0]], [[20, 20], [20, 20]]), "Each of the largest gets all: that gives away 20 of 10, and 80 of 20."),
+        (_to_pooled([[5, 0], [5, 0]], [[0, 0], [0, 0]]), "The block of zeros gives nothing back. Its largest is 0: who is that large?"),
+        (_to_pooled([[5, 0], [5, 0]], [[20, 0], [0, 0]]), "The block of zeros is a tie too, of four."),
+        (_to_pooled([[10, 0], [0, 0]], [[5, 5], [5, 5]]), "The block at the top left is a tie too: two are 3."),
+        (_to_pooled([[10, 0], [10, 0]], [[0, 0], [0, 0]]), "Each of the largest gets all: share. And who is largest among zeros?"),
+        (_to_pooled([[5, 0], [0, 5]], [[5, 5], [5, 5]]), "In the first block the two 3 stand one above the other."),
+        (_to_pooled([[10, 0], [10, 0]], [[5, 5], [5, 5]]), "The two 3 share as well: each of them has all of the 10."),
+        (_to_pooled([[5, 0], [5, 0]], [[20, 20], [20, 20]]), "The four 0 share as well: each of them has all of the 20."),
+        (_to_pooled([[10, 10], [10, 10]], [[20, 20], [20, 20]], [[30, 30], [30, 30]], [[40, 40], [40, 40]]),
+         "Each entry gets what arrives at its block. max sends nothing to those that are not the largest."),
+        (_to_pooled([[0.5, 0], [0.5, 0]], [[0.25, 0.25], [0.25, 0.25]], [[1, 0], [0, 0]], [[0, 0], [0, 1]]),
+         "Those are the shares. Times what arrives, g."),
+        (_to_pooled([[10, 0], [0, 0]], [[0, 0], [0, 0]]), "Two blocks are ties: the two 3, and the four 0. Who is largest shares equally."),
+        (_to_pooled([[3, 0], [3, 0]], [[0, 0], [0, 0]], [[5, 0], [0, 0]], [[0, 0], [0, 6]]),
+         "Those are the values. What arrives there is in g."),
+        (_to_pooled([[2.5, 2.5], [2.5, 2.5]], [[5, 5], [5, 5]], [[7.5, 7.5], [7.5, 7.5]], [[10, 10], [10, 10]]),
+         "That is the mean of each block, average pooling. max sends nothing to those that are not the largest."),
+        (_to_pooled([[1, 0], [1, 0]], [[1, 1], [1, 1]], [[1, 0], [0, 0]], [[0, 0], [0, 1]]),
+         "Those are the places. What arrives there?"),
+        (np.array([[3.0, 0.0], [5.0, 6.0]]), "Those are the values. What goes back to x, in the shape of x?")],
+    planted=[([[5, 0, 5, 5], [5, 0, 5, 5], [30, 0, 0, 0], [0, 0, 40, 0]], "got"), ([[10, 20], [30, 40]], "Shape (2, 2)")])
+def pool(answer):
+    expect(answer, _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]), tried="the gradient of x in max_pool2d(x, 2)",
+           shown="other numbers, in the shape (4, 4)", hints=pool.mistakes)
+
+
+# --- An op of one's own ---------------------------------------------------------------------------------------------------------------
+
+def _silu(rule):
+    return ag.elementwise(lambda x: x * ag.sigmoid(x), rule, name="silu")
+
+
+def _slope(function, x, h=1e-5):
+    return (function(x + h) - function(x - h)) / (2 * h)
+
+
+def _right_silu(g, z, x):
+    return g * (ag.sigmoid(x) + z * (1 - ag.sigmoid(x)))
+
+
+X = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
+
+
+def _known(z):
+    """The row of the library that gives this at X, or None."""
+    for row in vars(ops).values():
+        if isinstance(row, Primitive) and row.kind == "elementwise" and len(row.rules) == 1:
+            with np.errstate(all="ignore"):
+                if np.allclose(row.function(X), z):
+                    return row.name
+    return None
+
+
+@exercise(
+    "14.my_op", minutes=8, difficulty="hard",
+    question="""
+        **Bring your own op.** A row of one input: a function, and its rule. Take one of these, or any other function that takes every
+        number and bends:
+
+        - $x \\cdot \\sigma(x)$
+        - $x / (1 + \\lvert x \\rvert)$
+        - $1 / (1 + x^2)$
+
+        Derive the slope on paper, with the rules that you have. Write with `np` and `ag` functions only (σ is `ag.sigmoid`): then the
+        engine can go through your rule itself, for a second derivative.""",
+    stub="""
+        from autograd_lib import elementwise
+
+        my_op = elementwise(
+            lambda x: ...,                  # z
+            lambda g, z, x: ...,            # what goes to x
+            name="my_op")""",
+    hints=["Draw it as a graph of operations that you know. Two arrows leave x? Then there are two paths: multiply along each, and add.",
+           "$x \\cdot \\sigma(x)$: along one path the slope is $\\sigma(x)$. Along the other it is x times the slope of $\\sigma$, "
+           "which is $\\sigma(x)(1 - \\sigma(x))$.",
+           ("Help: an error about the truth value, or about a type",
+            "x is an array. `np.where(x > 0, …, …)` in place of `if`, `np.exp` in place of `math.exp`.")],
+    solution="""
+        from autograd_lib import elementwise
+
+        my_op = elementwise(
+            lambda x: x * ag.sigmoid(x),
+            lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - ag.sigmoid(x))),      # x·σ·(1 − σ) is z·(1 − σ)
+            name="my_op")""",
+    explained="This one is called silu, or swish.",
+    why="A function and one line. Broadcasting, shared inputs, both modes and higher derivatives come with the engine.",
+    planted=[
+        (_silu(lambda g, z, x: ag.sigmoid(x) + z * (1 - ag.sigmoid(x))), "Off by the factor g"),
+        (_silu(lambda g, z, x: -_right_silu(g, z, x)), "wrong sign"),
+        (_silu(lambda g, z, x: g * ag.sigmoid(x)), "second path"),
+        (_silu(lambda g, z, x: g * x * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "second path"),
+        (_silu(lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x)))), "σ is in the slope of σ"),
+        (_silu(lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "slopes are not multiplied"),
+        (_silu(lambda g, z, x: g * ag.sigmoid(x) + z * (1 - ag.sigmoid(x))), "first path alone"),
+        (_silu(lambda g, z, x: g * ag.sigmoid(x) * (2 - ag.sigmoid(x))), "x times the slope of σ"),
+        (_silu(lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - z))), "z is x·σ(x) here"),
+        (_silu(lambda g, z, x: g + ag.sigmoid(x) + z * (1 - ag.sigmoid(x))), "g is added"),
+        (_silu(lambda g, z, x: g * z), "g times the value"),
+        (_silu(lambda g, z, x: (g * ag.sigmoid(x), g * x)), "add the two paths"),
+        (_silu(lambda g, z, x: g), "the value moves as fast as x"),
+        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: g * 2 * x * z * z, name="bell"), "wrong sign"),
+        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * z * z, name="bell"), "inner slope"),
+        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * 2 * x * z, name="bell"), "One z is missing"),
+        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * 2 * x, name="bell"), "outer slope"),
+        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + np.abs(x)), name="softsign"), "second path"),
+        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + x * x), name="softsign"), "bottom is squared"),
+        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g * (1 - z) ** 2, name="softsign"), "Right above 0"),
+        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + x) ** 2, name="softsign"), "Below it too"),
+        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g * (1 - z) / (1 + np.abs(x)), name="softsign"),
+         "slope of |x| is −1"),
+        (ag.elementwise(lambda x: x * np.tanh(x), lambda g, z, x: g * (np.tanh(x) + x * (1 - z * z)), name="mine"), "At x = 2.06 your"),
+        (ag.elementwise(np.tanh, lambda g, z, x: g * (1 - z * z), name="mine"), "has it already"),
+        (ag.elementwise(lambda x: 3 * x + 1, lambda g, z, x: 3 * g, name="mine"), "straight line"),
+        (ag.elementwise(lambda x: np.sqrt(x) * x, lambda g, z, x: g * 1.5 * np.sqrt(x), name="mine"), "takes every number"),
+        (ag.elementwise(lambda x: 1 / x, lambda g, z, x: -g * z * z, name="mine"), "takes every number"),
+        (ag.elementwise(lambda x: np.floor(x), lambda g, z, x: 0 * g, name="mine"), "no gradient would come through"),
+        (ag.elementwise(lambda x: x * x / np.sum(x * x), lambda g, z, x: g * x, name="mine"), "entry by entry"),
+        (ag.elementwise(lambda x, y: x * x * y, lambda g, z, x, y: 2 * g * x * y, lambda g, z, x, y: g * x * x), "one input"),
+        (lambda x: x * ag.sigmoid(x), "elementwise(function, rule"),
+        (ag.elementwise(lambda x: x * ag.sigmoid(x), name="mine"), "a rule")])
+def my_op(answer):
+    if not isinstance(answer, Primitive):
+        raise Wrong("your op", brief(answer), "a row", "It is made by elementwise(function, rule, name=\"my_op\").")
+    if is_stub(answer.function) or any(map(is_stub, answer.rules)):
+        raise NotYet
+    if len(answer.rules) != 1:
+        raise Wrong("your op", f"{len(answer.rules)} rules", "1 rule",
+                    "A row of one input this time: a function of x, and a rule.")
+    function, rule = answer.function, answer.rules[0]
+    with np.errstate(all="ignore"):
+        z, at_zero = np.asarray(function(X)), np.asarray(function(np.zeros(1)))
+    if z.shape != X.shape or not np.allclose(z[1, 2], function(X[1, 2]), equal_nan=True):
+        raise Wrong("your function, of an array and of one of its entries", f"shape {z.shape}, {brief(z)}", "the same number, in both",
+                    "An elementwise op works entry by entry: no entry of z depends on two of x.")
+    if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_zero)):
+        raise Wrong(f"your function at x = {brief(X)}, and at 0", f"{brief(z)}, and {brief(at_zero)}", "a number everywhere",
+                    "In a network it meets any number, below 0 too. Choose one that takes every number.")
+    if known := _known(z):
+        raise Wrong("your function", f"the same as ag.{known}", "a new one", f"That is {known}: the table has it already.")
+    if np.ptp(slope := _slope(function, X)) < 1e-6:
+        raise Wrong("your function", f"the slope {brief(slope[0, 0])} everywhere", "one that bends",
+                    "A straight line: between two layers it would add nothing." if np.any(slope) else
+                    "Flat wherever it has a slope: no gradient would come through.")
+    g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
+    hints = [lambda got, expected: "One input, so one answer: add the two paths." if isinstance(got, tuple) else None,
+             without(g), (lambda g, z, x: g + slope, "g is added. What arrives multiplies the slope."),
+             (lambda g, z, x: g * z, "That is g times the value. It should be g times the slope."),
+             (lambda g, z, x: g, "That says that the value moves as fast as x. It should be g times the slope."),
+             (lambda g, z, x: g * z / x, "x stands in two places of your function. Where is the second path?"),
+             (lambda g, z, x: g * (slope - z / x), "x stands in two places of your function. Where is the second path?"),
+             (lambda g, z, x: g * z / x + slope - z / x, "g multiplies the first path alone: put the sum of both in brackets."),
+             (lambda g, z, x: g * (ag.sigmoid(x) + ag.sigmoid(x) * (1 - ag.sigmoid(x))), "The second path is x times the slope of σ."),
+             (lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - z)), "z is x·σ(x) here: the slope of σ is σ(1 − σ)."),
+             (lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x))), "σ is in the slope of σ: σ(x)(1 − σ(x))."),
+             (lambda g, z, x: g * (1 + ag.sigmoid(x) * (1 - ag.sigmoid(x))),
+              "Each path keeps the other factor: σ(x) · 1, and x times the slope of σ."),
+             (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)), "The slopes are not multiplied: the two paths are added."),
+             (lambda g, z, x: g * slope / (2 * x), "The inner slope is missing: the square has one of its own, 2x."),
+             (lambda g, z, x: -g * slope / (2 * x), "The inner slope is missing, and a sign: the square has a slope of its own, 2x."),
+             (lambda g, z, x: g / (1 + np.abs(x) ** 2), "The whole bottom is squared: (1 + |x|)²."),
+             (lambda g, z, x: -2 * g * x * z, "One z is missing: the slope of 1/u is −1/u²."),
+             (lambda g, z, x: -2 * g * x, "The outer slope is missing: that of 1/u is −1/u²."),
+             (lambda g, z, x: g / (1 + x) ** 2, "Right above 0. Below it too the bottom is (1 + |x|)²."),
+             (lambda g, z, x: g * (1 / (1 + np.abs(x)) - x / (1 + np.abs(x)) ** 2),
+              "Right above 0. Below it the slope of |x| is −1: np.sign(x)."),
+             (lambda g, z, x: g * (1 - z) ** 2, "Right above 0. Below it z is negative: there it is (1 + z)²."),
+             times(-1, "The right size with the wrong sign."), times(2, "Exactly double."), times(0.5, "Exactly half."),
+             lambda got, expected: " ".join(
+                 f"At x = {X[at]} your slope is {number(got[at] / g[at])}, and measured it is {number(slope[at])}."
+                 for at in [(1, 2), (0, 2)] if not np.isclose(got[at], expected[at], 1e-4)) if np.shape(got) == X.shape else None]
+    tried = f"your rule, with g = {brief(g)} and x = {brief(X)}"
+    expect_call(rule, g, z, X, gives=g * slope, tried=tried, hints=hints, rtol=1e-5, atol=1e-7)
+    expect_call(rule, g[0, 0], z[0, 0], X[0, 0], gives=g[0, 0] * slope[0, 0], tried="your rule, for single numbers", rtol=1e-5, atol=1e-7)
+    try:
+        ag.check_grads(answer, X)
+    except Exception as error:
+        raise Wrong("ag.check_grads, second derivative too", f"{type(error).__name__}: {str(error).splitlines()[0]}", "silence",
+                    "Write the rule with np and ag functions and + − · / only: then the engine can go through it.") from None

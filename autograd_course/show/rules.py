@@ -1,0 +1,114 @@
+"""table_of_rules: the library's rows so far, lesson by lesson, each with its formula and its rules as they stand in ops.py."""
+import ast
+import inspect
+import re
+import textwrap
+from html import escape
+
+from autograd_lib import ops
+from autograd_lib.tape import Primitive
+
+from ..source import cut, find, source
+from .picture import Picture
+from .table import html_table, side_by_side
+
+# Rows that a lesson uses before the one whose heading they stand under in ops.py derives them all.
+MET = {"add": "02", "multiply": "02"}
+# A rule that a later lesson derives than the rest of its row: until then it is an exercise.
+AHEAD = {("power", "y"): "04"}
+FORMULAS = {        # z, where the name of the row is not how it is written
+    "add": "x + y", "subtract": "x − y", "multiply": "x · y", "divide": "x / y", "negative": "−x", "power": "xʸ",
+    "exp": "eˣ", "log": "log x", "sqrt": "√x", "sin": "sin x", "cos": "cos x", "tanh": "tanh x",
+    "sigmoid": "σ(x) = 1 / (1 + e⁻ˣ)", "softplus": "log(1 + eˣ)", "gelu": "½x · (1 + tanh(√(2/π) · (x + 0.044715x³)))",
+    "relu": "x where x > 0, else 0", "abs": "|x|", "maximum": "the larger of x and y", "minimum": "the smaller of x and y",
+    "clip": "x, kept between low and high", "where": "x where c holds, else y",
+    "concatenate": "x₀, x₁, … joined", "sum": "Σ x", "mean": "Σ x / n", "transpose": "Xᵀ", "getitem": "x[index]", "matmul": "X · Y",
+    "max": "the largest of x", "min": "the smallest of x", "logsumexp": "log Σ eˣ", "softmax": "eˣ / Σ eˣ",
+    "log_softmax": "log softmax x", "nll_loss": "−mean of x at the target",
+}
+
+
+def derived():
+    """{name of a row: the lesson that derives it}, in the order of ops.py: the number in the heading it stands under, or None."""
+    lesson, found = None, {}
+    for line in inspect.getsource(ops).splitlines():
+        if heading := re.match(r"# --- (?:Lesson (\d\d))?", line):
+            lesson = heading[1]
+        elif (start := re.match(r"(\w+) = ", line)) and isinstance(row := getattr(ops, start[1]), Primitive):
+            found[row.name] = lesson
+    return found
+
+
+def table_of_rules(lesson):
+    """The rows of the library up to and with a lesson, "03": each with its formula and its rules as they stand in ops.py. A Picture."""
+    if not (isinstance(lesson, str) and re.fullmatch(r"\d\d", lesson)):
+        raise ValueError(f'table_of_rules: the lesson is two digits in quotes, such as "03", not {lesson!r}')
+    rows = {row.name: row for row in vars(ops).values() if isinstance(row, Primitive)}
+    shown = [(rows[name], home) for name, home in derived().items() if home and MET.get(name, home) <= lesson]
+    today = [row.name for row, home in shown if lesson in (home, MET.get(row.name))]
+    title = (f"The rules so far: {len(shown)} rows" + f", {len(today)} of them new" * bool(today) + "." if shown else
+             f"No rules so far: the first come in lesson {min(MET.values())}.")
+    fresh, earlier, words = [], [], [title]
+    for row, home in shown:
+        new, met = row.name in today, MET.get(row.name)
+        formula = FORMULAS.get(row.name) or f"{row.name}({', '.join(letters_of(row, len(row.rules))[0][2:])})"
+        columns = _columns(row, lesson)
+        where = [f"met in {met}", f"derived in {home}"] if met else [home]
+        words.append(f"{'●' if new else ' '} {row.name}: z = {formula}; lesson {home}" + f", met in {met}" * bool(met) + ", today" * new)
+        for letter, text, comment in columns:
+            words.append(f"    to {letter}: {text}".replace("\n", "\n" + " " * 10) + f"    {comment}" * bool(comment))
+        name = row.name if new else f'<span style="font-weight:normal">{row.name}</span>'
+        (fresh if new else earlier).append((f'{name}<div style="font-weight:normal">z = {escape(formula)}</div>',
+                                            side_by_side([(f"to {letter}", text, comment) for letter, text, comment in columns]),
+                                            "<br>".join([*where, *["today"] * new])))
+    head = "row", "what goes", "lesson"
+    table = html_table(head, fresh) if fresh else ""
+    if earlier:
+        table += (f"<details{' open' * (not fresh)}><summary>Of earlier lessons: {len(earlier)} row{'s' * (len(earlier) > 1)}</summary>"
+                  f"{html_table(head, earlier)}</details>")
+    return Picture(f'<div style="line-height:1.5"><strong>{title}</strong>{table}</div>', "\n".join(words))
+
+
+def _columns(row, lesson):
+    """(letter of the input, the rule's text, the comment beside it) for every input that has a rule, as `lesson` may know it."""
+    if varied(row):
+        return [("each", *_body(row._rule(0)))]
+    letters, _ = letters_of(row, len(row.rules))
+    columns = []
+    for letter, rule in zip(letters[2:], row.rules):
+        home = AHEAD.get((row.name, letter), lesson)
+        if rule:
+            columns.append((letter, *_body(rule)) if home <= lesson else (letter, f"derived in {home}", ""))
+    return columns
+
+
+def _body(function):
+    """What a rule returns as (text, the comment beside it): one expression, or its lines if it takes several."""
+    lines, node = find(function)
+    single = node.body if isinstance(node, ast.Lambda) else node.body[0].value if isinstance(node.body[0], ast.Return) else None
+    if single:
+        text = cut(lines, single)
+    else:
+        text = textwrap.dedent("".join(lines[node.body[0].lineno - 1:node.end_lineno])).strip()
+    for name, value in zip(function.__code__.co_freevars, [cell.cell_contents for cell in function.__closure__ or ()]):
+        if callable(value):
+            text += f"\n{name} = {source(value) if value.__name__ == '<lambda>' else value.__name__}"
+    rest = lines[node.end_lineno - 1].encode()[node.end_col_offset:].decode()       # columns count bytes
+    comment = re.match(r"[\s,)\]]*#\s*(.*)", rest)
+    return text, comment[1] if comment and single else ""
+
+
+def varied(row):
+    """Whether the row takes any number of arguments."""
+    return not row.rules
+
+
+def letters_of(row, count):
+    """What is passed to the row's rules, in the library's letters: ([g, z, x, …], [keyword, …])."""
+    rule = next(filter(None, map(row._rule, range(count or 1))))
+    parameters = inspect.signature(rule).parameters.values()
+    names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
+    if varied(row):
+        variadic = next(p.name for p in parameters if p.kind is p.VAR_POSITIONAL)
+        return [*names[:2], *(f"{variadic}[{i}]" for i in range(count))], names[2:]
+    return names[:2 + count], names[2 + count:]

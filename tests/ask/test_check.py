@@ -1,0 +1,398 @@
+"""check: three verdicts and the likely cause; common mistakes, and what a rule and an engine are tried on."""
+import json
+import linecache
+import math
+import sys
+
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_course import ask as exercises
+from autograd_course import check
+from autograd_course.ask import Wrong, exercise, expect, expect_call, expect_untouched, formula, mistakes, probes, record, times, without
+from autograd_course.ask.probes import expect_engine, expect_rule, of_engine, of_rule
+
+
+def sample(name, why="So.", **told):
+    """An exercise of which only the check matters."""
+    return exercise(name, why=why, **{"minutes": 1, "difficulty": "easy", "question": "?", "stub": "a = ...", "hints": ["!"],
+                                      "solution": "a = 1"} | told)
+
+
+@formula("f(x) = 2x")
+def twice(x):
+    return 2 * x
+
+
+@pytest.fixture(autouse=True)
+def samples(monkeypatch):
+    """Exercises of our own, gone again after each test."""
+    monkeypatch.setattr(exercises, "EXERCISES", dict(exercises.EXERCISES))
+
+    @sample("99.slope", why="It is a slope.")
+    def slope(answer):
+        for x in (0.5, -2.0):
+            expect_call(answer, x, gives=2 * x, hints=[times(3, "Three times?"), (7, "Seven it is not."),
+                                                       (lambda x: x + 8, "Eight is added."), (lambda x: x[0], "x is one number.")])
+
+    @sample("99.applied")
+    def applied(answer):
+        for x in (0.5, -2.0):
+            expect_call(answer, twice, x, gives=2 * x, hints=[(lambda f, x: f(x, x), "f takes one number.")])
+
+    @sample("99.pair", why="Two of them.")
+    def pair(answer):
+        expect(answer, (500, 1000), tried="both gradients", hints=[times(10, "Ten times both.")])
+
+    @sample("99.rule", why="A row.")
+    def rule(answer):
+        x, g = np.arange(6.0).reshape(2, 3) + 1, np.array([[1.0, -2.0, 3.0], [4.0, 0.5, 6.0]])
+        right = (g * x).sum(0)
+        for _ in range(2):
+            expect_call(answer, g, x, gives=right, tried="rule(g, x)", hints=[without(2.0)])
+
+    @sample("99.word", why="Words too.")
+    def word(answer):
+        expect(answer, "Uphill", tried="the direction", shown="the other one")
+
+    @sample("99.truth", why="True.")
+    def truth(answer):
+        expect(answer, True, tried="the claim")
+
+
+def learned(code):
+    """What a learner's cell defines as `answer`, its lines known to tracebacks as in a notebook."""
+    lines, scope = code.splitlines(keepends=True), {"__name__": "__main__", "np": np}
+    linecache.cache["cell"] = len(code), None, lines, "cell"
+    exec(compile(code, "cell", "exec"), scope)
+    return scope["answer"]
+
+
+NOT_YET = [
+    ("99.slope", None), ("99.slope", ...), ("99.pair", (..., 1000)), ("99.pair", [500, None]),
+    ("99.slope", learned("def answer(x):\n    ...")),
+    ("99.slope", learned("def answer(x):\n    '''What to do.'''\n    ...")),
+    ("99.slope", learned("def answer(x):\n    return ...")),
+    ("99.slope", learned("def answer(x):\n    return 2 * ...")),
+    ("99.slope", learned("def answer(x):\n    steps = ...\n    for step in steps:\n        x = x - step\n    return x")),
+]
+
+
+@pytest.mark.parametrize("name, answer", NOT_YET)
+def test_not_yet(name, answer):
+    verdict = check(name, answer)
+    assert verdict.status == "not yet" and repr(verdict).startswith("not yet")
+
+
+RIGHT = [
+    ("99.slope", lambda x: 2 * x), ("99.slope", lambda x: np.float32(2 * x)), ("99.slope", lambda x: ag.Tensor(2 * x)),
+    ("99.pair", (500, 1000)), ("99.pair", [500.0, np.float64(1000)]), ("99.pair", (ag.Tensor(500.0), ag.Tensor(1000.0))),
+    ("99.rule", lambda g, x: (g * x).sum(0)), ("99.rule", lambda g, x: list((g * x).sum(0))),
+    ("99.word", " uphill"), ("99.truth", True), ("99.truth", np.bool_(True)),
+]
+
+
+@pytest.mark.parametrize("name, answer", RIGHT)
+def test_right(name, answer):
+    verdict = check(name, answer)
+    assert verdict.status == "right", verdict
+    assert repr(verdict) == f"right\n{exercises.EXERCISES[name].why}"
+
+
+WRONG = [
+    ("99.slope", lambda x: 6 * x, "Three times?"),
+    ("99.slope", lambda x: 7, "Seven it is not."),
+    ("99.slope", lambda x: 4 * x, "Exactly double."),
+    ("99.slope", lambda x: x, "Exactly half."),
+    ("99.slope", lambda x: -2 * x, "wrong sign"),
+    ("99.slope", lambda x: x + 0.5, "got       -1.5"),
+    ("99.slope", lambda x: "1", "A number was expected, and this is of type str."),
+    ("99.slope", lambda x: True, "A number was expected, and this is of type bool."),
+    ("99.slope", lambda x: np.array([2 * x]), "A single number was expected, and this holds 1"),
+    ("99.slope", lambda x: np.nan, "got       nan"),
+    ("99.slope", lambda x: print(end=""), "is there a return"),
+    ("99.slope", lambda: 1, "TypeError"),
+    ("99.slope", 1.0, "give it the function"),
+    ("99.pair", (1000, 500), "the two swapped"),
+    ("99.pair", (500, 2000), "Number 2 of 2 differs."),
+    ("99.pair", (5000, 10000), "Ten times both."),
+    ("99.pair", (250, 500), "Exactly half."),
+    ("99.slope", lambda x: x + 8, "Eight is added."),
+    ("99.slope", lambda x: x[0], "x is one number."),
+    ("99.slope", lambda x: x[1], "not subscriptable"),
+    ("99.slope", lambda x: print(2 * x), "write return, and no print"),
+    ("99.slope", lambda x: 2 * x * np.pi / 180, "degrees"),
+    ("99.slope", lambda x: 2 * x / np.log(10), "which base"),
+    ("99.slope", lambda x, y: 2 * x, "which order, is in the question"),
+    ("99.slope", lambda x: x(2), "give the function itself"),
+    ("99.slope", lambda x: 2 * print(end=""), "something that it calls has no return"),
+    ("99.slope", lambda x: x ^ 2, "A power is **"),
+    ("99.slope", lambda x: math.tanh(np.array([x, x])), "np.tanh and so on take arrays"),
+    ("99.slope", lambda x: np.array([x]).pow(2), "no .pow: most of NumPy's functions"),
+    ("99.slope", lambda x: np.sum([x], dim=0), "axis=… and keepdims=True"),
+    ("99.slope", lambda x: np.array([[x]]).sum(1, True), "axis=… and keepdims=True"),
+    ("99.applied", lambda f, x: 3 * f(x), "your function(f, 0.5), where f(x) = 2x"),
+    ("99.applied", lambda f, x: f(x, x), "f takes one number."),
+    ("99.rule", lambda g, x: np.trunc((g * x).sum(0)), "the rest is cut off"),
+    ("99.rule", lambda g, x: (g * x).sum(0) + 0.25, "Every entry is 0.25 too large."),
+    ("99.rule", lambda g, x: (g * x).sum(0).astype(int), "the rest is cut off"),
+    ("99.pair", 500, "2 values were expected"),
+    ("99.pair", (500, 1000, 1), "2 values were expected"),
+    ("99.pair", "500, 1000", "2 values were expected"),
+    ("99.rule", lambda g, x: (g * x).sum(0) / 2, "the upstream gradient is missing"),
+    ("99.rule", lambda g, x: g * x, "sum over the axis that was broadcast"),
+    ("99.rule", lambda g, x: (g * x).sum(1), "Shape (2,), where (3,) was expected."),
+    ("99.rule", lambda g, x: 5 * (g * x).sum(0), "Every entry is 5 times what was expected."),
+    ("99.rule", lambda g, x: (g * x).sum(0)[::-1], "got "),
+    ("99.rule", lambda g, x: x[0] > 1, "Multiply g by it"),
+    ("99.rule", lambda g, x: g if x > 0 else 0 * g, "a single truth: use np.where"),
+    ("99.rule", lambda g, x: [[1], [2, 3]], "An array was expected, and this is of type list."),
+    ("99.rule", lambda g, x: 0 * x[0], "got       [0., 0., 0.]"),
+    ("99.word", "downhill", "expected  the other one"),
+    ("99.word", 3, "a text, in quotes"),
+    ("99.truth", False, "got       False"),
+    ("99.truth", 1, "True or False"),
+    ("99.nothing", 1, "no exercise '99.nothing'"),
+    ("nonsense", 1, "no exercise 'nonsense'"),
+]
+
+
+@pytest.mark.parametrize("name, answer, said", WRONG)
+def test_wrong(name, answer, said):
+    verdict = check(name, answer)
+    assert verdict.status == "wrong" and repr(verdict).startswith("wrong\n")
+    assert said in repr(verdict)
+
+
+def test_a_difference_is_shown_whole():
+    assert repr(check("99.slope", learned("def answer(x):\n    return 4 * x"))) == """\
+wrong
+tried     answer(0.5)
+got       2
+expected  1
+hint      Exactly double."""
+
+
+def test_the_learners_own_error_and_their_lines_alone():
+    verdict = check("99.slope", learned("def helper(x):\n    return cos(x)\n\ndef answer(x):\n    return helper(x)"))
+    assert repr(verdict) == """\
+wrong
+tried     answer(0.5)
+raised    line 5: return helper(x)
+          line 2: return cos(x)
+          NameError: name 'cos' is not defined
+hint      Nothing is called cos here. A slip in the name? Or a cell above that has not been run since the kernel started?"""
+
+
+def test_endless_recursion_is_shown_short():
+    verdict = check("99.slope", learned("def answer(x):\n    return answer(x)"))
+    assert "RecursionError" in repr(verdict) and len(repr(verdict).splitlines()) < 10
+
+
+def test_the_caller_keeps_its_arrays():
+    def careless(g, x):
+        g *= x
+        return g.sum(0)
+    assert check("99.rule", careless).status == "right", "each call gets arrays of its own"
+
+
+def test_html_says_it_with_icon_and_word():
+    for answer, icon in [(None, "…"), (lambda x: 0, "✗"), (lambda x: 2 * x, "✓")]:
+        verdict = check("99.slope", answer)
+        html = verdict._repr_html_()
+        assert icon in html and f"</span> {verdict.status}</strong>" in html
+    assert "a &lt; b &amp; c" in exercises.Verdict("wrong", ("got", "a < b & c"))._repr_html_()
+
+
+def test_one_check_can_say_it_in_its_own_words():
+    @sample("99.own")
+    def own(answer):
+        raise Wrong("this", "that", "something else", "")
+    assert repr(check("99.own", 1)) == "wrong\ntried     this\ngot       that\nexpected  something else"
+
+
+def test_nothing_can_make_it_raise():
+    class Hostile:
+        def __eq__(self, other):
+            raise ValueError("no")
+        __hash__ = None
+
+        def __repr__(self):
+            return "hostile"
+    for name, answer in [("99.slope", lambda x: Hostile()), ("99.pair", Hostile()), ("99.word", Hostile())]:
+        assert check(name, answer).status == "wrong"
+    for name in [None, 99, "", "99", "99.", "../99.slope", "99.slope.more", ["99.slope"]]:
+        assert "no exercise" in repr(check(name, 1))
+
+
+def test_only_right_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
+    for answer in (..., lambda x: 0, lambda x: 1 / 0):
+        check("99.slope", answer)
+    assert not list(tmp_path.iterdir())
+    check("99.slope", lambda x: 2 * x)
+    assert json.loads((tmp_path / "progress.json").read_text(encoding="utf-8"))["exercises"] == ["99.slope"]
+
+
+def test_right_where_nothing_can_be_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "FILE", tmp_path / "no folder" / "progress.json")
+    assert check("99.slope", lambda x: 2 * x).status == "right"
+
+
+def test_what_a_mistake_prints_is_not_shown_and_what_the_learner_prints_is(capsys):
+    @sample("99.loud")
+    def loud(answer):
+        expect_call(answer, 2.0, gives=4.0, hints=[mistakes.printed(lambda x: 2 * x)])
+
+    def mine(x):
+        print("x is", x)
+        return 5.0
+    check("99.loud", mine)
+    check("99.loud", lambda x: 1 / 0)
+    assert capsys.readouterr().out == "x is 2.0\n"
+
+
+def test_an_array_changed_in_place_is_named():
+    @sample("99.place")
+    def place(answer):
+        expect_call(answer, np.array([1.0, 3.0]), gives=np.array([-1.0, 1.0]))
+        expect_untouched(answer, np.array([1.0, 3.0]))
+    right, hint = mistakes.in_place(lambda x: x - x.mean())
+    assert check("99.place", lambda x: x - x.mean()).status == "right"
+    assert hint in repr(check("99.place", right))
+
+
+# ---------------------------------------------------------------- the library of common mistakes
+
+ROWS = np.array([[1.5, -2.25, 3.0], [0.5, 4.75, -1.0]])
+CALLS = {      # what is right, and what the check calls it with
+    mistakes.sign_lost: (np.exp, 0.5), mistakes.doubled: (np.exp, 0.5), mistakes.one_arrival: (np.exp, 0.5), mistakes.stale: (np.exp, 0.5),
+    mistakes.upside_down: (np.exp, 0.5), mistakes.degrees: (np.cos, 0.5), mistakes.wrong_base: (np.reciprocal, 0.5),
+    mistakes.truncated: (np.exp, 1.5), mistakes.in_a_tuple: (np.exp, 0.5), mistakes.printed: (np.exp, 0.5),
+    mistakes.swapped: (lambda x: (x, 2 * x), 0.5), mistakes.keepdims_lost: (lambda x: x.sum(1, keepdims=True), ROWS)}
+
+
+@pytest.mark.parametrize("mistake", CALLS, ids=lambda mistake: mistake.__name__)
+def test_a_mistake_is_made_and_recognised(mistake):
+    right, x = CALLS[mistake]
+    wrong, hint = mistake(right)
+
+    @sample("99.known", mistakes=[mistake(right)])
+    def known(answer):
+        expect_call(answer, x, gives=right(x), hints=known.mistakes)
+    assert check("99.known", right).status == "right"
+    assert hint in repr(check("99.known", wrong))
+
+
+@pytest.mark.parametrize("wrong, hint, right", [
+    (*mistakes.sign_lost(-2.5), -2.5), (*mistakes.one_arrival(500), 500), (*mistakes.stale(24), 24), (*mistakes.off_by(1, 36), 36),
+    (*mistakes.multiplied(12, 24), 36), (*mistakes.local_alone(1), -3), (*mistakes.not_divided(6, 0.5), 0.5),
+    (*mistakes.upside_down(-2.5), -2.5),
+    (*mistakes.swapped((500, 1000)), (500, 1000)), (*mistakes.doubled((500, 1000)), (500, 1000)), (*mistakes.degrees(0.5), 0.5)])
+def test_a_mistake_in_a_value(wrong, hint, right):
+    @sample("99.known")
+    def known(answer):
+        expect(answer, right, tried="it", hints=[(wrong, hint)])
+    assert check("99.known", right).status == "right" and hint in repr(check("99.known", wrong))
+
+
+def test_a_mistake_of_its_own_arguments():
+    wrong, hint = mistakes.one_sided()
+    assert wrong(np.square, 3.0, 0.5) == 6.5 and "one-sided" in hint
+
+
+# ---------------------------------------------------------------- rules
+
+SQUARE = np.random.default_rng(0).normal(size=(2, 2))
+TABLE = [ag.add, ag.subtract, ag.multiply, ag.divide, ag.power, ag.exp, ag.log, ag.sqrt, ag.tanh, ag.sigmoid, ag.relu]
+TRIED = [(row, arg, {}) for row in TABLE for arg in range(len(row.rules))]
+TRIED += [(row, arg, {"whole": True}) for row in [ag.add, ag.multiply, ag.divide] for arg in (0, 1)]
+TRIED += [(ag.mean, 0, {"inputs": [(ROWS,)], "axis": 0}), (ag.sum, 0, {"inputs": [(ROWS,), (SQUARE,)], "axis": 1, "keepdims": True}),
+          (ag.matmul, 0, {"inputs": [(ROWS, ROWS.T), (SQUARE, SQUARE)]}), (ag.matmul, 1, {"inputs": [(ROWS, ROWS.T), (SQUARE, SQUARE)]})]
+
+
+@pytest.mark.parametrize("row, arg, told", TRIED, ids=lambda given: getattr(given, "name", None) or str(given)[:20])
+def test_rules_right_and_wrong(row, arg, told):
+    @sample("99.row", mistakes=of_rule(row, arg, **told))
+    def tried(answer):
+        expect_rule(answer, row, arg, **told)
+    params = {name: value for name, value in told.items() if name not in ("whole", "inputs")}
+    right = probes._right(row, arg, told.get("whole", False), params)
+    assert check("99.row", lambda g, z, *xs, **_: right(g, z, *xs)).status == "right"
+    assert len(tried.mistakes) >= 3
+    for wrong, hint in tried.mistakes:
+        verdict = check("99.row", lambda g, z, *xs, **_: wrong(g, z, *xs))
+        assert hint in repr(verdict) and verdict.status == "wrong"
+
+
+@pytest.fixture
+def product():
+    @sample("99.product")
+    def tried(answer):
+        expect_rule(answer, ag.multiply, 0)
+
+
+@pytest.mark.parametrize("rule, said", [
+    (lambda g, z, x, y: y, "the upstream gradient is missing"),
+    (lambda g, z, x, y: g * x, "Your gradient for x is y's: are the two rules swapped?"),
+    (lambda g, z, x, y: -g * y, "wrong sign"),
+    (lambda g, z, x, y: (g * y, g * x), "This rule is for x alone"),
+    (lambda g, z, x, y: g * z, "g times the value"),
+    (lambda g, z, x, y: g * z / x if np.ndim(x) == 0 else 0, "got       0"),
+    (lambda g, z, x, y: g * y if not isinstance(x, int) else g * (x // 2), "x = 3, y = 4"),
+    (lambda g, z, x, y: g * y if x is not y else 2 * g * y, "Exactly double"),
+    (lambda g, z, x, y: g * y if np.shape(x) == np.shape(y) else g, "the rule for x of multiply, with g = [["),
+    (lambda g, z, x, y: (g * y).sum(0) if np.ndim(g) > 1 else g * y, "Shape (3,), where (2, 3) was expected"),
+    (lambda g, z, x, y: np.multiply(g, y, out=y) if np.ndim(y) == np.ndim(g) > 0 else g * y, "writes into the caller's array"),
+    (lambda g, z: g, "which order, is in the question")])
+def test_a_rule_of_the_learners_own(product, rule, said):
+    assert said in repr(check("99.product", rule))
+
+
+def test_a_rule_is_called_twice(product):
+    seen = []
+
+    def remembers(g, z, x, y):
+        seen.append(x)
+        return g * y * (1 if seen.count(x) < 2 else 2) if np.ndim(x) == 0 else g * y
+    assert "Exactly double" in repr(check("99.product", remembers))
+    assert check("99.product", lambda g, z, x, y: g * y).status == "right"
+    assert check("99.product", lambda g, z, x, y: ...).status == "not yet"
+
+
+# ---------------------------------------------------------------- engines
+
+@pytest.fixture
+def walk():
+    @sample("99.walk")
+    def tried(answer):
+        expect_engine(answer)
+
+
+@pytest.mark.parametrize("i", range(len(of_engine())))
+def test_a_wrong_engine_is_told_which_fault_it_has(walk, i):
+    wrong, hint = of_engine()[i]
+    assert hint in repr(check("99.walk", wrong))
+
+
+def test_a_right_engine(walk):
+    assert check("99.walk", probes.engine()).status == "right"
+    assert sys.getprofile() is None
+
+    class Ours(ag.Tensor):          # the library's own, with one name for its numbers
+        def __init__(self, data):
+            super().__init__(data, requires_grad=True)
+    assert check("99.walk", Ours).status == "right"
+
+
+def test_an_engine_that_waits_or_is_none(walk):
+    class Waiting:
+        def __init__(self, data):
+            self.data = data
+
+        def backward(self):
+            ...
+    assert check("99.walk", Waiting).status == "not yet" == check("99.walk", type("Empty", (), {})).status
+    assert "give it the class itself" in repr(check("99.walk", 3.0))
+    assert "unsupported operand" in repr(check("99.walk", type("No", (), {"__init__": lambda self, data: setattr(self, "data", data)})))

@@ -1,0 +1,262 @@
+"""Every lesson's exercises: planted wrong answers, stubs, and their notebook as it comes (all "not yet") and solved (all "right")."""
+import ast
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from autograd_course.ask import EXERCISES, check, registered, weave
+from autograd_course.ask.texts import Question
+
+NOTEBOOKS = sorted(weave.NOTEBOOKS.glob("[0-9]*.ipynb"))
+EVERY_NOTEBOOK = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+registered()
+NAMES = list(EXERCISES)
+PLANTED = [(name, i) for name in NAMES for i in range(len(EXERCISES[name].wrong_answers()))]
+
+
+def of_lesson(path):
+    return [name for name in NAMES if name[:2] == path.stem[:2]]
+
+
+# ---------------------------------------------------------------- answers
+
+@pytest.mark.parametrize("name, i", PLANTED)
+def test_planted_answer_is_caught(name, i, record_property):
+    answer, piece = EXERCISES[name].wrong_answers()[i]
+    first, second = check(name, answer), check(name, answer)
+    record_property("planted", dict(first.rows).get("hint", ""))
+    assert first.status == "wrong", first
+    assert piece in repr(first)
+    assert repr(first) == repr(second)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_exercise_is_whole(name):
+    exercise = EXERCISES[name]
+    assert len(exercise.wrong_answers()) >= 4 and all(piece for _, piece in exercise.wrong_answers())
+    assert exercise.difficulty in ("easy", "medium", "hard", "optional") and 1 <= exercise.minutes <= 20
+    assert exercise.question and exercise.why and exercise.hints
+    ast.parse(exercise.solution)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_free_pass(name):
+    assert check(name, ...).status == check(name, None).status == "not yet"
+    assert check(name, object()).status == "wrong"
+    assert check(name, lambda *_: 1e9).status == "wrong"
+
+
+def blanks(stub):
+    """The stub with one `...` left, for each of them; the others are filled with a number."""
+    parts = stub.split("...")
+    for kept in range(1, len(parts)):
+        yield "".join(part + ("..." if i == kept else "7.0") for i, part in enumerate(parts[:-1], start=1)) + parts[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_stub_waits_until_its_last_blank_is_filled(name):
+    stub = EXERCISES[name].stub
+    assert "..." in stub
+    for code in [stub, *blanks(stub)]:
+        scope = {}
+        exec(code, scope)
+        assert check(name, eval(weave.answer(stub), scope)).status == "not yet", code
+
+
+# ---------------------------------------------------------------- in their notebooks
+
+def run(path, folder, solved):
+    """{exercise: the first line of its verdict} after all cells of a copy were run; an error in a cell raises."""
+    shutil.copytree(weave.NOTEBOOKS, folder, ignore=shutil.ignore_patterns("progress*", ".*"))
+    notebook = nbformat.read(path, as_version=4)
+    cells = {cell.id: cell for cell in notebook.cells}
+    for name in of_lesson(path):
+        cells[f"{weave.stem(name)}-stub"].source = EXERCISES[name].solution if solved else EXERCISES[name].stub
+    NotebookClient(notebook, timeout=120, record_timing=False, resources={"metadata": {"path": str(folder)}}).execute()
+    shown = {name: cells[f"{weave.stem(name)}-check"].outputs for name in of_lesson(path)}
+    return {name: outputs[-1]["data"]["text/plain"].splitlines()[0] for name, outputs in shown.items()}
+
+
+@EVERY_NOTEBOOK
+def test_untouched_notebook_says_not_yet(path, tmp_path):
+    assert run(path, tmp_path / "course", solved=False) == dict.fromkeys(of_lesson(path), "not yet")
+    assert not (tmp_path / "course/progress.json").exists(), "nothing was done, so nothing is kept"
+
+
+@EVERY_NOTEBOOK
+def test_solved_notebook_says_right(path, tmp_path):
+    assert run(path, tmp_path / "course", solved=True) == dict.fromkeys(of_lesson(path), "right")
+    assert sorted(json.loads((tmp_path / "course/progress.json").read_text(encoding="utf-8"))["exercises"]) == sorted(of_lesson(path))
+
+
+def test_in_a_notebook_an_error_shows_the_learners_cells_and_lines(tmp_path):
+    cells = ["from autograd_course import check",
+             "def inner(x):\n    return [unknown(i) for i in range(3)]",
+             "def downhill(x, gradient):\n    def nested(y):\n        return inner(y)\n    return nested(x)",
+             'check("00.downhill", downhill)',
+             "def downhill(x, gradient):\n    return eval('x -')",
+             'check("00.downhill", downhill)']
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=60, record_timing=False, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert [len(cell.outputs) for cell in notebook.cells] == [0, 0, 0, 1, 0, 1], "a mistake that was compared has printed"
+    first, second = (notebook.cells[i].outputs[0]["data"]["text/plain"] for i in (3, 5))
+    assert first == """\
+wrong
+tried     downhill(2, 4)
+raised    cell [3], line 4: return nested(x)
+          cell [3], line 3: return inner(y)
+          cell [2], line 2: return [unknown(i) for i in range(3)]
+          NameError: name 'unknown' is not defined
+hint      Nothing is called unknown here. A slip in the name? Or a cell above that has not been run since the kernel started?"""
+    assert "cell [5], line 2: return eval('x -')" in second and "SyntaxError" in second
+
+
+def committed(path):
+    """The cells as git would commit them, or None."""
+    shown = subprocess.run(["git", "show", f":./{path.name}"], cwd=path.parent, capture_output=True) if shutil.which("git") else None
+    return json.loads(shown.stdout)["cells"] if shown and shown.returncode == 0 else None
+
+
+@EVERY_NOTEBOOK
+def test_notebook_is_as_its_source_has_it(path):
+    """In a stub cell of a clone a learner may have worked: there, what is committed counts."""
+    def off(cells):
+        _, differ, worked = weave.weave(cells, path.stem[:2])
+        return differ + worked
+    mine = off(weave.read(path)["cells"])
+    if mine and all(name.endswith("-stub") for name in mine) and committed(path):
+        mine = off(committed(path))
+    assert mine == [], f"these cells differ from lesson_{path.stem[:2]}/exercises.py: run {weave.COMMAND}"
+
+
+# ---------------------------------------------------------------- weave
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A lesson 99 of one exercise, one prediction and three questions; its notebook is all the folder holds."""
+    monkeypatch.setitem(EXERCISES, "99.two_sides", sample())
+    monkeypatch.setitem(weave.PREDICTIONS, "99.sign", Question("Up or down?\n\nHow *far*?"))
+    monkeypatch.setitem(weave.RECALL, "99", [Question("One?"), Question("Two?"), Question("Three?")])
+    store(tmp_path, [("title", "markdown", "# Nothing"), ("ask", "code", 'recall("99")'), ("guess", "code", 'predict("99.sign")'),
+                     ("here", "markdown", "exercise 99.two_sides"), ("end", "markdown", "The end.")])
+    return tmp_path
+
+
+def sample(**changed):
+    from autograd_course.ask import exercise
+    told = {
+        "minutes": 2, "difficulty": "easy", "question": "Two sides of\nwhat?\n\n- one\n- two", "why": "So.",
+        "stub": "\n    left = ...\n    right = ...", "hints": ["First.", ("Help: it is 0", "Is it?"), "Second."],
+        "solution": "\n    left = 1\n    right = 2", "explained": "One and two."}
+    try:
+        return exercise("99.two_sides", **told | changed)(lambda answer: None)
+    finally:
+        EXERCISES.pop("99.two_sides")
+
+
+def store(folder, cells):
+    weave.write(folder / "99_nothing.ipynb", {"cells": [
+        {"cell_type": kind, "id": name, "metadata": {}, "source": text.splitlines(keepends=True)} for name, kind, text in cells]})
+
+
+def stored(folder):
+    return {cell["id"]: "".join(cell["source"]) for cell in weave.read(folder / "99_nothing.ipynb")["cells"]}
+
+
+def test_weave_unfolds_an_exercise_and_is_content_afterwards(folder, capsys):
+    assert weave.main(["--check"], folder) == 1
+    assert "two-sides-hints is not as lesson_99/exercises.py has it. Run python" in capsys.readouterr().out
+    assert "here" in stored(folder), "--check changes nothing"
+    assert weave.main([], folder) == 0
+    cells = stored(folder)
+    assert list(cells) == ["title", "recall-questions", "ask", "sign-predict", "guess", "two-sides-question", "two-sides-stub",
+                           "two-sides-check", "two-sides-hints", "end"]
+    assert cells["two-sides-question"] == "> **Exercise** (2 minutes, easy). Two sides of what?\n>\n> - one\n> - two"
+    assert cells["two-sides-stub"] == "left = ...\nright = ..."
+    assert cells["two-sides-check"] == 'check("99.two_sides", (left, right))'
+    assert cells["two-sides-hints"] == """\
+<details><summary>Hint 1</summary>
+
+First.
+
+</details>
+
+<details><summary>Help: it is 0</summary>
+
+Is it?
+
+</details>
+
+<details><summary>Hint 2</summary>
+
+Second.
+
+</details>
+
+<details><summary>Solution</summary>
+
+```python
+left = 1
+right = 2
+```
+
+One and two.
+
+</details>"""
+    assert cells["sign-predict"] == "> **Predict.** Up or down?\n>\n> How *far*?"
+    assert cells["recall-questions"] == "## Three questions from memory\n\n1. One?\n2. Two?\n3. Three?"
+    before = (folder / "99_nothing.ipynb").read_bytes()
+    assert weave.main(["--check"], folder) == weave.main([], folder) == 0
+    assert (folder / "99_nothing.ipynb").read_bytes() == before
+
+
+def test_weave_carries_a_change_over_and_mends_an_edited_cell(folder, monkeypatch):
+    weave.main([], folder)
+    monkeypatch.setitem(EXERCISES, "99.two_sides", sample(minutes=3))
+    cells = stored(folder) | {"two-sides-hints": "none", "two-sides-stub": "left = 1\nright = 2"}
+    kinds = dict.fromkeys(cells, "markdown") | dict.fromkeys(["ask", "guess", "two-sides-stub", "two-sides-check"], "code")
+    store(folder, [(name, kinds[name], text) for name, text in cells.items()])
+    assert weave.main([], folder) == 0
+    cells = stored(folder)
+    assert "3 minutes" in cells["two-sides-question"] and "First." in cells["two-sides-hints"]
+    assert cells["two-sides-stub"] == "left = ...\nright = ...", "our own solution is nobody's work"
+
+
+def test_weave_leaves_somebodys_work_alone(folder, capsys):
+    weave.main([], folder)
+    notebook = weave.read(folder / "99_nothing.ipynb")
+    next(cell for cell in notebook["cells"] if cell["id"] == "two-sides-stub")["source"] = ["left = 3"]
+    weave.write(folder / "99_nothing.ipynb", notebook)
+    assert weave.main([], folder) == 1 and "somebody has worked in two-sides-stub" in capsys.readouterr().out
+    assert weave.main(["--check"], folder) == 1 and "two-sides-stub" in capsys.readouterr().out
+    assert stored(folder)["two-sides-stub"] == "left = 3"
+    assert weave.main(["--force"], folder) == 0
+    assert stored(folder)["two-sides-stub"] == "left = ...\nright = ..."
+
+
+@pytest.mark.parametrize("order, said", [
+    (["question", "stub", "hints"], "there is no cell with the id two-sides-check"),
+    (["question", "check", "stub", "hints"], "two-sides-check is too early")])
+def test_weave_says_which_cell_is_misplaced(folder, capsys, order, said):
+    store(folder, [(f"two-sides-{part}", weave.PARTS[part], "") for part in order])
+    before = (folder / "99_nothing.ipynb").read_bytes()
+    assert weave.main([], folder) == 1 and said in capsys.readouterr().out
+    assert (folder / "99_nothing.ipynb").read_bytes() == before
+
+
+def test_weave_stores_clean(folder):
+    notebook = weave.read(folder / "99_nothing.ipynb")
+    notebook["cells"][1] |= {"outputs": [{"output_type": "stream", "name": "stdout", "text": ["x"]}], "execution_count": 3}
+    notebook["metadata"]["kernelspec"] = {"name": "mine"}
+    (folder / "99_nothing.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    weave.main([], folder)
+    text = (folder / "99_nothing.ipynb").read_text(encoding="utf-8")
+    assert text == json.dumps(json.loads(text), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    assert "kernelspec" not in text and '"x"' not in text and Path(folder / "99_nothing.ipynb").stat().st_size
+    nbformat.validate(json.loads(text))

@@ -1,0 +1,82 @@
+"""What lesson 00 has for itself: its pictures, and the answers of its placement questions."""
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_course.ask.texts import PLACEMENT
+from autograd_course.lessons.lesson_00.drawings import curve_and_bars, digits_learning
+from autograd_course.lessons.lesson_00.exercises import hidden
+from autograd_course.show import style
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def bowl(x):
+    return (x - 3) ** 2 + 5
+
+
+def drawn(picture, tag):
+    """All elements of that kind in its drawings, each of which says in words what it shows."""
+    page = ET.fromstring(picture.html)
+    images = [one for one in page.iter(f"{SVG}svg") if one.get("role") == "img"]
+    assert images and all(one.get("aria-label") and one.find(f"{SVG}title").text for one in images)
+    return list(page.iter(SVG + tag))
+
+
+def heights(picture):
+    """Of the bars: {colour: height in px}"""
+    return {bar.get("stroke"): float(bar.get("height")) for bar in drawn(picture, "rect")}
+
+
+def test_bars_of_value_and_gradient():
+    picture = curve_and_bars(bowl, 1.0, ag.grad(bowl)(1.0))
+    assert picture.text == "at x = 1: value 9, gradient −4 (uphill is to the left)"
+    bars = heights(picture)
+    assert bars[style.VALUE] / bars[style.GRADIENT] == pytest.approx(9 / 4, rel=0.01), "on one scale"
+    assert {"9", "−4", "value", "gradient"} <= {text.text for text in drawn(picture, "text")}
+
+
+def test_at_the_lowest_point_the_gradient_is_empty():
+    picture = curve_and_bars(bowl, 3.0, -1e-17)
+    assert picture.text == "at x = 3: value 5, gradient 0 (flat)" and heights(picture)[style.GRADIENT] < 0.1
+
+
+def test_the_dark_walk_shows_neither_curve_nor_way():
+    picture = curve_and_bars(hidden, 5.0, ag.grad(hidden)(5.0), span=(-10, 10), curve=False)
+    assert picture.text == "at x = 5: value 7.517, gradient 1.551" and not drawn(picture, "polyline")
+
+
+def test_digits_learning():
+    images, labels = np.zeros((12, 8, 8)), np.arange(12) % 10
+    picture = digits_learning(images, labels, np.zeros(12, int), [0.1, 0.95], 1)
+    assert picture.text == "after 1 pass: 2 of these 12 right, 95.0% of all held-out digits"
+    words = [text.text for text in drawn(picture, "text")]
+    assert len(drawn(picture, "image")) == 12 and words.count("0 ✓") == 2 and "0, is 7" in words
+
+
+def test_digits_learning_before_the_first_pass():
+    assert digits_learning(np.zeros((1, 8, 8)), [3], [3], [0.1, 0.95], 0).text.startswith("after 0 passes: 1 of these 1 right, 10.0%")
+
+
+def test_answers_of_the_placement_questions():
+    def central(h):
+        return (np.exp(1 + h) - np.exp(1 - h)) / (2 * h)
+
+    X, W, G = np.random.default_rng(0).random((3, 5, 5))
+    _, row = ag.vjp(lambda b: np.zeros((2, 3)) + b, np.ones(3))
+    _, weight = ag.vjp(lambda W: X[:, :3] @ W, W[:3, :2])
+    assert np.allclose(weight(G[:, :2])[0], X[:, :3].T @ G[:, :2])
+    a = ag.Tensor(0.0, requires_grad=True)
+    for slope in (1, 2, 3):
+        (slope * a).backward()
+    measured = [3.01**2 - 3**2, "less" if abs(central(1e-12) - np.e) > 1000 * abs(central(1e-5) - np.e) else "more",
+                ag.grad(lambda x: (x + 3.0) * -4.0)(2.0), ag.grad(np.tanh)(np.arctanh(0.6)),
+                ag.grad(lambda a: (a * 5.0) * (a * 5.0))(10.0) / 2, a.grad, row(np.array([[1.0, 2, 3], [4, 5, 6]]))[0], "Xᵀ G"]
+    questions = [question for _, group in PLACEMENT.values() for question in group]
+    for question, value in zip(questions, measured, strict=True):
+        if isinstance(value, str):
+            assert question.answer == value and value in question.choices
+        else:
+            np.testing.assert_allclose(value, question.answer, atol=question.tolerance or 1e-12, err_msg=question.question)

@@ -1,0 +1,150 @@
+"""Lesson 05's pictures, and what its notebook imports beside them."""
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_course.ask import yours_or_ours
+from autograd_course.ask.probes import engine
+from autograd_course.lessons.lesson_05.drawings import duration, in_order, odometer, race, visits
+from autograd_course.lessons.lesson_05.exercises import as_found, random_program, replaced, score
+from autograd_lib import tape
+
+
+def fork():
+    a = ag.Tensor(3.0, True, "a")
+    b = 2.0 * a
+    c = b + 1.0
+    L = b * c
+    b.name, c.name, L.name = "b", "c", "L"
+    return a, b, c, L
+
+
+def svg_of(picture):
+    root = ET.fromstring(re.search(r"<svg.*</svg>", picture.html, re.DOTALL).group())
+    assert root.get("role") == "img" and root.get("aria-label").split() == picture.text.split()
+    return root
+
+
+def words(picture):
+    return [one.text for one in svg_of(picture).iter("{http://www.w3.org/2000/svg}text")]
+
+
+# --- The order of the visits
+
+def test_visits_newest_first_are_the_engines_own():
+    a, b, c, L = fork()
+    engine = list(tape.backward_pass(L, np.float64(1.0)))
+    ours = list(visits([L, c, b, a]))
+    assert [node for node, *_ in ours] == [node for node, *_ in engine]
+    assert [(float(g), grads) for _, g, grads in ours] == [(float(g), grads) for _, g, grads in engine]
+
+
+@pytest.mark.parametrize("order, at_a", [("Lbca", 14), ("Lcba", 26), ("Lbcba", 26)])
+def test_what_comes_late_is_not_sent(order, at_a):
+    a, b, c, L = fork()
+    *_, (last, g, _) = visits([dict(a=a, b=b, c=c, L=L)[name] for name in order])
+    assert last is a and g == at_a
+
+
+def test_every_story_is_told_to_its_end():
+    a, b, c, L = fork()
+    told = in_order(L, {"before c": [L, b, c, a], "both": [L, b, c, b, a]})
+    assert told("before c", 0).text != told("before c", 1).text
+    assert told("before c", 9).text == told("before c", 11).text, "a shorter story waits at its last step"
+    assert "The leaves have a 14" in told("before c", 9).text and "6 at b" in told("before c", 9).text
+    assert "5 visits" in told("both", 11).text and "a 26" in told("both", 11).text
+
+
+# --- Paths and visits
+
+@pytest.mark.parametrize("n", [0, 1, 16, 20, 60])
+def test_odometer_shows_each_digit_and_stays_on_its_card(n):
+    picture = odometer(n, 2 ** n, n + 1, 3e6, walked=n <= 16)
+    digits = "".join(word for word in words(picture) if len(word) == 1)
+    assert digits == f"{2 ** n}{n + 1}"
+    assert f"{2 ** n:,} path" in picture.text and f"{n + 1} visit" in picture.text
+    assert ("followed" in picture.text) == (n <= 16)
+    for one in svg_of(picture).iter("{http://www.w3.org/2000/svg}rect"):
+        assert 0 <= float(one.get("x")) and float(one.get("x")) + float(one.get("width")) <= 700
+
+
+@pytest.mark.parametrize("seconds, said", [
+    (3.2e-7, "0.32 microseconds"), (0.0221, "22 milliseconds"), (1.2, "1,200 milliseconds"), (19.5, "20 seconds"), (7200, "2.0 hours"),
+    (86400 * 4.2, "4.2 days"), (31557600 * 12180, "12,000 years")])
+def test_durations_in_words(seconds, said):
+    assert duration(seconds) == said
+
+
+def test_a_race_follows_the_paths_that_are_there():
+    class Node:
+        def __init__(self, *inputs):
+            self.inputs = inputs
+
+    def tripled(n):
+        return Node(*[tripled(n - 1)] * 3) if n else Node()
+
+    after = race(lambda n: tripled(min(n, 6)), lambda L: [L] * 5)
+    assert after(2).text.startswith("9 paths (followed) and 5 visits") and after(20).text.startswith("1,048,576 paths (computed)")
+
+
+# --- What the notebook runs
+
+def test_random_programs():
+    program = random_program(3)
+    assert str(program) == str(random_program(3)) != str(random_program(4))
+    assert str(program).splitlines()[-1].startswith("L = ") and len(program.start) == 3
+    scope = dict(zip("abc", program.start))
+    exec(str(program), scope)
+    assert program(*program.start) == scope["L"], "what is printed is what runs"
+
+
+def gradients(Scalar, program):
+    leaves = [Scalar(x) for x in program.start]
+    program(*leaves).backward()
+    return [x.grad for x in leaves]
+
+
+def test_random_programs_tell_broken_engines_from_right_ones():
+    programs = [random_program(seed) for seed in range(50)]
+    for fault, most in [("=", 5), ("early", 10)]:
+        assert sum(np.allclose(gradients(engine(fault), one), gradients(engine(), one)) for one in programs) <= most
+
+
+def test_score_counts_right_programs():
+    Scalar = engine()
+    assert score(Scalar.backward, Scalar, 20) == 20
+    assert score(replaced, Scalar, 20) < 5 and 0 < score(as_found, Scalar) < 20, "two hundred different ones"
+
+
+def test_a_walk_as_found_is_an_early_one():
+    class Node:
+        def __init__(self, inputs=(), locals=()):
+            self.inputs, self.locals, self.grad = inputs, locals, 0.0
+
+    a = Node()
+    b = Node((a,), (2.0,))
+    c = Node((b,), (1.0,))
+    as_found(Node((b, c), (7.0, 6.0)))
+    assert a.grad == 14
+
+
+def test_the_lesson_goes_on_without_an_answer(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)      # a right answer is recorded there
+
+    class Value:
+        def __init__(self, data, inputs=(), locals=()):
+            self.data, self.inputs, self.locals = data, inputs, locals
+
+    def stub(x, y):
+        ...
+
+    def mine(x, y):
+        return Value(x.data * y.data, (x, y), (y.data, x.data))
+
+    ours = yours_or_ours("05.multiply", stub, Value=Value)
+    assert ours is not stub and "not right yet" in capsys.readouterr().out
+    assert ours(Value(3.0), Value(4.0)).locals == (4.0, 3.0)
+    assert yours_or_ours("05.multiply", mine, Value=Value) is mine and "your multiply" in capsys.readouterr().out

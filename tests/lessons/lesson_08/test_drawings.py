@@ -1,0 +1,39 @@
+"""Lesson 08's picture: where an entry goes, and what comes back."""
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_course.lessons.lesson_08.drawings import follow
+
+X = np.array([[8.0, 1.0, 0.0], [2.0, 4.0, 5.0]])
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(picture):
+    """(the numbers in the cells, how many cells are framed)"""
+    root = ET.fromstring(picture.html)
+    words = [text.text for text in root.iter(f"{SVG}text") if text.text and len(text) == 0]
+    return words, sum(rect.get("stroke-width") == "3" for rect in root.iter(f"{SVG}rect"))
+
+
+@pytest.mark.parametrize("formula, f, entry, framed, said", [
+    ("x.T", lambda x: x.T, (0, 1), 4, ["x[0, 1] = 1 goes to z[1, 0]", "back comes 3, the gradient of x[0, 1]"]),
+    ("x.mean(axis=0)", lambda x: x.mean(axis=0), (1, 2), 4,
+     ["x[1, 2] = 5 goes to z[2]", "back comes 0.5 · 3 = 1.5, the gradient of x[1, 2]"]),
+    ("x[[1, 0, 1]]", lambda x: x[[1, 0, 1]], (1, 1), 6,
+     ["x[1, 1] = 4 goes to z[0, 1], z[2, 1]", "back come 2 + 8 = 10, the gradient of x[1, 1]"]),
+    ("x[:, 1]", lambda x: x[:, 1], (0, 0), 2, ["x[0, 0] = 8 goes nowhere", "nothing comes back: the gradient of x[0, 0] is 0"]),
+    ("np.concatenate([x, 7])", lambda x: np.concatenate([x, np.full((1, 3), 7.0)]), (1, 0), 4,
+     ["x[1, 0] = 2 goes to z[1, 0]", "back comes 4, the gradient of x[1, 0]"])])
+def test_an_entry_is_followed_and_its_gradient_is_the_librarys(formula, f, entry, framed, said):
+    picture = follow(formula, f, X, entry)
+    assert picture.text.splitlines()[1:] == said
+    t = ag.Tensor(X, requires_grad=True)
+    z = f(t)
+    z.backward(np.arange(1.0, z.size + 1).reshape(z.shape))
+    words, frames = drawn(picture)
+    numbers = [f"{value:g}" for block in (X, z.data, t.grad, np.arange(1, z.size + 1)) for value in np.ravel(block)]
+    assert [word for word in words if word.replace(".", "").isdigit()] == numbers
+    assert frames == framed and str(z.shape) in picture.text

@@ -1,0 +1,43 @@
+"""Lesson 10's pictures."""
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from drawn import SVG, svg_of, written
+
+from autograd_course.lessons.lesson_10.drawings import choice_bars, from_logits, twins
+
+X = np.log([7.0, 2.0, 1.0])
+
+
+def heights(picture):
+    """The bars' heights in px, from left to right; the drawing says in words what it shows."""
+    root = ET.fromstring(re.search(r"<svg.*</svg>", picture.html, re.DOTALL).group())
+    assert root.get("role") == "img" and root.get("aria-label").split() == picture.text.split()
+    return [float(one.get("height")) for one in root.iter("{http://www.w3.org/2000/svg}rect")]
+
+
+def test_from_logits():
+    picture = from_logits(X)
+    assert picture.text == "logits x: 1.946, 0.693, 0\neˣ: 7, 2, 1\np: 0.7, 0.2, 0.1"
+    bars = heights(picture)
+    assert len(bars) == 9 and np.allclose(np.divide(bars[3:6], bars[5]), [7, 2, 1], rtol=0.01)
+    assert np.allclose(np.divide(bars[6:], bars[8]), [7, 2, 1], rtol=0.01)
+
+
+@pytest.mark.parametrize("c, naive, powers", [
+    (0, "0.7, 0.2, 0.1", "7, 2, 1"), (700, "0.7, 0.2, 0.1", "7.1e304, 2.03e304, 1.01e304"), (708.5, "nan, 0, 0", "inf, 9.97e307, 4.98e307"),
+    (1000, "nan, nan, nan", "inf, inf, inf"), (-1000, "nan, nan, nan", "0, 0, 0")])
+def test_twins(c, naive, powers):
+    picture = twins(X, c)
+    assert picture.text.splitlines()[1:] == [f"as it is written: p = {naive}; powers of e: {powers}",
+                                             "largest taken off first: p = 0.7, 0.2, 0.1; powers of e: 1, 0.286, 0.143"]
+    assert len(heights(picture)) == 6 - naive.count("nan")
+
+
+def test_choice_bars():
+    picture = choice_bars(np.array([0.5, 0.375, 0.125]), 1)
+    assert picture.text.splitlines() == ["p: 0.5, 0.375, 0.125; sum 1", "p − onehot: 0.5, −0.625, 0.125; sum 0"]
+    assert "1 ✓" in written(picture) and len(list(svg_of(picture).iter(f"{SVG}rect"))) == 6
+    assert "p: nan, 0, 1; sum nan" in choice_bars([np.nan, 0, 1], 1).text

@@ -1,0 +1,39 @@
+"""Lesson 11: the factors under the ravine say what the path above them does."""
+import numpy as np
+import pytest
+
+from autograd_course.lessons.lesson_11 import drawings as drawn
+
+
+def ravine(w1, w2):
+    return (w1**2 + 25 * w2**2) / 2
+
+
+@pytest.mark.parametrize("lr, w2, does", [(0.02, 0.5, "shrinks"), (0.06, -0.5, "shrinks"), (0.08, -1, "stays as large as it is"),
+                                          (0.1, -1.5, "runs away")])
+def test_each_factor_and_what_it_does(lr, w2, does):
+    """Broken once: the signed factor compared with 1, so that −1.5 "shrinks"."""
+    path = np.array([(-2.6 * (1 - lr)**k, 1.2 * w2**k) for k in range(41)])
+    picture = drawn.factors(ravine, path, (1, 25), lr)
+    first, *_, of_w1, of_w2 = picture.text.splitlines()
+    assert first.startswith("after 40 steps") and of_w1 == f"each step multiplies w₁ by {1 - lr:g}: it shrinks"
+    assert of_w2 == f"each step multiplies w₂ by {w2:g}: it {does}".replace("-", "−")
+    assert picture.html.count("<svg") == 2 + picture.html.count("<polyline")
+
+
+def test_a_factor_far_outside_stays_in_the_picture():
+    path = np.array([(-2.6, 1.2), (-2.1, -28.0)])
+    html = drawn.factors(ravine, path, (1, 100), 0.25).html
+    assert "w₂ × −24" in html and min(float(part.split(",")[0].split(" ")[0]) for part in html.split('d="M')[1:]) > 0
+
+
+@pytest.mark.parametrize("name", drawn.LANDSCAPES)
+def test_each_landscape_has_its_start_in_the_picture_and_the_bottom_it_says(name):
+    f, start, bottom = drawn.LANDSCAPES[name]
+    w1, w2 = np.meshgrid(np.linspace(*drawn.SPAN[0], 601), np.linspace(*drawn.SPAN[1], 401))
+    assert all(low < w < high for w, (low, high) in zip(start, drawn.SPAN))
+    assert bottom <= f(w1, w2).min() < bottom + 1e-6 and f(*start) > bottom + 1
+
+
+def test_the_opening_picture_gets_nearer_but_not_there():
+    assert "after 30 steps" in repr(drawn.zigzag())

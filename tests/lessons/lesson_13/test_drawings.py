@@ -1,0 +1,64 @@
+"""Lesson 13: the arrows are as wide as the gradients are long, the next sample is the rule's, and a run that left the picture says so."""
+import re
+
+import numpy as np
+import pytest
+from drawn import SVG, svg_of, written
+
+from autograd_course.lessons.lesson_13 import drawings as drawn
+from autograd_lib import nn
+
+
+@pytest.mark.parametrize("rho, first", [(0.9, "0.005154"), (1.0, "1"), (1.1, "117.4")])
+def test_the_arrows_thin_as_the_gradient_does(rho, first):
+    """Broken once: each arrow as wide as the gradient at the state behind it."""
+    lengths = rho ** np.arange(50, -1, -1.0)
+    picture = drawn.unrolled(rho, np.stack([lengths, 0 * lengths], axis=1))
+    widths = [float(width) for width in re.findall(r' 150H[\d.]+" stroke="#D55E00" stroke-width="([\d.]+)"', picture.html)]
+    assert np.allclose(widths, np.minimum(drawn.UNIT * lengths[:-1], 96), atol=6e-4)
+    assert picture.text.splitlines()[0].endswith(f"has length {first} at s₀")
+    assert ("cut off" in picture.text) == (rho > 1)
+
+
+@pytest.mark.parametrize("h", [0.1, 0.2, 0.5, 1.0])
+def test_the_rule_meets_the_wave_at_any_distance(h):
+    for n in (1, 7, 120):
+        by_rule, true = re.search(r"rule of two terms: (\S+); it is (\S+)", drawn.turning(h, n).text).groups()
+        assert by_rule == true
+    assert f"{np.pi / h:.4g} samples a period" in drawn.turning(h, 0).text
+
+
+def test_a_run_that_left_says_where_it_is():
+    runs = {"clipped": np.array([1.1, 1.099, 1.098]), "not clipped": np.array([1.1, -154.0, np.nan])}
+    said = [drawn.cliff(runs, step).text for step in range(3)]
+    assert "not clipped: ρ = 1.1, loss 1693" in said[0] and "ρ = −154, outside the picture" in said[1] and "nan" in said[2]
+
+
+def test_a_forecast_names_its_largest_error():
+    wave = np.sin(np.arange(20.0))
+    text = drawn.continued(wave[:10], wave[10:], wave[10:] + 0.25, wave[10:]).text
+    assert "network: 0.2" in text and text.endswith("rule: 0")
+    assert "24 values" in drawn.asked(np.arange(24.0) / 10, wave[[0] * 24]).text
+
+
+def test_gradient_sizes():
+    picture = drawn.gradient_sizes({"first": np.array([3e-5, -4e-5]), "dead": np.zeros((2, 2)), "last": np.array([[0.1]]), "none": None})
+    assert picture.text.splitlines()[1:] == ["first (2,): 3.536e-5", "dead (2, 2): 0: every entry is zero", "last (1, 1): 0.1",
+                                             "none: no gradient arrived"]
+    bars = [float(rect.get("width")) for rect in svg_of(picture).iter(f"{SVG}rect")]
+    assert len(bars) == 2 and bars[0] < bars[1]
+    assert {"3.536e-5", "0: every entry is zero", "no gradient arrived"} <= set(written(picture))
+    assert "a (1,): 0: every entry" in drawn.gradient_sizes({"a": np.zeros(1)}).text
+
+
+def test_gradient_sizes_of_a_module():
+    layer = nn.Linear(2, 3, rng=0)
+    layer.weight.grad = np.full((3, 2), -2.0)
+    assert drawn.gradient_sizes(layer).text.splitlines()[1:] == ["weight (3, 2): 2", "bias: no gradient arrived"]
+
+
+def test_gradient_sizes_on_a_scale_that_stays():
+    def widths(size):
+        picture = drawn.gradient_sizes({"a": np.array([size]), "b": np.array([1.0])}, limits=(1e-4, 1))
+        return [float(rect.get("width")) for rect in svg_of(picture).iter(f"{SVG}rect")]
+    assert widths(1e-2) == [200, 400] and widths(1e-3) == [100, 400] and widths(1e-9) == [0, 400]

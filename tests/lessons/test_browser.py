@@ -1,0 +1,235 @@
+"""Every lesson as a learner meets it: JupyterLab in a real browser, Run All, and everything that moves moved by the keyboard.
+
+Screenshots are left in tests/screenshots/ for people to look at: each lesson whole, at two widths and in two themes; each widget
+alone and in its page, before and after it was moved.
+"""
+import re
+import shutil
+from pathlib import Path
+from statistics import median, quantiles
+
+import lab
+import nbformat
+import pytest
+
+from autograd_course.ask import EXERCISES, registered
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: lessons not opened in a browser")
+
+ROOT = Path(__file__).parents[2]
+SCREENSHOTS = Path(__file__).parent / "screenshots"
+
+registered()
+
+# The pieces of the kit on one page, for what no lesson has yet and for the time a graph of thirty nodes takes.
+KIT = {
+    "imports": """
+import autograd_lib as ag
+from autograd_course import backward_stepper, live_graph, predict, slope_explorer
+from autograd_course.ask.texts import prediction""",
+    "thirty_nodes": """
+def thirty(x, w, b):
+    h = x
+    for _ in range(5):
+        h = ag.tanh(h * w + b * x)
+    return (h * w) ** 2 + b * x - b * h
+
+live_graph(thirty, x=(-3.0, 3.0, 0.7), w=(-3.0, 3.0, 1.2), b=(-3.0, 3.0, -0.4))""",
+    "slopes": """
+slope_explorer(ag.tanh)""",
+    "stepper": """
+a = ag.Tensor(3.0, requires_grad=True, name="a")
+b = 2 * a
+backward_stepper(b * (b + 1))""",
+    "predict": """
+prediction("kit.one", question="?", answer=1.0, reveal="One.")
+predict("kit.one")""",
+}
+LESSONS = {path.stem: nbformat.read(path, as_version=4) for path in sorted(ROOT.glob("notebooks/*.ipynb"))}
+LESSONS["kit"] = nbformat.v4.new_notebook(
+    metadata={"language_info": {"name": "python"}},      # without it JupyterLab asks for a kernel
+    cells=[nbformat.v4.new_code_cell(text.strip(), id=name) for name, text in KIT.items()])
+
+# What a widget shows besides its controls: [drawing, words]. A matplotlib figure drawn again has new ids, and is otherwise the same.
+SHOWN = """widget => {
+    const views = [...widget.cloneNode(true).querySelectorAll('.widget-html-content')];
+    const take = what => views.flatMap(view => [...view.querySelectorAll(what)]).map(one => { one.remove(); return one.textContent });
+    take('title, [aria-live]');
+    const words = take('pre').join('\\n');
+    const drawing = views.map(view => view.innerHTML).join().replace(/aria-label="[^"]*"/g, '').replace(/\\b[mp][0-9a-f]{10}\\b/g, '');
+    return [drawing, words];
+}"""
+HANDLES = ".noUi-handle"
+DROPDOWNS = ".widget-dropdown:not(:has(~ .widget-slider)) select"      # a dropdown before a slider is its number box
+LABEL = "control => (control.closest('.widget-hbox') ?? control.parentElement).querySelector('.widget-label').innerText"
+
+every = pytest.mark.parametrize("lesson", LESSONS, indirect=True)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("course")
+    shutil.copytree(ROOT / "notebooks", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("progress*"))
+    nbformat.write(LESSONS["kit"], folder / "kit.ipynb")
+    with lab.jupyterlab(folder, tmp_path_factory.mktemp("home")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright, lab.chromium(playwright) as browser:
+        if browser is None:
+            pytest.skip("no Chromium or Chrome on this machine: lessons not opened in a browser")
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def lesson(browser, server, request):
+    """A lesson after Run All. The tests of one lesson share it, in the order of this file."""
+    lesson = lab.Lesson(browser, server, f"{request.param}.ipynb")
+    lesson.run_all()
+    lesson.name, lesson.shots = request.param, SCREENSHOTS / request.param
+    shutil.rmtree(lesson.shots, ignore_errors=True)
+    lesson.shots.mkdir(parents=True)
+    yield lesson
+    lesson.close()
+
+
+def first_call(lesson, function):
+    """[(id, name)] of the first cell that calls `function("name")`; [] where none does."""
+    calls = [(cell.id, re.search(rf'^{function}\("([^"]+)"', cell.source, re.MULTILINE)) for cell in LESSONS[lesson.name].cells]
+    return [(cell_id, call[1]) for cell_id, call in calls if call][:1]
+
+
+def photograph(lesson, widget, name):
+    widget.scroll_into_view_if_needed()
+    widget.screenshot(path=lesson.shots / f"{name}.png")
+    lesson.page.screenshot(path=lesson.shots / f"{name}_page.png")
+
+
+@every
+def test_all_cells_run(lesson):
+    assert lesson.errors() == []
+
+
+@every
+def test_looks(lesson):
+    for width, theme in [(1280, "Light"), (900, "Dark")]:
+        lesson.look(width, theme)
+        lesson.pictures(lesson.shots / f"whole_{width}_{theme.lower()}")
+    lesson.look()
+
+
+@every
+def test_sliders(lesson, record_property):
+    times, often = {}, 6 if lesson.name == "kit" else 3
+    for cell_id, widget in lesson.widgets():
+        controls = widget.query_selector_all(f"{HANDLES}, {DROPDOWNS}")
+        if controls:
+            lesson.watch(widget)
+            photograph(lesson, widget, f"{cell_id}_before")
+        for control in controls:
+            label, choices = re.sub(r"\W", "", control.evaluate(LABEL)), control.query_selector_all("option")
+            drawing, words = widget.evaluate(SHOWN)
+            # an arrow key alone would leave the dropdown for the next cell
+            there, back = ("Space ArrowDown Enter", "Space ArrowUp Enter") if choices else ("ArrowRight", "ArrowLeft")
+            if (took := lesson.press(control, there)) is None:      # it stands at its end
+                there, back = back, there
+                took = lesson.press(control, there)
+            moves = [took, *(lesson.press(control, there) for _ in range(min(often, len(choices)) - 2 if choices else often - 1))]
+            moves = [took for took in moves if took is not None]
+            assert moves, f"{cell_id}: {label} does not move"
+            new_drawing, new_words = widget.evaluate(SHOWN)
+            assert new_drawing != drawing or choices, f"{cell_id}: {label} moves, and the picture does not"
+            assert new_words != words, f"{cell_id}: {label} moves, and the words do not change"
+            widget.screenshot(path=lesson.shots / f"{cell_id}_after_{label}.png")
+            moves += [lesson.press(control, back) for _ in moves]
+            assert widget.evaluate(SHOWN) == [drawing, words], f"{cell_id}: {label} moved back, and the picture is another"
+            if not choices:
+                times.setdefault(f"kit, {cell_id}" if lesson.name == "kit" else lesson.name, []).extend(moves)
+                for end in ["End", "Home"]:     # where a picture breaks, if it does
+                    lesson.press(control, end)
+        if controls:
+            photograph(lesson, widget, f"{cell_id}_after")
+        assert lesson.errors() == [], f"{cell_id}"
+    for what, pairs in times.items():
+        change, screen = (f"{median(ms):.0f} and {quantiles(ms, n=20)[-1]:.0f} ms" for ms in zip(*pairs))
+        record_property("summary", f"{what}: from key press to the last change in the page {change}, to the screen {screen} "
+                                   f"(median and 95th percentile of {len(pairs)})")
+
+
+@every
+def test_players(lesson):
+    for cell_id, widget in lesson.widgets():
+        for button in widget.query_selector_all("button[title^='play ']"):
+            handle = button.evaluate_handle("button => button.closest('.widget-hbox').querySelector('.noUi-handle')").as_element()
+            lesson.watch(widget)
+            lesson.press(handle, "Home")
+            first = widget.evaluate(SHOWN)
+            button.press("Space")
+            lesson.wait(f"([widget, first]) => ({SHOWN})(widget).every((part, i) => part !== first[i])", given=[widget, first])
+            button.press("Space")
+            lesson.wait("button => button.title.startsWith('play ')", given=button)
+            at = handle.get_attribute("aria-valuetext")
+            lesson.page.wait_for_timeout(1200)      # longer than any frame stands
+            assert handle.get_attribute("aria-valuetext") == at, f"{cell_id}: paused, and it plays on"
+            paused = widget.evaluate(SHOWN)
+            photograph(lesson, widget, f"{cell_id}_paused")
+            lesson.press(handle, "ArrowLeft")
+            assert widget.evaluate(SHOWN) != paused
+            lesson.press(handle, "ArrowRight")
+            assert widget.evaluate(SHOWN) == paused, f"{cell_id}: where it paused, it showed another frame"
+            lesson.press(handle, "Home")
+            assert widget.evaluate(SHOWN) == first
+
+
+@every
+def test_prediction(lesson):
+    for cell_id, name in first_call(lesson, "predict"):
+        panel = dict(lesson.widgets())[cell_id]
+        assert panel.query_selector("[role=status]") is None, f"{name}: the answer shows before it was asked for"
+        photograph(lesson, panel, f"{cell_id}_before")
+        for box in panel.query_selector_all("input[type=text]"):
+            box.fill("1")
+        for row in panel.query_selector_all(".widget-radio"):
+            row.query_selector_all("input")[-1].press("Space")
+        panel.query_selector("button").press("Enter")
+        lesson.wait("panel => panel.querySelector('[role=status]')?.innerText.trim()", given=panel)
+        assert "certain" in panel.query_selector("[role=status]").inner_text(), f"{name}: not what was committed to"
+        photograph(lesson, panel, f"{cell_id}_after")
+
+
+@every
+def test_exercise(lesson):
+    """As it comes; with a wrong answer typed into the stub; with the solution."""
+    for cell_id, name in first_call(lesson, "check"):
+        exercise, stub = EXERCISES[name], cell_id.removesuffix("check") + "stub"
+        assert "not yet" in lesson.shown(cell_id)
+        wrong, hint = wrong_answer(exercise)
+        lesson.run(stub, wrong)
+        lesson.run(cell_id)
+        verdict = lesson.shown(cell_id)
+        assert "✗ wrong" in verdict and hint in verdict
+        photograph(lesson, lesson.cell(cell_id), f"{cell_id}_wrong")
+        lesson.run(stub, exercise.solution)
+        lesson.run(cell_id)
+        verdict = lesson.shown(cell_id)
+        assert "✓ right" in verdict and exercise.why in verdict
+        photograph(lesson, lesson.cell(cell_id), f"{cell_id}_right")
+
+
+def wrong_answer(exercise):
+    """(wrong code that can be typed in the stub's place, what the verdict must say): a number of the mistakes, or nothing returned."""
+    parts = exercise.stub.split("...")
+    for answer, hint in filter(lambda mistake: isinstance(mistake, tuple), exercise.mistakes):
+        values = answer if isinstance(answer, tuple) else (answer,)
+        if len(values) == len(parts) - 1 and all(isinstance(value, (int, float, str)) for value in values):
+            return "".join(part + repr(value) for part, value in zip(parts, values)) + parts[-1], hint
+    return "print('a guess')".join(parts), "hint"
+
+
+@every
+def test_nothing_complained(lesson):
+    assert lesson.errors() == []
+    assert lesson.console == []
+    assert lesson.outside == [], "a lesson must work without a network"

@@ -1,0 +1,98 @@
+"""What can be counted of a lesson: its frame and its size, and that the rows of the table are derived where they say."""
+import ast
+import re
+from pathlib import Path
+from statistics import median
+
+import nbformat
+import pytest
+
+import autograd_lib as ag
+from autograd_course.show.rules import derived
+
+ROOT = Path(__file__).parents[2]
+LESSONS = {path.stem[:2]: path for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb"))}
+EVERY_LESSON = pytest.mark.parametrize("lesson", LESSONS)
+MOST_CELLS, MOST_PREDICTIONS, LONGEST_CELL, MOST_MINUTES = 55, 6, 25, 75
+
+
+def cells(lesson, kind):
+    return [cell for cell in nbformat.read(LESSONS[lesson], as_version=4).cells if cell.cell_type == kind]
+
+
+def calls(lesson, function):
+    """The calls of `function` in the lesson's code, as syntax trees."""
+    return [node for cell in cells(lesson, "code") for node in ast.walk(ast.parse(cell.source))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function]
+
+
+@EVERY_LESSON
+def test_a_lesson_has_its_frame(lesson):
+    text = [cell.source for cell in cells(lesson, "markdown")]
+    assert re.match(r"# \w+", text[0]), "the first cell is the title"
+    assert "| you build | you need | it takes |" in text[0] and "(notation.ipynb)" in text[0]
+    for function in ["predict", "check", "card"] + ["recall"] * (lesson != "00"):
+        assert calls(lesson, function), f"no cell calls {function}(…)"
+        named = [ast.literal_eval(call.args[0])[:2] for call in calls(lesson, function)]
+        assert set(named) == {lesson}
+    assert "PyTorch" in text[-1] and "Next" in text[-1], "the last cell says what is next, and what it is called elsewhere"
+
+
+@EVERY_LESSON
+def test_a_lesson_is_no_longer_than_a_sitting(lesson):
+    code = [cell.source for cell in cells(lesson, "code")]
+    assert len(code) + len(cells(lesson, "markdown")) <= MOST_CELLS
+    assert len(calls(lesson, "predict")) <= MOST_PREDICTIONS
+    lines = [len(source.splitlines()) for source in code]
+    assert median(lines) <= 4 and max(lines) <= LONGEST_CELL
+
+
+@EVERY_LESSON
+def test_the_announced_minutes_are_honest(lesson):
+    """By what fresh learners needed for the first nine lessons, within a fifth: a minute for 110 words, 8 lines of code or 2/5 of
+    a prediction, 1.4 times what an exercise says, 6 for the questions from memory and the card. What is optional takes none."""
+    words = lines = predictions = exercises = 0
+    optional = False
+    for cell in nbformat.read(LESSONS[lesson], as_version=4).cells:
+        if heading := re.match(r"#+ .*", cell.source) if cell.cell_type == "markdown" else None:
+            optional = "(optional)" in heading[0]
+        exercise = re.search(r"\*\*Exercise\*\* \((\d+) minutes?, (\w+)", cell.source)
+        if optional or exercise and exercise[2] == "optional":
+            continue
+        if cell.cell_type == "markdown":
+            exercises += int(exercise[1]) if exercise else 0
+            words += len(re.findall(r"\w+", re.sub(r"<details>.*?</details>", "", cell.source, flags=re.DOTALL)))
+        elif not cell.metadata.get("jupyter", {}).get("source_hidden"):
+            lines += len(cell.source.splitlines())
+            predictions += 'predict("' in cell.source
+    needed = words / 110 + lines / 8 + 2.5 * predictions + 1.4 * exercises + 6
+    announced = int(re.search(r"(\d+) minutes", cells(lesson, "markdown")[0].source)[1])
+    assert needed - 1 <= announced <= MOST_MINUTES, f"{needed:.0f} minutes: {words} words, {lines} lines, {predictions} predictions"
+
+
+@EVERY_LESSON
+def test_the_teachers_guide_has_its_page(lesson):
+    first = cells(lesson, "markdown")[0].source
+    title, minutes = re.match(r"# (.+)", first)[1], re.search(r"(\d+) minutes", first)[1]
+    pages = (ROOT / "notebooks/teachers_guide.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    page = next((page for page in pages if page.startswith(f"{lesson} {title}\n")), "")
+    for part in [f"**Minutes:** {minutes}", "**Misconception:**", "**Predictions to expect:**", "**On the board:**", "**Exit question:**"]:
+        assert part in page, f"teachers_guide.md, {lesson} {title}: {part}"
+
+
+@pytest.mark.parametrize("row, lesson", derived().items())
+def test_every_row_is_derived_and_compared_where_the_table_says(row, lesson):
+    assert f"ag.{row}" in compared(lesson), f"lesson {lesson} derives {row}: its same_line({{…}}) has to show the learner's rule"
+
+
+@EVERY_LESSON
+def test_no_lesson_claims_a_row_that_does_not_exist(lesson):
+    for row in compared(lesson):
+        assert row.removeprefix("ag.") in derived() and hasattr(ag.ops, row.removeprefix("ag.")), row
+
+
+def compared(lesson):
+    """The rows that the lesson's `same_line` compares, "ag.multiply"; those without a public name are written ag.ops.getitem."""
+    arguments = [call.args for call in calls(lesson, "same_line")]
+    rows = [row for first, *rest in arguments for row in (first.keys if isinstance(first, ast.Dict) else rest[:1])]
+    return [ast.unparse(row).replace("ag.ops.", "ag.") for row in rows]

