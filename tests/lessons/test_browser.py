@@ -17,7 +17,7 @@ from autograd_course.ask import EXERCISES, registered
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: lessons not opened in a browser")
 
 ROOT = Path(__file__).parents[2]
-SCREENSHOTS = Path(__file__).parent / "screenshots"
+SCREENSHOTS = ROOT / "tests/screenshots"
 
 registered()
 
