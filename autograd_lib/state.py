@@ -7,9 +7,12 @@ from zipfile import ZipFile
 
 import numpy as np
 
+from .tape import as_array, commit
+
 
 class Stateful:
-    """Adds `load_state_dict`, `save` and `load` to a class with `_state()`, which names the arrays it lives by."""
+    """Adds `state_dict`, `load_state_dict`, `save` and `load` to a class with two methods: `_state()` names the arrays
+    it lives by, and `_changes(state)` says to `commit` how to take over others of their shapes and dtypes."""
 
     def state_dict(self):
         """A copy of every array, by name."""
@@ -21,18 +24,24 @@ class Stateful:
         Raises
         ------
         ValueError
-            If a name is missing or unknown, or a shape differs; then nothing has changed.
+            If a name is missing or unknown, or a shape differs.
+        TypeError
+            If a value is not an array of real numbers, or would lose its fractions.
+
+        Then nothing has changed, and so if it is interrupted.
         """
-        own = self._state()
-        faults = [f"{name} is missing" for name in own.keys() - state.keys()]
-        faults += [f"{name} is not known here" for name in state.keys() - own.keys()]
-        faults += [f"{name} has shape {np.shape(state[name])}, expected {np.shape(own[name])}"
-                   for name in own.keys() & state.keys() if np.shape(state[name]) != np.shape(own[name])]
-        faults += [f"{name} is not made of real numbers" for name in own.keys() & state.keys()
-                   if np.asarray(state[name]).dtype.kind not in "biuf"]
+        own, name = self._state(), type(self).__name__
+        new = {key: as_array(value, f"{name}.load_state_dict: {key}") for key, value in state.items()}
+        faults = [f"{key} is missing" for key in own.keys() - new.keys()]
+        faults += [f"{key} is not known here" for key in new.keys() - own.keys()]
+        faults += [f"{key} has shape {new[key].shape}, expected {own[key].shape}"
+                   for key in own.keys() & new.keys() if new[key].shape != own[key].shape]
         if faults:
-            raise ValueError(f"this state does not fit {type(self).__name__}: {'; '.join(sorted(faults))}")
-        self._set_state(state)
+            raise ValueError(f"this state does not fit {name}: {'; '.join(sorted(faults))}")
+        for key, value in new.items():
+            if not np.can_cast(value.dtype, own[key].dtype, "same_kind"):
+                raise TypeError(f"this state does not fit {name}: {key} is of {value.dtype}, expected {own[key].dtype}")
+        commit(self._changes({key: np.array(value, own[key].dtype) for key, value in new.items()}))
 
     def save(self, path):
         """Write the state to `path` as .npz. A save that is interrupted leaves the old file whole."""
@@ -61,8 +70,11 @@ class Stateful:
             If it is not a whole .npz file of plain arrays, or does not fit; then nothing has changed.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
-                state = dict(file)
+            with ZipFile(path) as archive:      # np.load would take the name "x.npy" for "x"
+                state = {}
+                for member in archive.namelist():
+                    with archive.open(member) as file:
+                        state[member.removesuffix(".npy")] = np.lib.format.read_array(file, allow_pickle=False)
         except (FileNotFoundError, PermissionError, IsADirectoryError):
             raise
         except Exception as error:  # a damaged archive can fail in a dozen ways

@@ -10,10 +10,12 @@ arguments; everything lower is a constant to it. Its values are computed one lev
 themselves be Tensors, and so its rules run there too: a second derivative needs no code of its own.
 """
 
+from collections import deque
 from contextvars import ContextVar
 from heapq import heappop, heappush
 from inspect import signature
-from itertools import count
+from itertools import count, starmap
+from operator import call
 from types import MappingProxyType
 
 import numpy as np
@@ -58,6 +60,7 @@ class Tensor:
     _values = ()  # the inputs one level down, as the rules get them
     _needed = ()  # (argument, rule) for the arguments that want a gradient
     _replay = None  # computes and records it again, if it was made by `checkpointed`
+    parameter = False  # whether a gradient was ever asked for here: what a model learns, or would if it were not frozen
     _requires_grad = True
     _retain = False
     _stamp = 0
@@ -74,21 +77,23 @@ class Tensor:
     @property
     def data(self):
         """The value, a NumPy array. Assigning to it dates the change, and a backward pass through anything
-        that read the old value raises. (Writing into single items, `t.data[0] = 1`, cannot be noticed.)"""
+        that read the old value raises. (Writing into single items, `t.data[0] = 1`, cannot be noticed.)
+        An array of another floating dtype brings that dtype along, and `.grad` follows."""
         return np.asarray(self._data) if self.level == 0 else self._data
 
     @data.setter
     def data(self, value):
-        global _last_stamp
-        if value is not self._data:
-            value = np.array(as_array(value, "data"), dtype=self.dtype)
-            if value.shape != self.shape:
-                raise ValueError(f"data: this Tensor has shape {self.shape}, the new value {value.shape}; "
-                                 "make a new Tensor to change the shape")
-            self._data, self._memory = value[()], None
-        self._stamp = _last_stamp = next(_clock)
-        if self._memory:
-            self._memory[0] = self._stamp
+        if value is self._data:      # changed in place
+            self._stamp = _stamp_now()
+            if self._memory:
+                self._memory[0] = self._stamp
+            return
+        brought = isinstance(value, np.ndarray) and value.dtype.kind == "f"     # a number or a list brings no dtype
+        value = np.array(as_array(value, "data"), dtype=value.dtype if brought else self.dtype)
+        if value.shape != self.shape:
+            raise ValueError(f"data: this Tensor has shape {self.shape}, the new value {value.shape}; "
+                             "make a new Tensor to change the shape")
+        commit(replacing(self, value))
 
     @property
     def requires_grad(self):
@@ -103,6 +108,7 @@ class Tensor:
             _check_floating(self.dtype, "requires_grad")
             self._data, self._memory = np.array(self._data)[()], None
         self._requires_grad = bool(wanted)
+        self.parameter = self.parameter or self._requires_grad
 
     @property
     def shape(self):
@@ -197,7 +203,7 @@ class Tensor:
         if self.op is not None or self.level:
             raise TypeError("only a Tensor that you made can be copied or pickled, and this one was made by "
                             f"{self.op.name if self.op else 'a transform'}; use .detach() or .data")
-        return Tensor, (self._data, self._requires_grad, self.name)
+        return Tensor, (self._data, self._requires_grad, self.name), {"parameter": self.parameter}
 
 
 class Dual(Tensor):
@@ -227,6 +233,7 @@ class Primitive:
         self.kind, self.function, self.rules, self.pushes = kind, function, rules, pushes
         self.name = name or function.__name__
         self.__doc__ = doc
+        self.__module__ = getattr(function if each else next(filter(None, rules), None), "__module__", None)
         self._arity = None if each else len(rules)
         self._rule = each or rules.__getitem__
         self._keywords = self._read_keywords()
@@ -248,6 +255,9 @@ class Primitive:
 
     def __repr__(self):
         return f"<{self.kind} {self.name}>"
+
+    def __reduce__(self):
+        return self.name  # copied and pickled as functions are: the row of this name in its module
 
     def __call__(self, *args, **params):
         if params or len(args) != self._arity:
@@ -549,6 +559,30 @@ def checkpointed(z, start):
 
 
 _checkpoint = Primitive("primitive", None, name="checkpoint")
+
+
+def _stamp_now():
+    global _last_stamp
+    _last_stamp = next(_clock)
+    return _last_stamp
+
+
+def replacing(t, value):
+    """What `commit` has to do for `t.data = value`, where `value` is an array of t's shape that nobody else holds."""
+    changes = [(setattr, t, "_data", value if value.ndim else value[()]), (setattr, t, "_stamp", _stamp_now())]
+    if t._memory:
+        changes.append((setattr, t, "_memory", None))
+    if t.grad is not None and value.dtype != t.grad.dtype:
+        changes.append((setattr, t, "grad", np.asarray(t.grad, value.dtype)))
+    return changes
+
+
+def commit(changes):
+    """Carry out all `changes`, each (function, *arguments), in one call of C code: Ctrl-C comes before it or after it.
+
+    Everything that can fail is to be worked out before, and the functions are C's own, such as setattr.
+    """
+    deque(starmap(call, changes), maxlen=0)
 
 
 def _check_unchanged(node):

@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import ops
 from ..state import Stateful
-from ..tape import Tensor
+from ..tape import Tensor, as_array, replacing
 from . import functional as functional
 from . import init as init
 from . import utils as utils
@@ -15,10 +15,12 @@ class Module(Stateful):
 
     Attributes that are Tensors requiring a gradient are its parameters; those that are modules, or lists, tuples and
     dicts of either, are searched too. A Tensor that is found twice counts once, under its first name. The state that is
-    saved and loaded is every Tensor found, so a parameter that is frozen by `requires_grad = False` too.
+    saved and loaded is the parameters, also those frozen by `requires_grad = False`, and the buffers; a constant, such
+    as an input that `forward` keeps, is no part of it.
     """
 
     training = True
+    _buffers = ()
 
     def __call__(self, *args, **kwargs):
         return self.forward(*args, **kwargs)
@@ -36,7 +38,7 @@ class Module(Stateful):
 
     def named_parameters(self, prefix=""):
         """The same of the parameters."""
-        return [(path, t) for path, t in self.named_tensors(prefix) if t.requires_grad and t.op is None]
+        return [(path, t) for path, t in self.named_tensors(prefix) if t.requires_grad and t.parameter]
 
     def parameters(self):
         """A list of the parameters."""
@@ -56,20 +58,35 @@ class Module(Stateful):
     def eval(self):
         return self.train(False)
 
+    def register_buffer(self, name, array):
+        """Make the array `self.name`, such as a running mean: saved and loaded like a parameter, and never trained.
+
+        To change it, assign an array: `self.mean = 0.9 * self.mean + 0.1 * x.data.mean(axis=0)`.
+        """
+        setattr(self, name, np.array(as_array(array, f"register_buffer: {name}")))
+        self._buffers = (*self._buffers, name)
+
+    def named_buffers(self, prefix=""):
+        """A list of (path, array) pairs of the buffers."""
+        return [(path, as_array(getattr(module, name), f"buffer {path}"))
+                for path, module, name in self._named_buffers(prefix)]
+
+    def _named_buffers(self, prefix=""):
+        return [(f"{path}.{name}" if path else name, module, name)
+                for path, module in self.named_modules(prefix) for name in module._buffers]
+
     def _state(self):
+        parameters = [(path, t.data) for path, t in self.named_tensors() if t.parameter]
         state = {}
-        for name, t in self.named_tensors():
-            if t.op is not None:
-                continue
+        for name, array in parameters + self.named_buffers():
             if name in state:
                 raise ValueError(f"{type(self).__name__}: two Tensors are called {name}; a key with a dot in it can do that")
-            state[name] = t.data
+            state[name] = array
         return state
 
-    def _set_state(self, state):
-        for name, t in self.named_tensors():
-            if t.op is None:
-                t.data = state[name]
+    def _changes(self, state):
+        return [change for path, t in self.named_tensors() if t.parameter for change in replacing(t, state[path])] \
+            + [(setattr, module, name, state[path]) for path, module, name in self._named_buffers()]
 
     def __repr__(self):
         own = ", ".join(f"{name}{p.shape}" for name, p in self.named_parameters())

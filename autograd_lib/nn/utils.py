@@ -1,7 +1,7 @@
 """What is done to the gradients of a whole model, as in torch.nn.utils."""
 import numpy as np
 
-from ..tape import Tensor
+from ..tape import Tensor, commit
 
 
 def clip_grad_norm_(parameters, max_norm):
@@ -20,6 +20,5 @@ def clip_grad_norm_(parameters, max_norm):
     if not np.isfinite(norm):
         raise ValueError(f"clip_grad_norm_: the norm of the gradients is {norm}; an entry is infinite or nan, and no factor mends that")
     if norm > max_norm:
-        for p in parameters:
-            p.grad = np.asarray(p.grad * p.dtype.type(max_norm / norm))
+        commit([(setattr, p, "grad", np.asarray(p.grad * p.dtype.type(max_norm / norm))) for p in parameters])
     return norm

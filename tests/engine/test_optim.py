@@ -235,7 +235,7 @@ def test_parameters_may_come_from_a_generator_and_a_module():
     (lambda: SGD([]), ValueError, "SGD.*no parameters"), (lambda: Adam(iter(())), ValueError, "Adam.*no parameters"),
     (lambda: SGD([np.ones(2)]), TypeError, "parameter 0"), (lambda: SGD([leaf(1.0), Tensor(1.0)]), TypeError, "parameter 1"),
     (lambda: SGD([leaf(1.0)], lr=-1), ValueError, "lr"), (lambda: Adam([leaf(1.0)], lr=np.nan), ValueError, "lr"),
-    (lambda: SGD(leaf([1.0, 2.0])), TypeError, "parameter"),
+    (lambda: SGD(leaf([1.0, 2.0])), TypeError, "a list of parameters"),
     (lambda: SGD([leaf(1.0)], nesterov=True), ValueError, "nesterov.*momentum"),
     (lambda: AdamW([leaf(1.0)], weight_decay=-1.0), ValueError, "AdamW: weight_decay"),
     (lambda: SGD([leaf(1.0)], momentum=np.nan), ValueError, "SGD: momentum"),
@@ -245,7 +245,26 @@ def test_parameters_may_come_from_a_generator_and_a_module():
     (lambda: Adam([leaf(1.0)], eps=-1), ValueError, "Adam: eps"),
     (lambda: StepLR(SGD([leaf(1.0)]), 0), ValueError, "StepLR: step_size"),
     (lambda: CosineAnnealingLR(SGD([leaf(1.0)]), 0), ValueError, "CosineAnnealingLR: T_max"),
-    (lambda: LambdaLR(SGD([leaf(1.0)]), lambda epoch: -1.0), ValueError, "LambdaLR: at epoch 0 the rate would be -"),
+    (lambda: LambdaLR(SGD([leaf(1.0)]), lambda epoch: -1.0), ValueError, "LambdaLR: the factor at epoch 0 must be at l"),
+    (lambda: LambdaLR(SGD([leaf(1.0)]), lambda epoch: None), TypeError, "LambdaLR: the factor at epoch 0.* not None"),
+    (lambda: LambdaLR(SGD([leaf(1.0)]), 0.5), TypeError, "LambdaLR: lr_lambda is a function"),
+    (lambda: StepLR(SGD([leaf(1.0)]), 2, gamma=-0.5), ValueError, "StepLR: gamma"),
+    (lambda: StepLR(SGD([leaf(1.0)]), "2"), TypeError, "StepLR: step_size"),
+    (lambda: CosineAnnealingLR(SGD([leaf(1.0)]), None), TypeError, "CosineAnnealingLR: T_max"),
+    (lambda: StepLR(0.1, 2), TypeError, "StepLR: the optimizer is needed first, not float"),
+    (lambda: SGD(ag.nn.MLP([2, 1])), TypeError, r"SGD: .*model\.parameters\(\).*not MLP"),
+    (lambda: SGD(ag.nn.MLP([2, 1]).parameters), TypeError, r"SGD: .*model\.parameters\(\).*not method"),
+    (lambda: Adam([leaf(1.0)], betas=0.9), TypeError, "Adam: betas must be two numbers, not 0.9"),
+    (lambda: Adam([leaf(1.0)], betas=(0.9,)), TypeError, "Adam: betas must be two numbers"),
+    (lambda: SGD([leaf(1.0)], lr="0.1"), TypeError, "SGD: lr must be a number, not '0.1'"),
+    (lambda: SGD([leaf(1.0)], lr=None), TypeError, "SGD: lr"),
+    (lambda: SGD([{"params": [leaf(1.0)], "rate": 0.1}]), TypeError, "SGD: a group is a dict.*lr, momentum.*rate"),
+    (lambda: SGD([{"lr": 0.1}]), TypeError, "SGD: a group"),
+    (lambda: SGD([{"params": [leaf(1.0)]}, leaf(1.0)]), TypeError, "SGD: a group"),
+    (lambda: SGD([{"params": [leaf(1.0)], "lr": -0.1}]), ValueError, "SGD: lr"),
+    (lambda: SGD([{"params": [p := leaf(1.0)]}, {"params": [p]}]), ValueError, "twice"),
+    (lambda: SGD([{"params": [leaf(1.0)], "nesterov": True}]), ValueError, "nesterov"),
+    (lambda: setattr(SGD([leaf(1.0)]), "lr", -1), ValueError, "SGD: lr"),
 ])
 def test_misuse_is_an_error(make, error, words):
     with pytest.raises(error, match=words):
@@ -311,3 +330,133 @@ def test_a_state_of_another_optimizer_is_refused():
             other.load_state_dict(state)
         for name, array in other.state_dict().items():
             np.testing.assert_array_equal(array, before[name])
+
+
+# --- Whole or not at all ---------------------------------------------------------------------------------
+
+
+def numbers(*things):
+    """All that an optimizer or a schedule lives by, and the values of parameters."""
+    return [array.tolist() for thing in things
+            for array in ([thing.data] if isinstance(thing, Tensor) else thing.state_dict().values())]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_step_is_taken_whole_or_not_at_all(kind, interrupted):
+    """Broken once: parameters written one after the other; the memory changed before them."""
+    def make():
+        ps = [leaf([1.0, 2.0]), leaf(3.0), leaf([[4.0]], np.float32)]
+        optimizer = kind(ps)
+        for p in ps:
+            p.grad = np.asarray(p.data * 0.5)
+        optimizer.step()
+        return ps, optimizer
+    ps, optimizer = make()
+    before = numbers(*ps, optimizer)
+    optimizer.step()
+    after = numbers(*ps, optimizer)
+    assert all(a != b for a, b in zip(before[:3], after))
+    seen = [numbers(*ps, optimizer) for ps, optimizer in interrupted(make, lambda made: made[1].step())]
+    assert seen and all(now in (before, after) for now in seen)
+
+
+@pytest.mark.parametrize("wrong", [np.ones(5), np.full(3, 1j), np.array([None] * 3), Tensor(np.ones(3)), np.ma.ones(3)])
+def test_a_step_with_a_bad_gradient_changes_nothing(wrong):
+    a, b = leaf([1.0, 2.0]), leaf([1.0, 2.0, 3.0])
+    optimizer = Adam([a, b])
+    a.grad, b.grad = np.ones(2), wrong
+    before = numbers(a, b, optimizer)
+    with pytest.raises((ValueError, TypeError), match="Adam.*parameter 1"):
+        optimizer.step()
+    assert numbers(a, b, optimizer) == before
+
+
+def test_a_schedule_steps_whole_or_not_at_all(interrupted):
+    def make():
+        optimizer = SGD([{"params": [leaf(1.0)]}, {"params": [leaf(2.0)], "lr": 0.5}], lr=0.1)
+        return optimizer, StepLR(optimizer, step_size=1)
+    before = numbers(*make())
+    (optimizer, schedule) = make()
+    schedule.step()
+    after = numbers(optimizer, schedule)
+    seen = [numbers(*made) for made in interrupted(make, lambda made: made[1].step())]
+    assert seen and all(now in (before, after) for now in seen)
+    failing = LambdaLR(optimizer, lambda epoch: 1 / (2 - epoch) if epoch < 2 else -1)
+    failing.step()
+    before = numbers(optimizer, failing)
+    with pytest.raises(ValueError, match="epoch 2"):
+        failing.step()
+    assert numbers(optimizer, failing) == before
+
+
+def test_a_state_is_loaded_whole_or_not_at_all(interrupted):
+    def make(lr=0.1):
+        optimizer = Adam([{"params": [p := leaf([1.0, 2.0])]}, {"params": [leaf(1.0)], "lr": lr / 2}], lr=lr)
+        p.grad = np.ones(2)
+        optimizer.step()
+        return optimizer
+    state = make(lr=0.4).state_dict()
+    before = numbers(make())
+    (loaded := make()).load_state_dict(state)
+    after = numbers(loaded)
+    assert after[0] == [0.4, 0.2] and before[0] == [0.1, 0.05]
+    seen = [numbers(made) for made in interrupted(make, lambda made: made.load_state_dict(state))]
+    assert seen and all(now in (before, after) for now in seen)
+    for key, wrong in [("lr", np.array([0.1, -1.0])), ("lr", np.array([0.1, np.nan])), ("steps", np.array([0.5, 1.0])),
+                       ("v.1", "x"), ("v.1", Tensor(1.0))]:
+        with pytest.raises((ValueError, TypeError), match="Adam"):
+            loaded.load_state_dict({**state, "m.0": np.full(2, 7.0), key: wrong})
+        assert numbers(loaded) == after
+
+
+# --- Numbers -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [lambda ps: RMSprop(ps, lr=0.1, alpha=0), lambda ps: Adam(ps, lr=0.1, betas=(0, 0))])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_without_memory_the_last_gradient_alone_counts(kind, dtype):
+    """A step of 100 once: v += g² − v leaves what rounding left of the old v."""
+    p = leaf(1.0, dtype)
+    got = steps(kind([p]), p, [1.0, 1e-4 if dtype == np.float32 else 1e-7])
+    np.testing.assert_allclose(got, [0.9, 0.8], rtol=1e-3 if dtype == np.float32 else 0.02)
+
+
+def test_a_float16_parameter_is_stepped_in_float32():
+    """nan and 0 once: 1e-8 is 0 in float16, and 300² is inf."""
+    p = leaf([1.0, 1.0, 1.0], np.float16)
+    got = steps(Adam([p], lr=0.25), p, [[0.0, 300.0, 1.0]])
+    assert p.dtype == np.float16
+    np.testing.assert_array_equal(got, [[1.0, 0.75, 0.75]])
+
+
+# --- Groups ----------------------------------------------------------------------------------------------------
+
+
+def test_groups_have_settings_of_their_own(tmp_path):
+    def run(weight, bias, optimizers):
+        for g in (1.0, -0.5):
+            weight.grad, bias.grad = np.full(2, g), np.array(2 * g)
+            for optimizer in optimizers:
+                optimizer.step()
+        return numbers(weight, bias)
+    weight, bias, other, apart = leaf([1.0, 2.0]), leaf(3.0), leaf([1.0, 2.0]), leaf(3.0)
+    both = Adam([{"params": [weight], "weight_decay": 0.1}, {"params": bias, "lr": 0.5, "betas": (0.5, 0.9)}], lr=0.01)
+    two = [Adam([other], lr=0.01, weight_decay=0.1), Adam([apart], lr=0.5, betas=(0.5, 0.9))]
+    assert run(weight, bias, [both]) == run(other, apart, two)
+    assert both.lr == 0.01 and [group["lr"] for group in both.param_groups] == [0.01, 0.5]
+    assert both.params == [weight, bias]
+    schedule = StepLR(both, step_size=1)
+    schedule.step()
+    np.testing.assert_allclose([group["lr"] for group in both.param_groups], [0.001, 0.05])
+    both.save(tmp_path / "o.npz"), schedule.save(tmp_path / "s.npz")
+    resumed = Adam([{"params": [other]}, {"params": [apart]}])
+    again = StepLR(resumed, step_size=1)
+    resumed.load(tmp_path / "o.npz"), again.load(tmp_path / "s.npz")
+    schedule.step(), again.step()
+    np.testing.assert_allclose([group["lr"] for group in resumed.param_groups], [0.0001, 0.005])
+    both.lr = 0.2
+    assert [group["lr"] for group in both.param_groups] == [0.2, 0.2]
+    both.param_groups[1]["lr"] = 0.0
+    before = bias.data.copy()
+    both.step()
+    assert bias.data == before
