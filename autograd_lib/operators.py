@@ -90,6 +90,14 @@ def _setitem(self, index, value):
                     "use where(mask, new, t) or concatenate for a new Tensor, or t.data = … on a leaf")
 
 
+def _in_place(self, other):
+    """`x += y` is `x = x + y`, and x another Tensor; but `p -= lr * p.grad` in a loop would so train nothing."""
+    if self.op is None and self._requires_grad and self.level == 0:
+        raise TypeError("an operator in place, such as p -= …, would leave this Tensor, which requires a gradient, as it "
+                        "is, and make another: write p.data -= … to change its value, z = x - … for a new Tensor")
+    return NotImplemented
+
+
 def _shape_args(args):
     """reshape(3, 4) and reshape((3, 4)) are the same, and so for transpose."""
     return args[0] if len(args) == 1 and (args[0] is None or np.ndim(args[0])) else args
@@ -108,6 +116,7 @@ def _iter(self):
 for name, row in _OPERATORS.items():
     setattr(Tensor, f"__{name}__", row.method)
     setattr(Tensor, f"__r{name}__", _reflected(row.method))
+    setattr(Tensor, f"__i{name}__", _in_place)
 for name in ("gt", "ge", "lt", "le", "eq", "ne"):
     setattr(Tensor, f"__{name}__", _compare(getattr(np, {"gt": "greater", "ge": "greater_equal", "lt": "less",
                                                          "le": "less_equal", "eq": "equal", "ne": "not_equal"}[name])))

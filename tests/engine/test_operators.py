@@ -1,5 +1,6 @@
 """Every operator and its reflected form, methods, and NumPy's own functions on Tensors."""
 
+import contextlib
 import math
 import operator
 
@@ -129,12 +130,32 @@ def test_writing_into_an_array_is_refused():
 
 def test_an_augmented_assignment_makes_a_new_tensor():
     t = Tensor([1.0, 2.0], requires_grad=True)
-    u = t
+    u = v = t * 1
     u *= 3
-    assert u is not t
+    assert u is not v
+    np.testing.assert_array_equal(v.data, [1, 2])
     u.sum().backward()
     np.testing.assert_array_equal(t.grad, 3)
-    np.testing.assert_array_equal(t.data, [1, 2])
+
+    def f(x):
+        x += 1
+        return x * x
+    assert ag.grad(f)(2.0) == 6
+    total = 0
+    total += t
+    c = Tensor(1.0)
+    c -= t
+    assert total.requires_grad and c.requires_grad
+
+
+@pytest.mark.parametrize("line", ["p -= 0.1 * p.grad", "p += 1", "p *= 2", "p /= 2", "p **= 2", "p @= p"])
+def test_a_parameter_is_not_left_untrained_without_a_word(line):
+    """`for p in params: p -= lr * p.grad` gave the name p to another Tensor, and nothing was trained."""
+    p = Tensor([1.0, 2.0], requires_grad=True)
+    (p * p).sum().backward()
+    for guard in (ag.no_grad(), contextlib.nullcontext()):
+        with guard, pytest.raises(TypeError, match=r"p\.data -= "):
+            exec(line, {"p": p})
 
 
 @pytest.mark.parametrize("call", [np.prod, np.linalg.norm, np.cumsum, np.sort, np.var, np.fft.fft, np.floor_divide, np.arctan,
