@@ -1,7 +1,9 @@
 """Axes: a coordinate system in an SVG of our own, which follows a slider in half the time that matplotlib takes."""
+from math import floor, log10
+
 import numpy as np
 
-from . import style
+from . import ink, style
 
 DOTS = "1.5 5"      # a tangent's
 
@@ -37,10 +39,8 @@ class Axes:
         self.words(left, top - 12, title, anchor="start")
 
     def words(self, px, py, words, colour=style.INK, anchor="middle", size=14, halo=False):
-        """`halo` keeps lines that run behind the words away from them."""
-        halo = f'stroke="{style.PAPER}" stroke-width="5" stroke-linejoin="round" paint-order="stroke" ' if halo else ""
-        self.parts.append(f'<text x="{px:.1f}" y="{py:.1f}" fill="{colour}" text-anchor="{anchor}" font-size="{size}" '
-                          f'{halo}font-family="{style.FONT}">{words}</text>')
+        """`ink.words` among the parts, in px."""
+        self.parts.append(ink.words(px, py, words, colour, anchor, size, halo))
 
     def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
         """A line, cut off at the edges of the box."""
@@ -68,10 +68,15 @@ class Axes:
         self.parts.append(f'{shape} stroke="{colour}" stroke-width="1.8" fill="{fill}"/>')
 
 
+def round_step(least):
+    """The smallest of 1, 2 and 5 times a power of ten that is `least` or more."""
+    power = floor(log10(least))
+    return next(step for k in (power, power + 1) for m in (1, 2, 5) if (step := float(f"{m}e{k}")) >= least * (1 - 1e-12))
+
+
 def ticks(low, high, most=6):
     """Round positions from low to high, with their words."""
-    power = 10.0 ** np.floor(np.log10((high - low) / most))
-    step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if (high - low) / step <= most)
+    step = round_step((high - low) / most)
     return [(k * step, style.minus(style.number(k * step)))
             for k in range(int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9)) + 1)]
 

@@ -5,6 +5,7 @@ import numpy as np
 
 from . import style
 from .axes import number
+from .ink import cell, words
 from .picture import Picture, svg
 
 WIDE, HIGH, TOP = 54, 30, 54        # a cell, and the words above a block
@@ -82,45 +83,45 @@ def sum_blocks(g, shape, pick=None, name="b"):
     row, column = HIGH + 18 * down, WIDE + 18 * across
     tall = rows * row + (HIGH + 14) * (down and not over) + 20
     left = 76 if sheets > 1 else 10
-    draw_words(parts, left, 20, f"<tspan font-weight='bold'>g</tspan> {g.shape}", anchor="start")
+    parts.append(words(left, 20, f"<tspan font-weight='bold'>g</tspan> {g.shape}", anchor="start"))
     into, from_ = total.reshape(_three(kept_shape)), g.reshape(sheets, rows, columns)
     follow = followed.reshape(into.shape)
     reached = np.broadcast_to(follow, from_.shape)
     frame = pick is not None
     for s, r, c in product(range(sheets), range(rows), range(columns)):
         x, y = left + c * column, 34 + s * tall + r * row
-        draw_cell(parts, x, y, from_[s, r, c], "gradient", frame and reached[s, r, c])
+        parts.append(filled(x, y, from_[s, r, c], "gradient", frame and reached[s, r, c]))
         if down and (r or (over and s)):
-            draw_words(parts, x + WIDE / 2, y - (4 if r else 8), "+", style.GRADIENT)
+            parts.append(words(x + WIDE / 2, y - (4 if r else 8), "+", style.GRADIENT))
         if over and not down and s and not r:
-            draw_words(parts, x + WIDE / 2, y - 5, "+", style.GRADIENT)
+            parts.append(words(x + WIDE / 2, y - 5, "+", style.GRADIENT))
         if across and c:
-            draw_words(parts, x - 9, y + 20, "+", style.GRADIENT)
+            parts.append(words(x - 9, y + 20, "+", style.GRADIENT))
     for s in range(sheets if sheets > 1 else 0):
-        draw_words(parts, 10, 34 + s * tall + 20, f"sheet {s}", style.FAINT, 12, "start")
+        parts.append(words(10, 34 + s * tall + 20, f"sheet {s}", style.FAINT, "start", 12))
     end = left + columns * column
     beside, beneath = across or not axes, down or over      # where the sums stand
     for s, r, c in product(*map(range, into.shape)):
         x = end + 22 + c * WIDE if beside else left + c * column
         y = 34 + (sheets - 1 if over else s) * tall + (rows * row + (14 if down else 22) + r * HIGH if beneath else r * row)
-        draw_cell(parts, x, y, into[s, r, c], "gradient" if follow[s, r, c] else "ghost", frame and follow[s, r, c])
+        parts.append(filled(x, y, into[s, r, c], "gradient" if follow[s, r, c] else "ghost", frame and follow[s, r, c]))
         if beside and not c:
-            draw_words(parts, x - 14, y + 20, "=", style.GRADIENT)
+            parts.append(words(x - 14, y + 20, "=", style.GRADIENT))
         elif beneath and not beside and not r:
-            draw_words(parts, x + WIDE / 2, y - 6, "=", style.GRADIENT)
+            parts.append(words(x + WIDE / 2, y - 6, "=", style.GRADIENT))
     if beneath:
-        draw_words(parts, x + WIDE + 12, y + 20, f"<tspan font-weight='bold'>{name}</tspan> {shape}", anchor="start")
+        parts.append(words(x + WIDE + 12, y + 20, f"<tspan font-weight='bold'>{name}</tspan> {shape}", anchor="start"))
         end = x + WIDE + 12
     else:
-        draw_words(parts, end + 22, 20, f"<tspan font-weight='bold'>{name}</tspan> {shape}", anchor="start")
+        parts.append(words(end + 22, 20, f"<tspan font-weight='bold'>{name}</tspan> {shape}", anchor="start"))
         end += 22
     right, bottom = max(end + 9 * len(f"{name} {shape}"), x + WIDE), y + HIGH + 10
     said = [f"g {g.shape} falls into {name} {shape}: "
             + (f"summed along axis {' and '.join(map(str, axes))}" if axes else "nothing was repeated, so nothing is summed")]
-    for cell in cells[followed]:
-        terms = g[np.broadcast_to(cells == cell, g.shape)]
-        at = np.argwhere(cells.reshape(shape) == cell)[0].tolist()
-        said.append(f"{name}{at if at else ''}: {' + '.join(map(_term, terms))} = {number(total[cells == cell][0])}")
+    for place in cells[followed]:
+        terms = g[np.broadcast_to(cells == place, g.shape)]
+        at = np.argwhere(cells.reshape(shape) == place)[0].tolist()
+        said.append(f"{name}{at if at else ''}: {' + '.join(map(_term, terms))} = {number(total[cells == place][0])}")
     return drawing(parts, right, bottom, said)
 
 
@@ -172,54 +173,36 @@ def _misfit(shapes, blocks, sign, formula):
             x = _sign(parts, x, shape, sign)
     bottom = max(map(_height, shapes.values()))
     for nth, line in enumerate(said[1:]):
-        draw_words(parts, 10, bottom + 16 + 22 * nth, line, style.GRADIENT, 14, "start")
+        parts.append(words(10, bottom + 16 + 22 * nth, line, style.GRADIENT, "start", 14))
     return drawing(parts, max(x, 7.2 * max(map(len, said[1:]))), bottom + 22 * len(said[1:]), said)
 
 
 # --- ink ----------------------------------------------------------------------------------------------------------------
 
-LOOKS = {       # stroke, dash, fill, ink
-    "own": (style.VALUE, "none", "#E6F1F8", style.INK),
-    "ghost": (style.LINE, "2 3", "none", style.FAINT),
-    "gradient": (style.GRADIENT, "6 4", "#FCEFE6", style.INK),
-}
-
-
-def draw_words(parts, x, y, words, colour=style.INK, size=14, anchor="middle"):
-    parts.append(f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" font-size="{size:g}" text-anchor="{anchor}" '
-                 f'font-family="{style.FONT}">{words}</text>')
-
-
-def draw_cell(parts, x, y, value, look, framed):
-    stroke, dash, fill, ink = LOOKS[look]
-    parts.append(f'<rect x="{x + 1:.1f}" y="{y + 1:.1f}" width="{WIDE - 2}" height="{HIGH - 2}" rx="2" fill="{fill}" stroke="{stroke}" '
-                 f'stroke-width="1.4" stroke-dasharray="{dash}"/>')
-    if framed:
-        parts.append(f'<rect x="{x + 2:.1f}" y="{y + 2:.1f}" width="{WIDE - 4}" height="{HIGH - 4}" fill="none" stroke="{style.INK}" '
-                     'stroke-width="3"/>')
-    if value is not None:
-        words = number(value)
-        draw_words(parts, x + WIDE / 2, y + HIGH / 2 + 5, words, ink, min(13, 78 / len(words)))
+def filled(x, y, value, look, framed):
+    """A cell with a number in it, or with nothing."""
+    text = "" if value is None else number(value)
+    return cell(x, y, WIDE, HIGH, text, look, min(13, 78 / max(len(text), 1)), framed)
 
 
 def _block(parts, x, name, note, shape, values, own, frames):
     """Draw a block at x under its name, and return where it ends."""
     sheets, rows, columns = _three(shape)
     width = max(columns * WIDE, 8.5 * len(name), 7.5 * len(note))
-    draw_words(parts, x + width / 2, 20, f"<tspan font-weight='bold'>{name}</tspan>")
-    draw_words(parts, x + width / 2, 40, note, style.FAINT, 13)
+    parts.append(words(x + width / 2, 20, f"<tspan font-weight='bold'>{name}</tspan>"))
+    parts.append(words(x + width / 2, 40, note, style.FAINT, size=13))
     left = x + (width - columns * WIDE) / 2
     for s, r, c in product(range(sheets), range(rows), range(columns)):
-        cell = (s, r, c)[3 - len(shape):]
-        draw_cell(parts, left + c * WIDE, TOP + s * (rows * HIGH + 14) + r * HIGH, None if values is None else values[cell],
-              "own" if own[cell] else "ghost", frames[cell])
+        place = (s, r, c)[3 - len(shape):]
+        value, look = None if values is None else values[place], "value" if own[place] else "ghost"
+        parts.append(filled(left + c * WIDE, TOP + s * (rows * HIGH + 14) + r * HIGH, value, look, frames[place]))
     return x + width
 
 
 def _sign(parts, x, shape, sign):
     sheets, rows, _ = _three(shape)
     for s in range(sheets):
-        draw_words(parts, x + 20, TOP + s * (rows * HIGH + 14) + rows * HIGH / 2 + 6, sign, size=19)
+        parts.append(words(x + 20, TOP + s * (rows * HIGH + 14) + rows * HIGH / 2 + 6, sign, size=19))
     return x + 40
 
 

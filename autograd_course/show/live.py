@@ -7,13 +7,13 @@ import sys
 from collections import namedtuple
 from html import escape
 from itertools import islice
-from math import floor, log10
 
 import numpy as np
 
 from autograd_lib import nn, tape
 
 from . import graph, style
+from .axes import round_step
 from .picture import Picture
 from .sliders import explore
 
@@ -104,9 +104,7 @@ def _around(value):
 
 def _step(value):
     """1, 2 or 5 times a power of ten: a hundred of them are at least 1.5 times as much as the value."""
-    least = 1.5 * abs(value) / 100 or 0.01
-    power = 10.0 ** floor(log10(least))
-    return next(m * power for m in (1, 2, 5, 10) if m * power >= least)
+    return round_step(1.5 * abs(value) / 100 or 0.01)
 
 
 def _entries(arrays):

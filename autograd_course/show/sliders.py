@@ -1,10 +1,10 @@
 """explore: sliders in front of a pure function that draws."""
 from html import escape
-from math import floor, log10
 
 import ipywidgets as widgets
 
 from . import style
+from .axes import round_step
 
 # Said by a screen reader, not shown: the same lines stand above it.
 UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:pre"
@@ -150,5 +150,4 @@ def _player(name, slider, frames):
 
 def _hundredth(span):
     """About a hundredth of it: 1, 2 or 5 times a power of ten."""
-    power = 10.0 ** floor(log10(span / 100))
-    return max(step for step in (power, 2 * power, 5 * power) if step <= span / 99)
+    return 1 / round_step(99 / span)      # 1, 2 and 5 are among each other's reciprocals, times a power of ten

@@ -4,6 +4,7 @@ from time import perf_counter
 import numpy as np
 
 from ...show import style
+from ...show.ink import words
 from ...show.picture import Picture, svg
 from ...show.stepper import frames, picture
 
@@ -59,13 +60,13 @@ def odometer(n, paths, visits, pace, walked=True):
     """
     parts = []
     for top, name, number, colour in [(34, "paths", paths, style.GRADIENT), (94, "visits", visits, style.VALUE)]:
-        parts.append(_words(14, top + 22, name, 15, colour))
+        parts.append(words(14, top + 22, name, colour, "start", 15))
         digits = f"{number:{WHEELS}d}"
         for i, digit in enumerate(digits):
             parts.append(_wheel(84 + 29 * i + 6 * ((i + 2) // 3), top, digit, colour))
     how = "each one followed" if walked else f"2 × 2 × …, {n} times: too many to follow here"
-    parts.append(_words(14, 20, f"x = x + x, {n} time{'s' * (n != 1)}", 14, style.INK))
-    parts.append(_words(686, 20, f"paths: {how}", 13, style.FAINT, "end"))
+    parts.append(words(14, 20, f"x = x + x, {n} time{'s' * (n != 1)}", style.INK, "start", 14))
+    parts.append(words(686, 20, f"paths: {how}", style.FAINT, "end", 13))
     parts.append(_scale(paths / pace, visits / pace))
     text = (f"{paths:,} path{'s' * (paths != 1)} ({'followed' if walked else 'computed'}) and {visits} visit{'s' * (visits != 1)}, after "
             f"{n} doubling{'s' * (n != 1)}.\n"
@@ -85,11 +86,6 @@ def _round(x):
     return f"{float(f'{x:.1e}'):,.{max(0, 1 - int(np.floor(np.log10(x))))}f}" if x else "0"
 
 
-def _words(x, y, words, size, colour, anchor="start"):
-    return (f'<text x="{x:.1f}" y="{y:.1f}" font-family="{style.FONT}" font-size="{size}" fill="{colour}" '
-            f'text-anchor="{anchor}">{words}</text>')
-
-
 def _wheel(x, top, digit, colour):
     """One wheel of a counter; a blank one is only an outline."""
     if digit == " ":
@@ -106,15 +102,15 @@ def _scale(paths, visits):
 
     y, parts = 196, []
     parts.append(f'<path d="M30 {y}H670" stroke="{style.LINE}" stroke-width="2"/>')
-    for i, (seconds, words) in enumerate(SPANS):
+    for i, (seconds, called) in enumerate(SPANS):
         x = at(seconds)
         parts.append(f'<path d="M{x:.1f} {y}v{8 + 18 * (i % 2)}" stroke="{style.LINE}"/>')
-        parts.append(_words(x, y + 22 + 18 * (i % 2), words, 11.5, style.FAINT, "middle"))
+        parts.append(words(x, y + 22 + 18 * (i % 2), called, style.FAINT, "middle", 11.5))
     for seconds, colour, shape in [(visits, style.VALUE, "circle"), (paths, style.GRADIENT, "square")]:
         x = at(seconds)
         parts.append(f'<circle cx="{x:.1f}" cy="{y}" r="6.5" fill="{colour}"/>' if shape == "circle" else
                      f'<rect x="{x - 6:.1f}" y="{y - 6}" width="12" height="12" fill="{colour}"/>')
-    words = f"paths: {duration(paths)}"
-    half = 4 * len(words)
-    parts.append(_words(min(max(at(paths), 14 + half), 686 - half), y - 16, words, 14, style.GRADIENT, "middle"))
+    said = f"paths: {duration(paths)}"
+    half = 4 * len(said)
+    parts.append(words(min(max(at(paths), 14 + half), 686 - half), y - 16, said, style.GRADIENT, "middle", 14))
     return "".join(parts)

@@ -3,7 +3,8 @@ import numpy as np
 
 from ...show import style
 from ...show.axes import number
-from ...show.blocks import HIGH, WIDE, draw_cell, draw_words, drawing
+from ...show.blocks import HIGH, WIDE, drawing, filled
+from ...show.ink import words
 
 TOP, GAP = 44, 116      # the words above a block; between the blocks
 
@@ -23,13 +24,13 @@ def follow(formula, f, x, entry):
     right = 10 + max(_columns(x), 3) * WIDE + GAP
     below = TOP + max(_rows(x), _rows(z)) * HIGH + 62
     parts = []
-    for left, top, name, block, look, framed in [(10, TOP, "x", x, "own", here), (right, TOP, "z", z, "own", reached),
+    for left, top, name, block, look, framed in [(10, TOP, "x", x, "value", here), (right, TOP, "z", z, "value", reached),
                                                  (10, below, "gradient of x", gradient, "gradient", here),
                                                  (right, below, "g", g, "gradient", reached)]:
-        draw_words(parts, left, top - 12, f"<tspan font-weight='bold'>{name}</tspan> {block.shape}", anchor="start")
+        parts.append(words(left, top - 12, f"<tspan font-weight='bold'>{name}</tspan> {block.shape}", anchor="start"))
         for k, value in enumerate(block.ravel()):
             row, column = divmod(k, _columns(block))
-            draw_cell(parts, left + column * WIDE, top + row * HIGH, value, look, framed.ravel()[k])
+            parts.append(filled(left + column * WIDE, top + row * HIGH, value, look, framed.ravel()[k]))
     middle = right - GAP / 2
     for top, way, colour, dash in [(TOP, 1, style.VALUE, "none"), (below, -1, style.GRADIENT, "6 4")]:
         y = top + HIGH

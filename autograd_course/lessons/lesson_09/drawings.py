@@ -5,16 +5,12 @@ import numpy as np
 
 from ...show import style
 from ...show.axes import Axes, number
+from ...show.ink import cell
 from ...show.picture import Picture, beside, svg
 from ..lesson_07 import drawings as lesson_07
 from . import array_ward
 
 WIDE, HIGH = 46, 30
-LOOKS = {       # stroke, width, dash, fill, ink
-    "value": (style.VALUE, 2, "none", "#CFE5F2", style.INK),
-    "gradient": (style.GRADIENT, 2, "5 3", "#FADFCB", style.INK),
-    "pale": (style.LINE, 1, "none", style.PAPER, style.FAINT),
-    "picked": (style.INK, 3.2, "none", style.PAPER, style.INK)}
 
 
 class _Cross:
@@ -30,11 +26,7 @@ class _Cross:
             x, y = self.places[place]
             self.plot.words(x, y - 10, f"{name} {values.shape}", anchor="start", size=13)
             for r, c in np.ndindex(values.shape):
-                stroke, width, dash, fill, ink = LOOKS[looks[r, c]]
-                self.plot.parts.append(
-                    f'<rect x="{x + c * WIDE + 2}" y="{y + r * HIGH + 2}" width="{WIDE - 4}" height="{HIGH - 4}" rx="2" fill="{fill}" '
-                    f'stroke="{stroke}" stroke-width="{width}" stroke-dasharray="{dash}"/>')
-                self.plot.words(x + (c + 0.5) * WIDE, y + (r + 0.5) * HIGH + 5, number(values[r, c]), ink, size=13)
+                self.plot.parts.append(cell(x + c * WIDE, y + r * HIGH, WIDE, HIGH, number(values[r, c]), looks[r, c]))
 
     def svg(self, words):
         """The drawing with `words` beneath it, and for a screen reader."""
@@ -133,12 +125,8 @@ def jacobian(J, B):
     for r, (i, j) in enumerate(rows):
         plot.words(52, 47 + 26 * r, f"Z[{i}, {j}]", style.FAINT, "end", 12)
         for c, place in enumerate(columns):
-            value = J[i, j][place]
-            own = i == place[0]
-            stroke, width, dash, fill, ink = LOOKS["value" if own else "pale"]
-            plot.parts.append(f'<rect x="{65 + 58 * c}" y="{31 + 26 * r}" width="54" height="22" rx="2" fill="{fill}" stroke="{stroke}" '
-                              f'stroke-width="{width if own else 0.5}"/>')
-            plot.words(92 + 58 * c, 47 + 26 * r, number(value), ink if own else style.LINE, size=12.5)
+            look = "value" if i == place[0] else "pale"
+            plot.parts.append(cell(63 + 58 * c, 29 + 26 * r, 58, 26, number(J[i, j][place]), look, 12.5))
     nothing = J.size - 2 * B.size
     text = (f"J, {len(rows)} × {len(columns)} = {J.size} numbers: {nothing} of them are 0 whatever A and B are, "
             f"the others are the {B.size} of B, {(J.size - nothing) // B.size} times.")

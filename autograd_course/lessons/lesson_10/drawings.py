@@ -3,6 +3,7 @@ import numpy as np
 
 from ...show import style
 from ...show.axes import Axes, number, ticks
+from ...show.ink import words
 from ...show.picture import Picture, svg
 
 WIDE = 3 * 58
@@ -31,9 +32,9 @@ def twins(x, c):
             p = e / e.sum()
         powers = f"powers of e: {', '.join(f'{power:.3g}'.replace('e+', 'e') for power in e)}"
         parts += _bars(left, title, p, (0, 1.12))
-        parts.append(f'<text x="{left}" y="310" fill="{style.INK}" font-size="13" font-family="{style.FONT}">{powers}</text>')
+        parts.append(words(left, 310, powers, anchor="start", size=13))
         lines.append(f"{title}: p = {', '.join(map(_short, p))}; {powers}")
-    parts.append(f'<text x="48" y="16" fill="{style.INK}" font-size="14" font-family="{style.FONT}">{lines[0]}</text>')
+    parts.append(words(48, 16, lines[0], anchor="start"))
     return Picture(svg("0 0 600 322", "".join(parts), "\n".join(lines)), "\n".join(lines))
 
 

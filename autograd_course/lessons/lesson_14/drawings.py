@@ -5,15 +5,10 @@ import autograd_lib as ag
 
 from ...show import style
 from ...show.axes import Axes, number
+from ...show.ink import cell
 from ...show.picture import Picture, svg
 
 WIDE, HIGH, TOP, GAP = 36, 30, 44, 34       # a cell, the words above a grid, the space between two
-LOOKS = {       # stroke, width, dash, fill, ink
-    "plain": (style.LINE, 1, "none", style.PAPER, style.INK),
-    "value": (style.VALUE, 2, "none", "#CFE5F2", style.INK),
-    "picked": (style.INK, 3.2, "none", style.PAPER, style.INK),
-    "pale": (style.LINE, 1, "none", style.PAPER, style.LINE),
-    "rim": (style.LINE, 1, "3 3", "#F1F3F4", style.FAINT)}
 
 # Kernels made by hand: a stroke that lies, one that stands, and the two slanting ones.
 _LYING = np.array([[-1, -1, -1], [2, 2, 2], [-1, -1, -1]])
@@ -67,16 +62,9 @@ def _drawn(grids, text):
         top = TOP + (high - rows) * HIGH / 2
         plot.words(left, top - 12, f"{name} {values.shape}", anchor="start", size=13)
         for r, c in np.ndindex(rows, columns):
-            _cell(plot, left + c * WIDE, top + r * HIGH, WIDE, HIGH, number(values[r, c]), looks[r, c])
+            plot.parts.append(cell(left + c * WIDE, top + r * HIGH, WIDE, HIGH, number(values[r, c]), looks[r, c]))
         left += max(columns * WIDE, 112) + GAP
     return Picture(svg(f"0 0 {left - GAP + 12} {TOP + high * HIGH + 10}", "".join(plot.parts), text), text)
-
-
-def _cell(plot, x, y, wide, high, words, look, size=13):
-    stroke, width, dash, fill, ink = LOOKS[look]
-    plot.parts.append(f'<rect x="{x + 2}" y="{y + 2}" width="{wide - 4}" height="{high - 4}" rx="2" fill="{fill}" stroke="{stroke}" '
-                      f'stroke-width="{width}" stroke-dasharray="{dash}"/>')
-    plot.words(x + wide / 2, y + high / 2 + 4.5, words, ink, size=size)
 
 
 def copies(x, y, i, j):
@@ -91,18 +79,18 @@ def copies(x, y, i, j):
     left_of_z = left_of_y + wide + 58
     plot.words(12, below - 12, f"image x {x.shape}", anchor="start", size=13)
     for r, c in np.ndindex(x.shape):
-        _cell(plot, 12 + c * WIDE, below + r * HIGH, WIDE, HIGH, number(x[r, c]), "picked" if (r, c) == (i, j) else "plain")
+        plot.parts.append(cell(12 + c * WIDE, below + r * HIGH, WIDE, HIGH, number(x[r, c]), "picked" if (r, c) == (i, j) else "plain"))
     plot.words(columns_at, below - 12, f"X {X.shape}: a window is a row", anchor="start", size=13)
     for r, c in np.ndindex(X.shape):
         if c == 0:
             plot.words(columns_at - 6, below + r * high + 15, "z[{}, {}]".format(*divmod(r, w - kw + 1)), style.FAINT, "end", 11)
-        _cell(plot, columns_at + c * wide, below + r * high, wide, high, number(X[r, c]), "value" if mine[r, c] else "pale", 12)
+        plot.parts.append(cell(columns_at + c * wide, below + r * high, wide, high, number(X[r, c]), "value" if mine[r, c] else "pale", 12))
     plot.words(left_of_y, below - 12, f"Y {(kh * kw, 1)}", anchor="start", size=13)
     for r, value in enumerate(y.ravel()):
-        _cell(plot, left_of_y, below + r * high, wide, high, number(value), "plain", 12)
+        plot.parts.append(cell(left_of_y, below + r * high, wide, high, number(value), "plain", 12))
     plot.words(left_of_z, below - 12, f"Z {Z.shape}", anchor="start", size=13)
     for r, value in enumerate(Z[:, 0]):
-        _cell(plot, left_of_z, below + r * high, wide + 4, high, number(value), "value" if mine[r].any() else "plain", 12)
+        plot.parts.append(cell(left_of_z, below + r * high, wide + 4, high, number(value), "value" if mine[r].any() else "plain", 12))
     count = int(mine.sum())
     text = (f"Z = X @ Y: {X.shape} times {(kh * kw, 1)} is {Z.shape}, the {len(X)} outputs one below the other.\n"
             f"x[{i}, {j}] stands in X {count} time{'s' * (count != 1)}, once in each window that reads it.")
