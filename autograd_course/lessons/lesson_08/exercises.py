@@ -53,6 +53,7 @@ card("08", [
 # --- Broadcasting -----------------------------------------------------------------------------------------------------------
 
 _ADD = "Each copy brings its whole g: add them up, and take no mean."
+_SIZES = "The signs are lost: what is negative is taken off."
 _NAMES = "Those are PyTorch's names, or its order. In NumPy: g.sum(axis=1, keepdims=True)."
 _TO_COLUMN = [
     (lambda g: g.sum(axis=1), "The sums are right, and the axis is gone: b has the shape (2, 1), two axes. keepdims=True keeps it."),
@@ -66,7 +67,10 @@ _TO_COLUMN = [
     (lambda g: g.sum(keepdims=True), "All in one number. b has two, one for each row."),
     (lambda g: g, "That has the shape of z. b has two numbers: what comes back to each of them?"),
     (lambda g: g.mean(axis=1, keepdims=True), _ADD),
-    (lambda g: g[:, :1], "Only the first copy has paid. What of the others?")]
+    (lambda g: g[:, :1], "Only the first copy has paid. What of the others?"),
+    (lambda g: g.max(axis=1, keepdims=True), "That is the largest of each row. Every copy brings its g: add them up."),
+    (lambda g: np.abs(g).sum(axis=1, keepdims=True), _SIZES),
+    (lambda g: np.cumsum(g, axis=1), "Those are the sums on the way. The last of each row is the whole: g.sum(axis=1, keepdims=True).")]
 _TO_NUMBER = [
     (lambda g: g.sum(axis=0), "One axis is left, and a number has none. It went to every cell of z: add up all of g."),
     (lambda g: g.sum(axis=1), "One axis is left, and a number has none. It went to every cell of z: add up all of g."),
@@ -75,7 +79,9 @@ _TO_NUMBER = [
     (lambda g: g, "That has the shape of z. b is one number, which went to every cell."),
     (lambda g: g.mean(), _ADD),
     (lambda g: g.size, "You count the cells, as if each of them brought 1. Each brings its g."),
-    (lambda g: g[0, 0], "Only one copy has paid. What of the others?")]
+    (lambda g: g[0, 0], "Only one copy has paid. What of the others?"),
+    (lambda g: abs(g.sum()), _SIZES),
+    (lambda g: 21.0, "That is right for the g of the picture alone. Add up whatever arrives.")]
 
 
 @exercise(
@@ -101,9 +107,9 @@ _TO_NUMBER = [
 def bias(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    for g in (np.array([[1.0, 2, 3], [4, 5, 6]]), np.random.default_rng(0).normal(size=(2, 4)).round(2)):
+    for g in (np.array([[1.0, 2, 3], [4, 5, 6]]), *np.random.default_rng(0).normal(scale=3, size=(2, 2, 3)).round(2)):
         for rule, name, right, hints in zip(answer, ("to_column", "to_number"), (g.sum(axis=1, keepdims=True), g.sum()),
-                                            (_TO_COLUMN, _TO_NUMBER)):
+                                            (_TO_COLUMN, _TO_NUMBER), strict=True):
             expect_call(rule, g, gives=right, hints=hints, tried=f"{name}(g), with g = {brief(g)}")
 
 
@@ -127,8 +133,11 @@ def _no_n(g, z, x, axis, keepdims):
 
 _FIT = "NumPy compares shapes from the right, and g has lost an axis. restore(g, x, axis) gives it back, with the length 1."
 _ONE_AXIS = "That is right for axis=1 alone. restore(g, x, axis) puts the axis back wherever it was."
+_ONE_SHAPE = "Right for an x of shape (2, 3). Any x has x.shape, and its mean x.size / z.size entries."
 _N = "How many entries share one mean? x.size / z.size of them, whatever the axis."
 _SUM = [
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(g[:, None] if axis == 1 and not keepdims else g, x.shape),
+     "axis may also count from the end, −1 is the last: restore(g, x, axis) puts any axis back."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(g, x.shape), _FIT),
     (lambda g, z, x, axis, keepdims: g * np.ones_like(x), _FIT),
     (lambda g, z, x, axis, keepdims: g, "That has the shape of z. Each entry of x wants its gradient: copy g along the axis."),
@@ -144,7 +153,11 @@ _SUM = [
     (mean_x, "That is the mean's: 1/n belongs to mean_x."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, axis), x.shape),
-     "axis may be None, and with keepdims no axis is lost: restore(g, x, axis) looks after both.")]
+     "axis may be None, and with keepdims no axis is lost: restore(g, x, axis) looks after both."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), (2, 3)), _ONE_SHAPE),
+    (lambda g, z, x, axis, keepdims: np.abs(sum_x(g, z, x, axis)), "The signs are lost: what arrives is copied as it is."),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * (x != 0),
+     "A 0 in x counts like any other entry: if it rises by 1, so does the sum.")]
 _MEAN = [
     (sum_x, "n times too large: a mean has a 1/n."),
     (_no_n, "Nothing is called n here: it has to be counted. " + _N),
@@ -159,7 +172,9 @@ _MEAN = [
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[axis], "axis may be None: over all. " + _N),
     (lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
      "That has the shape of z. Each entry of x wants its gradient."),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(z.size / x.size, x.shape), "g is missing: what arrives multiplies 1/n.")]
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(z.size / x.size, x.shape), "g is missing: what arrives multiplies 1/n."),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / {None: 6, 0: 2, 1: 3, -1: 3}[axis], _ONE_SHAPE),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) // (x.size / z.size), "// drops the rest: divide by n with /.")]
 
 
 @exercise(
@@ -184,17 +199,24 @@ _MEAN = [
         mean_x = lambda g, z, x, axis=None, keepdims=False: sum_x(g * z.size / x.size, z, x, axis)""",
     explained="`x.size / z.size` is n, so `g * z.size / x.size` is g/n: 3 entries a mean for axis=1, 2 for axis=0, 6 for all.",
     why="A sum copies on the way back what a broadcast copies on the way there. The two are mirror images.",
-    planted=[*(((wrong, mean_x), hint) for wrong, hint in _SUM), *(((sum_x, wrong), hint) for wrong, hint in _MEAN)])
+    planted=[*(((wrong, mean_x), hint) for wrong, hint in _SUM), *(((sum_x, wrong), hint) for wrong, hint in _MEAN),
+             ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "That divides by 2")])
 def spread(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    x = np.array([[8.0, 1, 0], [2, 4, 5]])
-    for axis, keepdims, g in [(1, False, np.array([10.0, 20])), (0, False, np.array([1.0, 2, 3])), (None, False, np.float64(12)),
-                              (1, True, np.array([[10.0], [20]]))]:
-        for rule, name, right, forward, hints in zip(answer, ("sum_x", "mean_x"), (sum_x, mean_x), (np.sum, np.mean), (_SUM, _MEAN)):
+    x, rng = np.array([[8.0, 1, 0], [2, 4, 5]]), np.random.default_rng(0)
+    cases = [(x, 1, False, np.array([10.0, 20])), (x, 0, False, np.array([1.0, 2, 3])), (x, None, False, np.float64(12)),
+             (x, 1, True, np.array([[10.0], [20]]))]
+    for shape, axis, keepdims in [((4, 2), 1, False), ((4, 2), 0, True), ((4, 2), None, True), ((3, 3), 0, False), ((2, 4), -1, False),
+                                  ((2, 3, 4), 1, False)]:
+        x = rng.normal(size=shape).round(2)
+        cases.append((x, axis, keepdims, rng.normal(size=np.sum(x, axis, keepdims=keepdims).shape).round(2)))
+    for x, axis, keepdims, g in cases:
+        for rule, name, right, forward, hints in zip(answer, ("sum_x", "mean_x"), (sum_x, mean_x), (np.sum, np.mean), (_SUM, _MEAN),
+                                                     strict=True):
             z = forward(x, axis=axis, keepdims=keepdims)
             expect_call(rule, g, z, x, axis, keepdims, gives=right(g, z, x, axis), hints=hints,
-                        tried=f"{name}, with g = {brief(g)}, x of shape (2, 3), axis={axis}, keepdims={keepdims}")
+                        tried=f"{name}, with g = {brief(g)}, x of shape {x.shape}, axis={axis}, keepdims={keepdims}")
 
 
 # --- What only moves --------------------------------------------------------------------------------------------------------
@@ -219,13 +241,13 @@ _wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name=
         (np.ones((2, 2)), "square"), (np.eye(3), "square"), (np.zeros((2, 3)), "numbers in x do not matter"),
         (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"), (np.ones(3), "one axis"), ((1, 3), "np.ones((1, 3))"),
         (np.ones((1, 1)), "two entries"), ([[1.0, 2.0], [2.0, 1.0]], "square"), (2.0, "two axes"), ("np.ones", "array"),
-        (np.ones((2, 1, 3)), "two axes"), (np.ones((0, 3)), "two entries")])
+        (np.ones((2, 1, 3)), "two axes"), (np.ones((0, 3)), "two entries"), (np.full((1, 3), np.nan), "finite")])
 def lucky(answer):
     if isinstance(answer, tuple) and np.shape(answer) == (2,):
         raise Wrong("your x", brief(answer), "an array", f"If {brief(answer)} is meant as a shape: np.ones({brief(answer)}) has it.")
     x = np.asarray(answer.data if isinstance(answer, ag.Tensor) else answer)
-    if x.dtype.kind not in "iuf":
-        raise Wrong("your x", brief(answer), "an array of numbers", "Such as np.ones((2, 3)).")
+    if x.dtype.kind not in "iuf" or not np.isfinite(x).all():
+        raise Wrong("your x", brief(answer), "an array of finite numbers", "Such as np.ones((2, 3)).")
     if x.ndim != 2:
         raise Wrong("your x", f"shape {x.shape}", "an array of two axes",
                     "To transpose one axis changes nothing: too easy." if x.ndim == 1 else "Rows and columns, as np.ones((2, 3)) has.")
@@ -246,12 +268,18 @@ _RESHAPE = [
     (lambda g, z, x, shape: np.transpose(g), "A reshape keeps the order, line by line; a transpose does not."),
     (lambda g, z, x, shape: x, "That is x itself. What comes back is g, in the shape of x."),
     (lambda g, z, x, shape: np.reshape(g, (2, 3)), "Right for this x. Which shape has any x?"),
-    (lambda g, z, x, shape: np.ones(x.shape), "g is missing: it is what comes back.")]
+    (lambda g, z, x, shape: np.ones(x.shape), "g is missing: it is what comes back."),
+    (lambda g, z, x, shape: np.reshape(g, x.shape, order="F"), "That reads column by column. A reshape goes line by line, both ways."),
+    (lambda g, z, x, shape: np.reshape(np.abs(g), x.shape), "The signs are lost: what arrives is moved as it is.")]
 _TRANSPOSE = [
     (lambda g, z, x, axes: np.reshape(g, x.shape), "Right shape, wrong places: x[0, 1] went to z[1, 0]. What brings it back?"),
     (lambda g, z, x, axes: g, "That has the shape of z. The gradient of x has x's shape."),
     (lambda g, z, x, axes: np.transpose(x), "That is z. What comes back is g."),
-    (lambda g, z, x, axes: x, "That is x itself. What comes back is g, moved.")]
+    (lambda g, z, x, axes: x, "That is x itself. What comes back is g, moved."),
+    (lambda g, z, x, axes: np.rot90(g), "Turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
+    (lambda g, z, x, axes: np.rot90(g, -1), "Turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
+    (lambda g, z, x, axes: np.abs(g.T), "The signs are lost: what arrives is moved as it is."),
+    (lambda g, z, x, axes: np.reshape([[1.0, 3, 5], [2, 4, 6]], x.shape), "That is right for the g of the example alone.")]
 _MORE = "g has more entries than x: some of them are y's. Which rows of z are x's?"
 _JOIN_X = [
     (lambda g, z, x, y, axis, starts: x, "That is x itself. What comes back to it are rows of g."),
@@ -267,20 +295,23 @@ _JOIN_X = [
     (lambda g, z, x, y, axis, starts: np.reshape(g, x.shape), _MORE),
     (lambda g, z, x, y, axis, starts: np.broadcast_to(g, x.shape), _MORE)]
 _JOIN_Y = [
+    (lambda g, z, x, y, axis, starts: g[-1:], "Right for a y of one row. y begins after len(x) rows."),
     (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the last rows of z are y's."),
     (lambda g, z, x, y, axis, starts: g[:len(x)], "Those are x's rows. Are the two swapped?"),
     (lambda g, z, x, y, axis, starts: g[len(y):], "y begins where x ends, after len(x) rows."),
     (lambda g, z, x, y, axis, starts: g[len(x)], "An axis is lost: a single index takes it away, a part such as g[2:] keeps it."),
     (lambda g, z, x, y, axis, starts: g[2:], "Right for an x of two rows. How many has any x?"),
+    (lambda g, z, x, y, axis, starts: g[len(x) + 1:], "One row is lost: after rows 0 to len(x) − 1 comes row len(x)."),
+    (lambda g, z, x, y, axis, starts: y, "That is y itself. What comes back to it are rows of g."),
     (lambda g, z, x, y, axis, starts: g[:len(y)], "That begins at row 0, where x is. y begins after len(x) rows.")]
 
 
 @exercise(
     "08.back", minutes=4, difficulty="easy",
     question="""
-        Four ways back. `np.reshape(x, shape)` keeps the entries in order, line by line. `np.transpose(x)` is `x.T`. And
-        `np.concatenate([x, y])` puts the rows of y under those of x, so there is a rule for each. (The library also passes `axis`, here 0,
-        and `starts`; you need neither.)""",
+        Four ways back. `np.reshape(x, shape)` keeps the entries in order, line by line: the n-th of x is the n-th of z. `np.transpose(x)`
+        is `x.T`. And `np.concatenate([x, y])` puts the rows of y under those of x: row k of x is row k of z, row k of y is row
+        `len(x) + k`. So there is a rule for each. (The library also passes `axis`, here 0, and `starts`; you need neither.)""",
     stub="""
         reshape_x = lambda g, z, x, shape: ...
         transpose_x = lambda g, z, x, axes=None: ...
@@ -293,8 +324,8 @@ _JOIN_Y = [
         transpose_x = lambda g, z, x, axes=None: np.transpose(g)
         join_x = lambda g, z, x, y, axis, starts: g[:len(x)]
         join_y = lambda g, z, x, y, axis, starts: g[len(x):]""",
-    explained="""`np.reshape(g, x.shape)` is also the way back of `squeeze`, which drops axes of length 1, and of
-        `expand_dims`, which adds one.""",
+    explained="""Each entry goes to one place, with the slope 1, so its gradient is the g of that place: for the n-th of x the n-th of g,
+        for row k of x row k of g, for row k of y row `len(x) + k`.""",
     why="An op that only moves entries needs no arithmetic on the way back: only the places.",
     planted=[*(((wrong, lambda g, z, x, axes: g.T, lambda g, z, x, y, axis, starts: g[:len(x)],
                  lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _RESHAPE),
@@ -313,16 +344,20 @@ def back(answer):
     for rule, name, args, right, hints in zip(answer, ("reshape_x", "transpose_x", "join_x", "join_y"), [
             (g, x.reshape(3, 2), x, (3, 2)), (g, x.T, x, None), (joined, z, x, y, 0, [0, 2, 3]), (joined, z, x, y, 0, [0, 2, 3])],
             [np.array([[1.0, 2, 3], [4, 5, 6]]), np.array([[1.0, 3, 5], [2, 4, 6]]), joined[:2], joined[2:]],
-            [_RESHAPE, _TRANSPOSE, _JOIN_X, _JOIN_Y]):
+            [_RESHAPE, _TRANSPOSE, _JOIN_X, _JOIN_Y], strict=True):
         shapes = "x of shape (2, 3)" + (" and y of shape (1, 3)" if name.startswith("join") else "")
         expect_call(rule, *args, gives=right, hints=hints, tried=f"{name}, with g = {brief(args[0])}, {shapes}")
-    g, line = np.random.default_rng(0).normal(size=(5, 2)).round(2), np.arange(4.0)
-    x, y = np.ones((1, 2)), np.ones((4, 2))
+    rng = np.random.default_rng(0)
+    g, line = rng.normal(size=(5, 2)).round(2), rng.normal(size=4).round(2)
     expect_call(answer[0], line, line, np.ones((2, 2)), (4,), gives=line.reshape(2, 2), hints=_RESHAPE,
                 tried=f"reshape_x, with g = {brief(line)}, x of shape (2, 2)")
-    for rule, name, right, hints in zip(answer[2:], ("join_x", "join_y"), (g[:1], g[1:]), (_JOIN_X, _JOIN_Y)):
-        expect_call(rule, g, np.ones((5, 2)), x, y, 0, [0, 1, 5], gives=right, hints=hints,
-                    tried=f"{name}, with g of shape (5, 2), x of shape (1, 2) and y of shape (4, 2)")
+    expect_call(answer[1], g, np.ones((5, 2)), np.ones((2, 5)), None, gives=g.T, hints=_TRANSPOSE,
+                tried=f"transpose_x, with g = {brief(g)}, x of shape (2, 5)")
+    for n in (1, 3):
+        x, y = np.ones((n, 2)), np.ones((5 - n, 2))
+        for rule, name, right, hints in zip(answer[2:], ("join_x", "join_y"), (g[:n], g[n:]), (_JOIN_X, _JOIN_Y)):
+            expect_call(rule, g, np.ones((5, 2)), x, y, 0, [0, n, 5], gives=right, hints=hints,
+                        tried=f"{name}, with g of shape (5, 2), x of shape {x.shape} and y of shape {y.shape}")
 
 
 # --- Indices ----------------------------------------------------------------------------------------------------------------
@@ -375,6 +410,13 @@ def _none(g, index, shape):
     return np.add.at(np.zeros(shape), index, g)
 
 
+def _whole(g, index, shape):
+    out = np.zeros(shape, int)
+    for k, row in enumerate(index):
+        out[row] += g[k].astype(int)
+    return out
+
+
 def _ones(g, index, shape):
     return scattered(np.ones_like(g), index, shape)
 
@@ -416,14 +458,20 @@ def _in_the_mean(g, index, shape):
         (lambda g, index, shape: scattered(g, index, g.shape),
          "out is to have the shape of x, which is passed as shape. (np.bincount ends with the largest index.)"),
         (_in_the_mean, "What meets in one place is added, and no mean is taken."),
+        (_whole, "Whole numbers came back, the rest is cut off: is out an array of integers? np.zeros(shape) is of floats."),
+        (lambda g, index, shape: scattered(np.abs(g), index, shape), "The signs are lost: what arrives is added as it is."),
+        (lambda g, index, shape: scattered(g, sorted(index), shape), "g[k] is for entry index[k], in the order of index: do not sort it."),
+        (lambda g, index, shape: scattered(g, list(dict.fromkeys(index)), shape), "Each place once? What was read twice is paid twice."),
+        (lambda g, index, shape: np.zeros(shape), "Only zeros: nothing was added into this array. Add into out, and return that one."),
         (_ones, "g is missing: those are the numbers of times that each entry was read."),
         (lambda g, index, shape: np.bincount(index, g, shape[0]), "Right for one axis. If x has two, a row of g goes to a row of x.")],
     planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter")])
 def scatter(answer):
     if is_stub(answer):
         raise NotYet
-    for g, index, shape in [(np.array([100.0, 20, 3]), [0, 2, 0], (3,)), (np.array([1.0, 2]), [1, 1], (4,)),
-                            (np.array([[1.0, 2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2))]:
+    for g, index, shape in [(np.array([100.0, 20, 3]), [0, 2, 0], (3,)), (np.array([1.5, -2.25]), [1, 1], (4,)),
+                            (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2)), (np.array([0.5, -0.5, 4]), [2, 0, 1], (3,)),
+                            (np.array([[-1.5, 2]] * 5), [1, 3, 1, 1, 0], (4, 2))]:
         tried = f"scatter(g, index, shape), with g = {brief(g)}, index = {index}, shape = {shape}"
         try:
             expect_call(answer, g, index, shape, gives=scattered(g, index, shape), tried=tried, hints=scatter.mistakes)
