@@ -44,7 +44,15 @@ becomes the cells question, stub, check and hints. Run it again after every chan
 - `mistakes`: pairs (wrong answer, hint), the wrong answer a value or a function like the learner's. Each is used twice: whoever
   answers the same gets that hint, and the tests see to it. mistakes.py holds those that many exercises share. Beside pairs there may be
   recognisers, hint(got, expected) -> sentence or None: `times(c, sentence)`, `without(g, sentence)`, or one of yours.
-- `planted`: further wrong answers, each with a piece of what the verdict must say. Four of both kinds are the least.
+- `edit(old, new, hint)` among the mistakes is a wrong answer as learners type it: the solution with a slip in it. Several places at
+  once: `edit(old, new, old, new, hint)`. An old text that does not stand exactly once in the solution is an error that says so.
+  Of an answer in several parts, `central.mistakes_in(0)` are the hints for the first.
+- `planted`: further wrong answers, edits among them, each with a piece of what the verdict must say. Four of both kinds are the least.
+- `also_right`: right answers in other styles (loops, einsum, a library function, other algebra), each the text of a stub cell, one
+  expression, or an edit without a hint. The tests run each through the check, which has to say right; and, where the notebook goes on
+  with `yours_or_ours`, through all cells that follow.
+- `names=lambda: {"train": train}`: what the solution uses of the notebook, where edits and other styles are run: they find np, ag, the
+  names of the module, and what the solutions of the lesson's earlier exercises define.
 - Recognised without a word of yours: nothing returned, printed instead, another shape (a broadcast axis, a lost axis, transposed), swapped
   parts of a tuple, exactly double, half or negative, degrees, base of a logarithm, a constant factor or addend, cut off to whole numbers,
   and the common errors of Python.
@@ -56,11 +64,18 @@ becomes the cells question, stub, check and hints. Run it again after every chan
 '''
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from inspect import cleandoc
+from itertools import takewhile
 from pathlib import Path
 
+import numpy as np
+
+import autograd_lib
+
 from ..source import has_blank, is_stub
+from .answers import as_cell, defined, edit
 from .compare import expect, expect_call, expect_untouched, returned, times, waits, without
 from .probes import expect_engine, expect_rule, of_engine, of_rule
 from .verdict import NotYet, Verdict, Wrong, brief, formula, likely, shortened
@@ -71,7 +86,7 @@ EXERCISES = {}      # name -> Exercise
 
 @dataclass
 class Exercise:
-    """All about one exercise. Texts are Markdown; `stub` and `solution` are code."""
+    """All about one exercise. Texts are Markdown; `stub`, `solution` and `also_right` are code."""
     name: str
     check: object
     minutes: int
@@ -82,20 +97,58 @@ class Exercise:
     solution: str
     explained: str
     why: str
-    mistakes: list
+    listed: list
     planted: list
+    also_right: list
+    names: object
+
+    @cached_property
+    def mistakes(self):
+        """[(wrong answer, hint) or a recogniser, …], every edit run."""
+        return self._run(self.listed)
+
+    def mistakes_in(self, part):
+        """The same pairs for one part of an answer in several: [(part of the wrong answer, hint), …]."""
+        return [(wrong[part], hint) for wrong, hint in filter(lambda one: isinstance(one, tuple), self.mistakes)]
 
     def wrong_answers(self):
         """[(answer, a piece of the verdict that it must get), …]: every planted wrong answer."""
-        return [*(pair for pair in self.mistakes if isinstance(pair, tuple)), *self.planted]
+        return [*(pair for pair in self.mistakes if isinstance(pair, tuple)), *self._run(self.planted)]
+
+    def answer(self, code):
+        """The answer that a stub cell with this code gives, beside what the lesson defined before it."""
+        scope = dict(self._scope)
+        exec(code, scope)
+        return eval(defined(self.stub), scope)
+
+    def _run(self, pairs):
+        return [(self.answer(one.applied(self.solution)), one.hint) if isinstance(one, edit) else one for one in pairs]
+
+    @cached_property
+    def _scope(self):
+        """The names that code of this exercise finds: np, ag, the module's, those of `names`, and the solutions before this one."""
+        scope = {"np": np, "ag": autograd_lib, **self.check.__globals__}
+        for one in takewhile(lambda one: one is not self, EXERCISES.values()):
+            if one.name[:2] == self.name[:2]:
+                scope.update(one.names())
+                exec(one.solution, scope)
+        scope.update(self.names())
+        return scope
 
 
-def exercise(name, *, minutes, difficulty, question, stub, hints, solution, why, explained="", mistakes=(), planted=()):
+def exercise(name, *, minutes, difficulty, question, stub, hints, solution, why, explained="", mistakes=(), planted=(), also_right=(),
+             names=dict):
     """Registers the decorated function as the check of exercise `name`, and gives back the Exercise."""
+    stub, solution = cleandoc(stub), cleandoc(solution)
+    for one in [*mistakes, *planted]:
+        if isinstance(one, edit):
+            one.applied(solution)
+    others = [one.applied(solution) if isinstance(one, edit) else as_cell(cleandoc(one), stub) for one in also_right]
+
     def register(check):
         staged = [_text(hint) if isinstance(hint, str) else (hint[0], _text(hint[1])) for hint in hints]
-        EXERCISES[name] = Exercise(name, check, minutes, difficulty, _text(question), cleandoc(stub), staged, cleandoc(solution),
-                                   _text(explained), why, list(mistakes), list(planted))
+        EXERCISES[name] = Exercise(name, check, minutes, difficulty, _text(question), stub, staged, solution,
+                                   _text(explained), why, list(mistakes), list(planted), others, names)
         return EXERCISES[name]
     return register
 
@@ -114,7 +167,7 @@ def check(name, answer):
     if name not in EXERCISES:
         return Verdict("wrong", ("hint", f"There is no exercise {name!r}: write the name as it is in the question."))
     try:
-        if waits(answer):
+        if waits(answer) or any(answer is ours for ours in OURS):
             raise NotYet
         EXERCISES[name].check(answer)
     except NotYet:
@@ -131,6 +184,9 @@ def check(name, answer):
     return Verdict("right", ("", EXERCISES[name].why))
 
 
+OURS = []       # what yours_or_ours gave in place of answers: where its cell runs twice, that is no answer of the learner's
+
+
 def yours_or_ours(name, answer, **names):
     """The learner's answer to an exercise if its check says right, else that of the solution, so that the lesson can go on.
 
@@ -142,7 +198,8 @@ def yours_or_ours(name, answer, **names):
         return answer
     print(f"{called}: not right yet; ours is used from here on.")
     exec(EXERCISES[name].solution, names)
-    return names[called]
+    OURS.append(names[called])
+    return OURS[-1]
 
 
 def registered():

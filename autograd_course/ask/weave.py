@@ -6,12 +6,12 @@ Markdown cell before the one that calls `predict("NN.name")`, those of the openi
 writes above a question, in its own cell, stays.
 A stub cell in which somebody has worked is left alone, unless --force is given. --check changes nothing and says what differs.
 """
-import ast
 import json
 import re
 from pathlib import Path
 
 from . import EXERCISES, registered
+from .answers import defined
 from .texts import PREDICTIONS, RECALL
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -27,18 +27,11 @@ def texts(exercise):
     """{part: the source of its cell}"""
     minutes = f"{exercise.minutes} minute{'s' * (exercise.minutes > 1)}"
     return {"question": quoted(f"**Exercise** ({minutes}, {exercise.difficulty}). {exercise.question}"), "stub": exercise.stub,
-            "check": f'check("{exercise.name}", {answer(exercise.stub)})', "hints": hints(exercise)}
+            "check": f'check("{exercise.name}", {defined(exercise.stub)})', "hints": hints(exercise)}
 
 
 def quoted(text):
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
-
-
-def answer(stub):
-    """What the learner's cell defines where the stub has its `...`: "two_knobs", or "(from_left, from_right)"."""
-    names = [line.name if hasattr(line, "name") else line.targets[0].id for line in ast.parse(stub).body
-             if any(isinstance(part, ast.Constant) and part.value is ... for part in ast.walk(line))]
-    return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
 
 def hints(exercise):

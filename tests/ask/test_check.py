@@ -29,6 +29,7 @@ def twice(x):
 def samples(monkeypatch):
     """Exercises of our own, gone again after each test."""
     monkeypatch.setattr(exercises, "EXERCISES", dict(exercises.EXERCISES))
+    monkeypatch.setattr(exercises, "OURS", [])
 
     @sample("99.slope", why="It is a slope.")
     def slope(answer):
@@ -233,6 +234,19 @@ def test_only_right_is_kept(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
     check("99.slope", lambda x: 2 * x)
     assert json.loads((tmp_path / "progress.json").read_text(encoding="utf-8"))["exercises"] == ["99.slope"]
+
+
+def test_ours_is_not_taken_for_the_learners(capsys):
+    @sample("99.ours", solution="\ndef ours(x):\n    return 2 * x")
+    def ours(answer):
+        expect_call(answer, 3.0, gives=6.0)
+    given = exercises.yours_or_ours("99.ours", lambda x: 5)
+    assert given(4) == 8 and exercises.yours_or_ours("99.ours", given)(4) == 8, "its cell, run twice"
+    assert check("99.ours", given).status == "not yet" and "yours" not in capsys.readouterr().out.replace("not right yet; ours", "")
+
+    def mine(x):
+        return x + x
+    assert exercises.yours_or_ours("99.ours", mine) is mine and "your ours is used" in capsys.readouterr().out
 
 
 def test_right_where_nothing_can_be_kept(tmp_path, monkeypatch):

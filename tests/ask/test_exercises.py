@@ -3,13 +3,15 @@ import ast
 import json
 import shutil
 import subprocess
+from itertools import zip_longest
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from autograd_course.ask import EXERCISES, check, registered, weave
+from autograd_course.ask import EXERCISES, check, edit, registered, weave
+from autograd_course.ask.answers import defined
 from autograd_course.ask.texts import Question
 
 NOTEBOOKS = sorted(weave.NOTEBOOKS.glob("[0-9]*.ipynb"))
@@ -34,6 +36,13 @@ def test_planted_answer_is_caught(name, i, record_property):
     assert first.status == "wrong", first
     assert piece in repr(first)
     assert repr(first) == repr(second)
+
+
+@pytest.mark.parametrize("name, i", [(name, i) for name in NAMES for i in range(len(EXERCISES[name].also_right) + 1)])
+def test_the_solution_and_every_other_style_is_right(name, i):
+    exercise = EXERCISES[name]
+    verdict = check(name, exercise.answer([exercise.solution, *exercise.also_right][i]))
+    assert verdict.status == "right", verdict
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -66,33 +75,100 @@ def test_a_stub_waits_until_its_last_blank_is_filled(name):
     for code in [stub, *blanks(stub)]:
         scope = {}
         exec(code, scope)
-        assert check(name, eval(weave.answer(stub), scope)).status == "not yet", code
+        assert check(name, eval(defined(stub), scope)).status == "not yet", code
+
+
+def test_an_edit_is_the_solution_with_a_slip():
+    exercise = sample(solution="\n    left = 1 + x\n    right = 2 * x", names=lambda: {"x": 5}, planted=[edit("2", "3", "got")],
+                      mistakes=[edit("1", "2", "2", "1", "Swapped?"), edit("+ x", "- x", "A sign.")],
+                      also_right=["(6, 10)", edit("1 + x", "x + 1"), "a = x\nleft, right = a + 1, a + a"])
+    assert exercise.wrong_answers() == [((7, 5), "Swapped?"), ((-4, 10), "A sign."), ((6, 15), "got")]
+    assert exercise.mistakes_in(1) == [(5, "Swapped?"), (10, "A sign.")]
+    assert [exercise.answer(code) for code in exercise.also_right] == [(6, 10)] * 3
+    for old, said in [("x", "'x' stands 2 times"), ("y", "'y' stands 0 times"), ("left = 1 + x", "overlap")]:
+        with pytest.raises(ValueError, match=said):
+            sample(solution=exercise.solution, mistakes=[edit("1 + x", "x", old, "", "!")])
 
 
 # ---------------------------------------------------------------- in their notebooks
 
-def run(path, folder, solved):
-    """{exercise: the first line of its verdict} after all cells of a copy were run; an error in a cell raises."""
-    shutil.copytree(weave.NOTEBOOKS, folder, ignore=shutil.ignore_patterns("progress*", ".*"))
-    notebook = nbformat.read(path, as_version=4)
-    cells = {cell.id: cell for cell in notebook.cells}
-    for name in of_lesson(path):
-        cells[f"{weave.stem(name)}-stub"].source = EXERCISES[name].solution if solved else EXERCISES[name].stub
-    NotebookClient(notebook, timeout=120, record_timing=False, resources={"metadata": {"path": str(folder)}}).execute()
-    shown = {name: cells[f"{weave.stem(name)}-check"].outputs for name in of_lesson(path)}
-    return {name: outputs[-1]["data"]["text/plain"].splitlines()[0] for name, outputs in shown.items()}
+class Run:
+    """A copy of a notebook, every cell run with `code(exercise)` in the stubs, and kept open; an error in a cell raises."""
+
+    def __init__(self, path, folder, code):
+        shutil.copytree(weave.NOTEBOOKS, folder, ignore=shutil.ignore_patterns("progress*", ".*"))
+        self.notebook = nbformat.read(path, as_version=4)
+        self.cells = {cell.id: cell for cell in self.notebook.cells}
+        for name in of_lesson(path):
+            self.cells[f"{weave.stem(name)}-stub"].source = code(EXERCISES[name])
+        self.client = NotebookClient(self.notebook, timeout=120, record_timing=False, resources={"metadata": {"path": str(folder)}})
+
+    def __enter__(self):
+        self.kernel = self.client.setup_kernel()
+        self.kernel.__enter__()
+        self.run(self.notebook.cells)
+        return self
+
+    def __exit__(self, *error):
+        self.kernel.__exit__(*error)
+
+    def run(self, cells):
+        for cell in cells:
+            self.client.execute_cell(cell, self.notebook.cells.index(cell))
+
+    def verdicts(self, names):
+        """{exercise: the first line of its verdict}"""
+        shown = {name: self.cells[f"{weave.stem(name)}-check"].outputs for name in names}
+        return {name: outputs[-1]["data"]["text/plain"].splitlines()[0] for name, outputs in shown.items()}
+
+    def users(self, cells):
+        """Those of the code cells that depend on the given ones: that use a name that these, or other users, define or change."""
+        used, found = set(), []
+        for cell in self.notebook.cells:
+            tree = ast.parse(cell.source if cell.cell_type == "code" else "")
+            names = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
+            if cell in cells or used & names:
+                found.append(cell)
+                used |= {name for part in ast.walk(tree) if (name := changed(part))}
+        return found
+
+
+def changed(part):
+    """The name that a piece of a syntax tree defines or changes: `f` of `def f`, `x` of `x = 1`, `x[0] = 1` and `x.data = 1`."""
+    if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
+        return part.name
+    if not isinstance(getattr(part, "ctx", None), ast.Store):
+        return None
+    while isinstance(part, (ast.Attribute, ast.Subscript, ast.Starred)):
+        part = part.value
+    return getattr(part, "id", None)
 
 
 @EVERY_NOTEBOOK
 def test_untouched_notebook_says_not_yet(path, tmp_path):
-    assert run(path, tmp_path / "course", solved=False) == dict.fromkeys(of_lesson(path), "not yet")
+    with Run(path, tmp_path / "course", lambda exercise: exercise.stub) as untouched:
+        assert untouched.verdicts(of_lesson(path)) == dict.fromkeys(of_lesson(path), "not yet")
     assert not (tmp_path / "course/progress.json").exists(), "nothing was done, so nothing is kept"
 
 
 @EVERY_NOTEBOOK
 def test_solved_notebook_says_right(path, tmp_path):
-    assert run(path, tmp_path / "course", solved=True) == dict.fromkeys(of_lesson(path), "right")
-    assert sorted(json.loads((tmp_path / "course/progress.json").read_text(encoding="utf-8"))["exercises"]) == sorted(of_lesson(path))
+    """With the solutions; then, in the same kernel, with every other style of an exercise on whose answer the lesson builds."""
+    names = of_lesson(path)
+    with Run(path, tmp_path / "course", lambda exercise: exercise.solution) as solved:
+        assert solved.verdicts(names) == dict.fromkeys(names, "right")
+        built_on = {name: cell for name in names for cell in solved.notebook.cells if f'yours_or_ours("{name}"' in cell.source}
+        for styles in zip_longest(*(EXERCISES[name].also_right for name in built_on)):
+            stubs = []
+            for name, code in zip(built_on, styles):
+                if code:
+                    stubs.append(solved.cells[f"{weave.stem(name)}-stub"])
+                    stubs[-1].source = code
+            users = solved.users(stubs)
+            assert all(built_on[name] in users for name, code in zip(built_on, styles) if code)
+            solved.run(users)
+            assert solved.verdicts(names) == dict.fromkeys(names, "right"), styles
+    assert sorted(json.loads((tmp_path / "course/progress.json").read_text(encoding="utf-8"))["exercises"]) == sorted(names)
 
 
 def test_in_a_notebook_an_error_shows_the_learners_cells_and_lines(tmp_path):
@@ -157,7 +233,7 @@ def sample(**changed):
     try:
         return exercise("99.two_sides", **told | changed)(lambda answer: None)
     finally:
-        EXERCISES.pop("99.two_sides")
+        EXERCISES.pop("99.two_sides", None)
 
 
 def store(folder, cells):

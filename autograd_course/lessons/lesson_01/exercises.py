@@ -119,6 +119,7 @@ def _alone(got, expected):
 
 @exercise(
     "01.kink", minutes=2, difficulty="easy",
+    names=lambda: {"forward": lambda f, x, h: (f(x + h) - f(x)) / h},
     question="""
         What is the slope of $|x|$ (in Python: `abs`) at 0, from the left alone and from the right alone? Work it out, or measure it with
         `forward`: a step may be negative.""",
@@ -209,6 +210,7 @@ def _descent(sign=-1, measured=lambda f, x: central_difference(f, x), at="last",
 
 @exercise(
     "01.descend", minutes=10, difficulty="medium",
+    names=lambda: {"central": central_difference},
     question="""
         Now all the steps, on any curve. `descend(f, x, rate, steps)` starts at x and takes that many steps. It returns the list of all
         positions, the start included. Measure the slope with `central` and a step of 1e-5. `descend(bowl, 0.0, 0.3, 1)` returns

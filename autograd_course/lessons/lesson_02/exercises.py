@@ -94,6 +94,7 @@ def _knobs(combine):
 
 @exercise(
     "02.two_knobs", minutes=6, difficulty="optional",
+    names=lambda: {"central": central_difference},
     question="""
         Write `two_knobs(f, x, y, dx, dy)`: the *predicted* change, for any f of two inputs. Measure the two slopes at (x, y) with
         `central`, each with the other knob held still.""",

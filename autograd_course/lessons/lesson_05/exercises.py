@@ -102,6 +102,7 @@ def _product(local, data=lambda x, y: x.data * y.data, inputs=lambda x, y: (x, y
 
 @exercise(
     "05.multiply", minutes=3, difficulty="easy",
+    names=lambda: {"Value": _Value},
     question="""
         Write `multiply(x, y)` in the form of `add`: one new Value, made from its number, its two inputs, and a local gradient for each of
         them, in the same order.""",

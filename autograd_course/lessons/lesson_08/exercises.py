@@ -465,7 +465,15 @@ def _in_the_mean(g, index, shape):
         (lambda g, index, shape: np.zeros(shape), "Only zeros: nothing was added into this array. Add into out, and return that one."),
         (_ones, "g is missing: those are the numbers of times that each entry was read."),
         (lambda g, index, shape: np.bincount(index, g, shape[0]), "Right for one axis. If x has two, a row of g goes to a row of x.")],
-    planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter")])
+    planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter")],
+    also_right=[
+        """
+        def scatter(g, index, shape):
+            out = np.zeros(shape)
+            for k, row in enumerate(index):
+                out[row] += g[k]
+            return out""",
+        "lambda g, index, shape: np.array([sum((a for a, k in zip(g, index) if k == row), 0 * g[0]) for row in range(shape[0])])"])
 def scatter(answer):
     if is_stub(answer):
         raise NotYet

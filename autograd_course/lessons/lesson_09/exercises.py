@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, exercise, expect, expect_call, expect_rule, has_blank, is_stub, returned
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_call, expect_rule, has_blank, is_stub, returned
 from ...ask.texts import Question, card, prediction, recall
 from .array_ward import PATIENTS, A, Array, B, b, examine, x
 
@@ -56,25 +56,6 @@ TALL = tuple(np.random.default_rng(0).integers(-4, 5, shape).astype(float) for s
 
 # --- From the indices -----------------------------------------------------------------------------------------------------------
 
-def _loops(to_a, to_b):
-    """from_indices with these two lines."""
-    def from_indices(g, A, B):
-        grad_A, grad_B = np.zeros(A.shape), np.zeros(B.shape)
-        for i, j, k in np.ndindex(*g.shape, A.shape[1]):
-            grad_A[i, k] += to_a(g, A, B, i, j, k)
-            grad_B[k, j] += to_b(g, A, B, i, j, k)
-        return grad_A, grad_B
-    return from_indices
-
-
-def _to_a(g, A, B, i, j, k):
-    return g[i, j] * B[k, j]
-
-
-def _to_b(g, A, B, i, j, k):
-    return g[i, j] * A[i, k]
-
-
 MISPLACED = "An index stands where another belongs. In this product it is A[i, k], B[k, j], and g[i, j]."
 
 
@@ -104,27 +85,31 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
     explained="A[i, k] is in four of the products, one for each j; B[k, j] in two, one for each i. Over all of them you add.",
     why="24 small products, each with the rule of lesson 03. The rest of today is to say the same in one line.",
     mistakes=[
-        (_loops(lambda g, A, B, i, j, k: B[k, j], lambda g, A, B, i, j, k: A[i, k]),
-         "g is missing: multiply by what arrives at Z[i, j]."),
-        (_loops(lambda g, A, B, i, j, k: g[i, j] * A[i, k], lambda g, A, B, i, j, k: g[i, j] * B[k, j]),
-         "Are the two blanks swapped? In a product each slot gets the other factor, not its own."),
-        (_loops(lambda g, A, B, i, j, k: g[i, j], lambda g, A, B, i, j, k: g[i, j]),
-         "That is the rule of a sum. Here two numbers are multiplied."),
-        (_loops(_to_a, lambda g, A, B, i, j, k: g[i, j] * A[k, i]), MISPLACED),
-        (_loops(lambda g, A, B, i, j, k: g[i, j] * B[j, k], _to_b), MISPLACED),
-        (_loops(_to_a, lambda g, A, B, i, j, k: g[i, j] * A[i, j]), MISPLACED),
-        (_loops(_to_a, lambda g, A, B, i, j, k: g[k, j] * A[i, k]), MISPLACED),
-        (_loops(lambda g, A, B, i, j, k: g[i, k] * B[k, j], _to_b), "What arrives at this product is the gradient of Z[i, j]."),
-        (_loops(lambda g, A, B, i, j, k: g * B[k, j], lambda g, A, B, i, j, k: g * A[i, k]),
-         "A whole array was to go into one entry. This product was added into one entry of Z: what arrives is g[i, j]."),
-        (_loops(*[lambda g, A, B, i, j, k: g[i, j] * A[i, k] * B[k, j]] * 2),
-         "Both factors are there. What goes to one is g times the other alone."),
-        (_loops(*[lambda g, A, B, i, j, k: A[i, k] * B[k, j]] * 2),
-         "That is the product itself. What goes to one factor is g[i, j] times the other."),
-        (_loops(_to_a, lambda g, A, B, i, j, k: A[i, k]), "grad_A is right. In the line of grad_B the g is missing."),
-        (_loops(lambda g, A, B, i, j, k: (g @ B.T)[i, k], lambda g, A, B, i, j, k: (A.T @ g)[k, j]),
-         "That is the finished sum, and the loop adds it once more each time round. Send what this one product sends.")],
-    planted=[(lambda g, A, B: (g @ B.T, g.T @ A), "Number 2 of 2"), (lambda g, A, B: g @ B.T, "2 values were expected")])
+        edit("g[i, j] * B[k, j]", "B[k, j]", "g[i, j] * A[i, k]", "A[i, k]", "g is missing: multiply by what arrives at Z[i, j]."),
+        edit("* B[k, j]", "* A[i, k]", "* A[i, k]", "* B[k, j]",
+             "Are the two blanks swapped? In a product each slot gets the other factor, not its own."),
+        edit(" * B[k, j]", "", " * A[i, k]", "", "That is the rule of a sum. Here two numbers are multiplied."),
+        edit("* A[i, k]", "* A[k, i]", MISPLACED),
+        edit("* B[k, j]", "* B[j, k]", MISPLACED),
+        edit("* A[i, k]", "* A[i, j]", MISPLACED),
+        edit("g[i, j] * A", "g[k, j] * A", MISPLACED),
+        edit("g[i, j] * B", "g[i, k] * B", "What arrives at this product is the gradient of Z[i, j]."),
+        edit("g[i, j] * B", "g * B", "g[i, j] * A", "g * A",
+             "A whole array was to go into one entry. This product was added into one entry of Z: what arrives is g[i, j]."),
+        edit("g[i, j] * B", "g[i, j] * A[i, k] * B", "* A[i, k]", "* A[i, k] * B[k, j]",
+             "Both factors are there. What goes to one is g times the other alone."),
+        edit("g[i, j] * B", "A[i, k] * B", "g[i, j] * A[i, k]", "A[i, k] * B[k, j]",
+             "That is the product itself. What goes to one factor is g[i, j] times the other."),
+        edit("g[i, j] * A", "A", "grad_A is right. In the line of grad_B the g is missing."),
+        edit("g[i, j] * B[k, j]", "(g @ B.T)[i, k]", "g[i, j] * A[i, k]", "(A.T @ g)[k, j]",
+             "That is the finished sum, and the loop adds it once more each time round. Send what this one product sends.")],
+    planted=[(lambda g, A, B: (g @ B.T, g.T @ A), "Number 2 of 2"), (lambda g, A, B: g @ B.T, "2 values were expected")],
+    also_right=[
+        edit("g[i, j] * B[k, j]", "g[i][j] * B[k][j]", "g[i, j] * A[i, k]", "A[i, k] * g[i, j]"),
+        """
+        def from_indices(g, A, B):
+            return np.einsum("ij,kj->ik", g, B), np.einsum("ij,ik->kj", g, A)""",
+        "lambda g, A, B: [g @ B.T, A.T @ g]"])
 def indices(answer):
     if has_blank(answer):
         raise NotYet

@@ -378,6 +378,8 @@ RAISING = [      # mistakes that end in an error, and what to say to it
 
 @exercise(
     "12.curve", minutes=8, difficulty="medium",
+    names=lambda: dict(zip(("images", "labels", "test_images", "test_labels"), digits()), accuracy=_share,
+                       train=lambda model, images, labels, epochs: _fitted(images, labels, model)),
     question="""
         Write `held_out_accuracy(n)`: make `nn.MLP([64, 32, 10], rng=0)`, `train` it on the
         **first n** training scans for `40_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (Fewer

@@ -237,6 +237,7 @@ WRONG_FOLD = [
 
 @exercise(
     "14.fold", minutes=2, difficulty="easy",
+    names=lambda: {"fold": ag.fold, "unfold": ag.unfold},
     question="""
         Write both rules, without arithmetic: of `unfold(x, kernel_size, stride, padding)`, and of
         `fold(x, output_size, kernel_size, stride, padding)`, where `output_size` is (H, W), the last two of the image's shape.""",
@@ -324,6 +325,7 @@ WRONG_Y = [
 
 @exercise(
     "14.fast", minutes=3, difficulty="medium",
+    names=lambda: {"as_rows": _as_rows, "as_columns": _as_columns, "as_kernels": _as_kernels},
     question="""
         Both rules of Z = X @ Y, with one blank each; behind it stands the shape that has to come out. G is g in this layout. All N
         images share the kernels (lesson 09, batches).""",

@@ -1,0 +1,42 @@
+"""Answers written as the code of a stub cell: the solution, the solution with a slip in it, a right answer in another style."""
+import ast
+import re
+
+
+class edit:
+    """A wrong answer: the exercise's solution with `old` replaced by `new`, and the hint that it deserves.
+
+        edit("B[k, j]", "B[j, k]", "An index stands where another belongs.")
+        edit("g * y", "g * x", "g * x", "g * y", "Are the two swapped?")        # several places at once, the hint last
+        edit("g @ y.mT", "np.matmul(g, y.mT)")                                   # no hint: for `also_right`
+
+    Each old text occurs once in the solution: ValueError, when the exercise is declared, if it does not.
+    """
+
+    def __init__(self, *texts):
+        *texts, self.hint = texts if len(texts) % 2 else [*texts, ""]
+        self.changes = dict(zip(texts[::2], texts[1::2]))
+
+    def applied(self, solution):
+        """The solution's text, changed."""
+        for old in self.changes:
+            if solution.count(old) != 1:
+                raise ValueError(f"edit: {old!r} stands {solution.count(old)} times in the solution, and has to stand there once:\n"
+                                 f"{solution}")
+        changed, count = re.subn("|".join(map(re.escape, self.changes)), lambda found: self.changes[found[0]], solution)
+        if count < len(self.changes):
+            raise ValueError(f"edit: the old texts {list(self.changes)} overlap in the solution.")
+        return changed
+
+
+def defined(stub):
+    """What the learner's cell defines where the stub has its `...`: "two_knobs", or "(from_left, from_right)"."""
+    names = [line.name if hasattr(line, "name") else line.targets[0].id for line in ast.parse(stub).body
+             if any(isinstance(part, ast.Constant) and part.value is ... for part in ast.walk(line))]
+    return names[0] if len(names) == 1 else f"({', '.join(names)})"
+
+
+def as_cell(code, stub):
+    """A stub cell's code: `code` itself, or, if that is one expression, the assignment of it to what the stub defines."""
+    body = ast.parse(code).body
+    return f"{defined(stub)} = {code}" if len(body) == 1 and isinstance(body[0], ast.Expr) else code
