@@ -8,8 +8,12 @@ from . import ops
 from .tape import Primitive, Tensor, plain
 
 
-def _reflected(row):
-    return lambda self, other: row(other, self)
+def _method(f):
+    return f.method if isinstance(f, Primitive) else f
+
+
+def _reflected(f):
+    return lambda self, other: f(other, self)
 
 
 def _compare(ufunc):
@@ -113,16 +117,15 @@ def _iter(self):
     return (self[i] for i in range(len(self)))
 
 
-for name, row in _OPERATORS.items():
-    setattr(Tensor, f"__{name}__", row.method)
-    setattr(Tensor, f"__r{name}__", _reflected(row.method))
+for name, f in _OPERATORS.items():
+    setattr(Tensor, f"__{name}__", _method(f))
+    setattr(Tensor, f"__r{name}__", _reflected(_method(f)))
     setattr(Tensor, f"__i{name}__", _in_place)
 for name in ("gt", "ge", "lt", "le", "eq", "ne"):
     setattr(Tensor, f"__{name}__", _compare(getattr(np, {"gt": "greater", "ge": "greater_equal", "lt": "less",
                                                          "le": "less_equal", "eq": "equal", "ne": "not_equal"}[name])))
 for name in _METHODS:
-    row = getattr(ops, name)
-    setattr(Tensor, name, row.method if isinstance(row, Primitive) else row)
+    setattr(Tensor, name, _method(getattr(ops, name)))
 Tensor.reshape = lambda self, *shape: ops.reshape(self, _shape_args(shape))
 Tensor.transpose = lambda self, *axes: ops.transpose(self, _shape_args(axes) if axes else None)
 Tensor.T = property(lambda self: ops.transpose(self))

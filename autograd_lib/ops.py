@@ -15,7 +15,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from .tape import Tensor, bilinear, elementwise, linear, primitive
+from .tape import Primitive, Tensor, as_array, bilinear, elementwise, linear, primitive
 
 # --- Lesson 03: arithmetic -------------------------------------------------------------------------------
 
@@ -229,33 +229,33 @@ _concatenate = linear(lambda *xs, axis, starts: np.concatenate(xs, axis),
 # --- Lesson 09: matrices ---------------------------------------------------------------------------------
 
 
-def _as_matrices(g, x, y):
-    """matmul's gradient and operands with the axes of length 1 that NumPy lends to 1-D operands."""
-    if y.ndim == 1:
-        y, g = np.expand_dims(y, -1), np.expand_dims(g, -1)
-    if x.ndim == 1:
-        x, g = np.expand_dims(x, 0), np.expand_dims(g, -2)
-    return g, x, y
-
-
-def _matmul_x(g, z, x, y):
-    if x.ndim == 1 or y.ndim == 1:
-        g, x, y = _as_matrices(g, x, y)
-    return g @ y.mT                        # ∂L/∂X = g·Yᵀ
-
-
-def _matmul_y(g, z, x, y):
-    vector = y.ndim == 1
-    if x.ndim == 1 or vector:
-        g, x, y = _as_matrices(g, x, y)
-    gy = x.mT @ g                          # ∂L/∂Y = Xᵀ·g
-    return np.squeeze(gy, -1) if vector else gy
-
-
-matmul = bilinear(operator.matmul,
-    _matmul_x,
-    _matmul_y,
+_matmul = bilinear(operator.matmul,
+    lambda g, z, x, y: g @ y.mT,           # ∂L/∂X = g·Yᵀ
+    lambda g, z, x, y: x.mT @ g,           # ∂L/∂Y = Xᵀ·g
     name="matmul")
+
+
+def matmul(x, y):
+    """The matrix product, as NumPy's `@`: (…, n, k) and (…, k, m) give (…, n, m); a 1-D operand is lent an axis of length 1.
+
+    A stack of matrices times one matrix is computed as one product, of all their rows: so is its gradient then.
+    """
+    try:
+        x_ndim, y_ndim = x.ndim, y.ndim
+    except AttributeError:                     # a list or a number
+        return matmul(*[a if hasattr(a, "ndim") else as_array(a, f"matmul: argument {i}") for i, a in enumerate((x, y))])
+    if x_ndim == y_ndim == 2 or x_ndim > 2 < y_ndim:
+        return _matmul.method(x, y)
+    x_shape, y_shape = x.shape, y.shape
+    if not x_shape or not y_shape or x_shape[-1] != y_shape[-2:][0]:
+        return _matmul(x, y)                   # which says what does not fit
+    if y_ndim > 2:
+        if x_ndim == 1:
+            return squeeze(matmul(expand_dims(x, 0), y), -2)
+        return swapaxes(matmul(swapaxes(y, -1, -2), swapaxes(x, -1, -2)), -1, -2)      # Z = (Yᵀ·Xᵀ)ᵀ
+    rows = x if x_ndim == 2 else reshape(x, (math.prod(x_shape[:-1]), x_shape[-1]))
+    z = _matmul.method(rows, y if y_ndim == 2 else expand_dims(y, -1))
+    return reshape(z, x_shape[:-1] + y_shape[1:])
 
 # --- Lesson 10: choose and normalise ---------------------------------------------------------------------
 
@@ -471,3 +471,6 @@ def dot(x, y):
     others = y_shape[:-2] + y_shape[-1:]
     flat = reshape(transpose(y, axes), (y_shape[-2], math.prod(others)))
     return reshape(matmul(x, flat), x_shape[:-1] + others)
+
+
+ROWS = {row.name: row for row in list(globals().values()) if isinstance(row, Primitive)}

@@ -43,13 +43,22 @@ class Tensor:
     name : str, optional
         Shown by `repr` and in drawings.
 
+    Attributes
+    ----------
+    op, inputs, params : how it was made: the row, its arguments, its keywords; None, () and {} for a leaf
+    values : the inputs one level down, as the rules get them
+    needed : (argument, rule) pairs, of the arguments that want a gradient
+    order : its creation number, greater than that of all its inputs
+    replay : of the result of `checkpoint`, what computes and records it again; else None
+    level : 0, or the number of the transform that made it
+
     Raises
     ------
     TypeError
         If `data` is not numeric, is a Tensor already, or is to require a gradient and is not floating.
     """
 
-    # What an op's result does not set for itself:
+    # What an op's result does not set for itself. These are for reading:
     grad = None
     name = None
     op = None
@@ -57,9 +66,9 @@ class Tensor:
     params = MappingProxyType({})
     level = 0
     tangent = None
-    _values = ()  # the inputs one level down, as the rules get them
-    _needed = ()  # (argument, rule) for the arguments that want a gradient
-    _replay = None  # computes and records it again, if it was made by `checkpointed`
+    values = ()
+    needed = ()
+    replay = None
     parameter = False  # whether a gradient was ever asked for here: what a model learns, or would if it were not frozen
     _requires_grad = True
     _retain = False
@@ -70,7 +79,7 @@ class Tensor:
         self._data = as_array(data, "Tensor")[()]  # a single number as a NumPy scalar, which is quicker to work with
         self._requires_grad = False
         self.name = name
-        self._order = next(_clock)
+        self.order = next(_clock)
         if requires_grad:
             self.requires_grad = True
 
@@ -234,24 +243,24 @@ class Primitive:
         self.name = name or function.__name__
         self.__doc__ = doc
         self.__module__ = getattr(function if each else next(filter(None, rules), None), "__module__", None)
-        self._arity = None if each else len(rules)
-        self._rule = each or rules.__getitem__
-        self._keywords = self._read_keywords()
+        self.arity = None if each else len(rules)
+        self.rule = each or rules.__getitem__
+        self.letters, self.keywords = self._read_names()
         self.method = _quick(self)
 
-    def _read_keywords(self):
-        """What follows g, z and the inputs in the rules' own parameter lists, as the keys of a dict: they have an order."""
-        keywords = {}
-        for i in range(1 if self._arity is None else self._arity):
-            if rule := self._rule(i):
-                parameters = list(signature(rule).parameters.values())
-                if self._arity is None:
-                    return {p.name: None for p in parameters if p.kind is p.KEYWORD_ONLY}
-                if len(parameters) < 2 + self._arity:
-                    raise TypeError(f"{self.name}: rule {i} takes {len(parameters)} arguments, but {2 + self._arity} "
-                                    f"are passed: g, z and {self._arity} input{'s' * (self._arity > 1)}")
-                keywords = {p.name: None for p in parameters[2 + self._arity:]}
-        return keywords
+    def _read_names(self):
+        """What the rules call the inputs and the keywords, read off the parameters of the first there is."""
+        count = 1 if self.arity is None else self.arity
+        letters, keywords = (), ()
+        for i in reversed(range(count)):
+            if rule := self.rule(i):
+                parameters = list(signature(rule).parameters.values())[2:]
+                if len(parameters) < count:
+                    raise TypeError(f"{self.name}: rule {i} takes {2 + len(parameters)} arguments, but {2 + count} "
+                                    f"are passed: g, z and {count} input{'s' * (count > 1)}")
+                letters = tuple(str(p) if p.kind is p.VAR_POSITIONAL else p.name for p in parameters[:count])
+                keywords = tuple(p.name for p in parameters[count:])
+        return letters, keywords
 
     def __repr__(self):
         return f"<{self.kind} {self.name}>"
@@ -260,17 +269,17 @@ class Primitive:
         return self.name  # copied and pickled as functions are: the row of this name in its module
 
     def __call__(self, *args, **params):
-        if params or len(args) != self._arity:
+        if params or len(args) != self.arity:
             return self.record(args, params)
         return self.method(*args)
 
     def record(self, args, params):
         """Compute the result, and remember how if a gradient may be wanted: every call ends here or in `_quick`."""
-        if len(args) != self._arity and self._arity is not None:
+        if len(args) != self.arity and self.arity is not None:
             args, params = self._split(args, params)
-        if not params.keys() <= self._keywords.keys():
-            raise TypeError(f"{self.name}: {', '.join(params.keys() - self._keywords.keys())} is not supported; "
-                            f"the keywords are: {', '.join(self._keywords) or 'none'}")
+        if not params.keys() <= set(self.keywords):
+            raise TypeError(f"{self.name}: {', '.join(params.keys() - set(self.keywords))} is not supported; "
+                            f"the keywords are: {', '.join(self.keywords) or 'none'}")
         level = -1
         for a in args:
             if isinstance(a, Tensor):
@@ -295,7 +304,7 @@ class Primitive:
                 if isinstance(a, Tensor) and a.level == level:
                     if a.tangent is not None:
                         tangents[i] = a.tangent
-                    elif a._requires_grad and (rule := self._rule(i)):
+                    elif a._requires_grad and (rule := self.rule(i)):
                         needed.append((i, rule))
         if tangents:
             return dual(z, self._push(tangents, z, values, params), level)
@@ -306,15 +315,15 @@ class Primitive:
                     node._memory = a._memory = a._memory or [0]
         if needed:
             node._requires_grad = True
-            node.op, node.inputs, node.params, node._values, node._needed = self, tuple(args), params, values, needed
+            node.op, node.inputs, node.params, node.values, node.needed = self, tuple(args), params, values, needed
         return node
 
     def _split(self, args, params):
         """Keywords may be given by position, as in NumPy: sum(x, 0) is sum(x, axis=0)."""
-        extra = args[self._arity:]
-        if len(args) < self._arity or len(extra) > len(self._keywords):
-            raise TypeError(f"{self.name}: {self._arity} input{'s' * (self._arity > 1)} expected, got {len(args)} arguments")
-        return args[:self._arity], {**dict(zip(self._keywords, extra)), **params}
+        extra = args[self.arity:]
+        if len(args) < self.arity or len(extra) > len(self.keywords):
+            raise TypeError(f"{self.name}: {self.arity} input{'s' * (self.arity > 1)} expected, got {len(args)} arguments")
+        return args[:self.arity], {**dict(zip(self.keywords, extra)), **params}
 
     def _run(self, values, params):
         """The function on plain arrays; what NumPy complains of is said again with the op's name."""
@@ -369,7 +378,7 @@ def _quick(row):
         if z is a or type(z) not in _floats and not (type(z) is np.ndarray and z.base is None):  # of a view `record` takes note
             return record((x,), {})
         node.op, node.inputs, node.level = row, (x,), x.level
-        node._values, node._needed, node._order = (a,), plans[1], next(_clock)
+        node.values, node.needed, node.order = (a,), plans[1], next(_clock)
         return node
 
     def binary(x, y):
@@ -395,7 +404,7 @@ def _quick(row):
         if z is a or z is b or type(z) not in _floats and not (type(z) is np.ndarray and z.base is None):
             return record((x, y), {})
         node.op, node.inputs, node.level = row, (x, y), level
-        node._values, node._needed, node._order = (a, b), plans[needed], next(_clock)
+        node.values, node.needed, node.order = (a, b), plans[needed], next(_clock)
         return node
 
     rules = tuple(enumerate(row.rules))
@@ -449,55 +458,68 @@ def backward_pass(output, g):
     RuntimeError
         If the `.data` of an input or of a result was changed after it was used.
     """
-    ledger = {output._order: g}
-    waiting = [(-output._order, output)]
+    ledger = {output.order: g}
+    waiting = [(-output.order, output)]
     while waiting:
         _, node = heappop(waiting)
-        order = node._order
+        order, inputs, needed = node.order, node.inputs, node.needed
         g = ledger.pop(order)
-        inputs = node.inputs
-        grads = [None] * len(inputs)
         if order < _last_stamp and inputs:
             _check_unchanged(node)
-        if node._replay:
-            # What is recorded now is newer than all that waits, so it is visited next, down to the node's inputs.
-            again = node._replay()
-            ledger[again._order] = g
-            heappush(waiting, (-again._order, again))
-        z, values, params = node._data, node._values, node.params
-        two = len(values) == 2 and not params
-        for i, rule in node._needed:
-            x = inputs[i]
-            gx = rule(g, z, values[0], values[1]) if two else rule(g, z, *values, **params)
-            value = x._data
-            if not type(gx) is type(value) is _float64:
-                if getattr(gx, "shape", None) != value.shape or gx.dtype != value.dtype:
-                    gx = _fit(gx, value, node, i)
-                elif gx is g and x.op is None and type(g) is np.ndarray:
-                    gx = g.copy()  # a leaf keeps what arrives, so it must not be another's as well
-            grads[i] = gx
-            key = x._order
+        grads = sent(node, g)
+        for i, _ in needed:
+            x, gx = inputs[i], grads[i]
+            key = x.order
             if key in ledger:
                 ledger[key] = ledger[key] + gx
             else:
                 ledger[key] = gx
                 heappush(waiting, (-key, x))
+        if not needed and node.replay:
+            # What is recorded now is newer than all that waits, so it is visited next, down to the node's inputs.
+            x = node.replay()
+            ledger[x.order] = g
+            heappush(waiting, (-x.order, x))
         yield node, g, grads
 
 
-def _fit(gx, value, node, i):
-    """A gradient in the shape and dtype of its input: what forward broadcasting copied, backward sums."""
+def sent(node, g):
+    """What `node` sends to each of its inputs when `g` has arrived there: a list of gradients, each in the shape and dtype of
+    its input, and None for an input that wants none. A leaf sends nothing; nor does a checkpoint, but what it runs again."""
+    z, values, params = node._data, node.values, node.params
+    grads = [None] * len(values)
+    two = len(values) == 2 and not params
+    for i, rule in node.needed:
+        gx = rule(g, z, values[0], values[1]) if two else rule(g, z, *values, **params)
+        grads[i] = gx if type(gx) is _float64 is type(values[i]) else fit(gx, node, i)
+    return grads
+
+
+def fit(gx, node, i):
+    """`gx`, which the rule of argument `i` returned, in the shape and dtype of that input. Raises TypeError if it is not made of
+    real numbers, and ValueError if its shape is not one that the input can be broadcast to."""
+    value = node.values[i]
     if type(gx) is not np.ndarray and not isinstance(gx, Tensor) or gx.dtype.kind != "f":
         gx = as_array(gx, f"{node.op.name}: what the rule of argument {i} returned")
-    shape, got = value.shape, gx.shape
+    if gx.shape == value.shape and gx.dtype == value.dtype:
+        return gx
+    try:
+        gx = unbroadcast(gx, value.shape)
+    except ValueError:
+        raise ValueError(f"{node.op.name}: the rule of argument {i} returned shape {gx.shape} for an input of shape "
+                         f"{value.shape}") from None
+    return gx if gx.dtype == value.dtype else gx.astype(value.dtype)
+
+
+def unbroadcast(g, shape):
+    """`g` summed to `shape`: what broadcasting copied forward, its transpose adds up. Raises ValueError if it does not fit."""
+    got = g.shape
     extra = len(got) - len(shape)
     if extra < 0 or any(n != m and n != 1 for n, m in zip(shape, got[extra:])):
-        raise ValueError(f"{node.op.name}: the rule of argument {i} returned shape {got} for an input of shape {shape}")
+        raise ValueError(f"an array of shape {shape} cannot be broadcast to {got}")
     if got[extra:] == shape:
-        gx = gx.sum(axis=0 if extra == 1 else tuple(range(extra))) if extra else gx
-    else:
-        gx = gx.sum(axis=(*range(extra), *(k for k in range(extra, len(got)) if got[k] != shape[k - extra]))).reshape(shape)
-    return gx if gx.dtype == value.dtype else gx.astype(value.dtype)
+        return g.sum(axis=0 if extra == 1 else tuple(range(extra))) if extra else g
+    return g.sum(axis=(*range(extra), *(k for k in range(extra, len(got)) if got[k] != shape[k - extra]))).reshape(shape)
 
 
 def collect(output, g):
@@ -525,20 +547,20 @@ def checkpointed(z, start):
     recipe, place, inputs, todo = {}, {}, {}, [z]
     while todo:
         node = todo.pop()
-        if node._order not in recipe:
-            recipe[node._order] = node.op, node.inputs, node.params, node._replay
+        if node.order not in recipe:
+            recipe[node.order] = node.op, node.inputs, node.params, node.replay
             for x in node.inputs:
                 if isinstance(x, Tensor):
-                    if x.level == z.level and x.op is not None and x._order > start:
+                    if x.level == z.level and x.op is not None and x.order > start:
                         todo.append(x)
                     else:
-                        inputs[x._order] = x
+                        inputs[x.order] = x
     steps = []
     for k, order in enumerate(sorted(recipe)):
         place[order] = k
         op, args, params, replay = recipe[order]
         # (k, None) is the result of step k, (None, x) is x itself
-        slots = [(place[x._order], None) if isinstance(x, Tensor) and x._order in place else (None, x) for x in args]
+        slots = [(place[x.order], None) if isinstance(x, Tensor) and x.order in place else (None, x) for x in args]
         steps.append((op, slots, params, replay))
 
     def replay():
@@ -554,7 +576,8 @@ def checkpointed(z, start):
 
     node = _new(Tensor)
     node._data, node.op, node.inputs, node.level = z._data, _checkpoint, tuple(inputs.values()), z.level
-    node._replay, node._order = replay, next(_clock)
+    node.values = tuple(x._data for x in node.inputs)
+    node.replay, node.order = replay, next(_clock)
     return node
 
 
@@ -589,7 +612,7 @@ def _check_unchanged(node):
     for t, what in [*((t, f"argument {i}") for i, t in enumerate(node.inputs)), (node, "its result")]:
         name = f" ({t.name})" if isinstance(t, Tensor) and t.name else ""
         while isinstance(t, Tensor):
-            if max(t._stamp, t._memory[0] if t._memory else 0) > node._order:
+            if max(t._stamp, t._memory[0] if t._memory else 0) > node.order:
                 raise RuntimeError(f"{node.op.name}: the .data of {what}{name} was changed after {node.op.name} used it, so "
                                    "its gradient can no longer be computed; call backward() first, or compute the result again")
             t = t._data  # a transform's Tensor may stand for one of the user's
@@ -628,14 +651,14 @@ def new_level():
 def box(x, level, what):
     """`x`, an array or a Tensor of a lower level, as a Tensor that requires a gradient at `level`."""
     t = _new(Tensor)
-    t._data, t.level, t._order = _input_value(x, what), level, next(_clock)
+    t._data, t.level, t.order = _input_value(x, what), level, next(_clock)
     return t
 
 
 def dual(value, tangent, level):
     """A Tensor of a forward-mode level."""
     t = _new(Dual)
-    t._data, t.tangent, t.level, t._order = value, tangent, level, next(_clock)
+    t._data, t.tangent, t.level, t.order = value, tangent, level, next(_clock)
     return t
 
 
@@ -653,7 +676,7 @@ def unbox(t, level):
 
 def _constant(value, level):
     t = _new(Tensor)
-    t._data, t.level, t._requires_grad, t._order = value, level, False, next(_clock)
+    t._data, t.level, t._requires_grad, t.order = value, level, False, next(_clock)
     return t
 
 

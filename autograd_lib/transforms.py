@@ -42,8 +42,8 @@ def _vjp(f, xs, names):
             raise ValueError(f"vjp: the gradient has shape {g.shape}, the value {value.shape}")
         arrived = {}
         if isinstance(z, Tensor) and z.level == level and z._requires_grad:
-            arrived = {t._order: gx for t, gx in collect(z, g)}
-        return tuple(arrived[t._order] if t._order in arrived else np.zeros(t.shape, t.dtype) for t in boxes)
+            arrived = {t.order: gx for t, gx in collect(z, g)}
+        return tuple(arrived[t.order] if t.order in arrived else np.zeros(t.shape, t.dtype) for t in boxes)
 
     return value, pull
 
@@ -205,7 +205,7 @@ def checkpoint(f):
         out = f(*args, **kwargs)
         several = isinstance(out, (tuple, list))
         results = list(out) if several else [out]
-        made = [i for i, z in enumerate(results) if isinstance(z, Tensor) and z.op is not None and z._order > start]
+        made = [i for i, z in enumerate(results) if isinstance(z, Tensor) and z.op is not None and z.order > start]
         level = max((results[i].level for i in made), default=None)
         made = [i for i in made if results[i].level == level]
         if len(made) == 1:

@@ -343,17 +343,17 @@ def small_mlp_in_parts():
         return loss
 
     def table_alone():
-        x1 = ops.matmul.function(X, W)
+        x1 = ops.ROWS["matmul"].function(X, W)
         x2 = ops.add.function(x1, b)
         x3 = ops.relu.function(x2)
-        x4 = ops.matmul.function(x3, V)
+        x4 = ops.ROWS["matmul"].function(x3, V)
         x5 = ops.add.function(x4, c)
         x6 = ops.log_softmax.function(x5)
         loss = ops.nll_loss.function(x6, target=y)
         g = ops.nll_loss.rules[0](1.0, loss, x6, y)
         g5 = ops.log_softmax.rules[0](g, x6, x5)
-        g2 = ops.relu.rules[0](ops.matmul.rules[0](g5, x4, x3, V), x3, x2)
-        gradients = ops.matmul.rules[1](g2, x1, X, W), g2.sum(0), ops.matmul.rules[1](g5, x4, x3, V), g5.sum(0)
+        g2 = ops.relu.rules[0](ops.ROWS["matmul"].rules[0](g5, x4, x3, V), x3, x2)
+        gradients = ops.ROWS["matmul"].rules[1](g2, x1, X, W), g2.sum(0), ops.ROWS["matmul"].rules[1](g5, x4, x3, V), g5.sum(0)
         for p, gp in zip(start, gradients):
             p -= 0 * gp
         return loss

@@ -122,7 +122,7 @@ def order(output):
 
 def _ways(tensor):
     """For each argument whether a gradient passes to it in one step."""
-    needed = [slot for slot, _ in tensor._needed]
+    needed = [slot for slot, _ in tensor.needed]
     return tuple(slot in needed for slot in range(len(tensor.inputs)))
 
 
@@ -131,7 +131,7 @@ def _reached(tensors):
     reached = {id(tensors[-1])} if tensors[-1].requires_grad else set()
     for tensor in reversed(tensors):
         if id(tensor) in reached:
-            inner = tensor._replay is not None      # a checkpoint: its gradients pass through ops that it runs again
+            inner = tensor.replay is not None      # a checkpoint: its gradients pass through ops that it runs again
             reached.update(id(x) for x, way in zip(tensor.inputs, _ways(tensor)) if way or inner and x.requires_grad)
     return reached
 

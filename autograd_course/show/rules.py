@@ -72,7 +72,7 @@ def table_of_rules(lesson):
 def _columns(row, lesson):
     """(letter of the input, the rule's text, the comment beside it) for every input that has a rule, as `lesson` may know it."""
     if varied(row):
-        return [("each", *_body(row._rule(0)))]
+        return [("each", *_body(row.rule(0)))]
     letters, _ = letters_of(row, len(row.rules))
     columns = []
     for letter, rule in zip(letters[2:], row.rules):
@@ -105,7 +105,7 @@ def varied(row):
 
 def letters_of(row, count):
     """What is passed to the row's rules, in the library's letters: ([g, z, x, …], [keyword, …])."""
-    rule = next(filter(None, map(row._rule, range(count or 1))))
+    rule = next(filter(None, map(row.rule, range(count or 1))))
     parameters = inspect.signature(rule).parameters.values()
     names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
     if varied(row):

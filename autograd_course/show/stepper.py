@@ -194,7 +194,7 @@ class _Walk:
         if users:
             one = len(users) == 1
             say.append(f". Yet {' and '.join(users)}, which use{'s' * one} it, still wait{'s' * one}")
-        elif self.tensors[key]._replay:
+        elif self.tensors[key].replay:
             say.append(". It kept no results from inside: they are computed again now, and walked before anything that waits")
         elif not late and not self.waits:
             say.append(". Nothing else waits")
@@ -253,9 +253,8 @@ class _Walk:
         """The same between arrays, by their shapes."""
         if g.shape != node.shape:
             return [f"{gx.shape}"], f"{show(gx)} goes to {name}, from a gradient of shape {g.shape} at {source}, of shape {node.shape}."
-        rule, x = dict(node._needed)[slot], node.inputs[slot]
-        returned = np.asarray(rule(g, node._data, *node._values, **node.params))
-        due, raw = tape._fit(returned, x._data, node, slot), returned.shape
+        returned = np.asarray(node.op.rule(slot)(g, node.data, *node.values, **node.params))
+        due, raw = tape.fit(returned, node, slot), returned.shape
         if not _same(due, gx):
             return ([f"{gx.shape}, not what the rule gives"],
                     f"{show(gx)} goes to {name}, although the rule of {node.op.name} gives {show(due)}.")

@@ -13,7 +13,7 @@ from autograd_lib import ops
 from autograd_lib.tape import Primitive
 
 ROWS = sorted({id(row): row for row in vars(ops).values() if isinstance(row, Primitive)}.values(), key=lambda row: row.name)
-RULES = [pytest.param(row, i, id=f"{row.name}{i}") for row in ROWS for i in range(len(row.rules) or 2) if row._rule(i)]
+RULES = [pytest.param(row, i, id=f"{row.name}{i}") for row in ROWS for i in range(len(row.rules) or 2) if row.rule(i)]
 every_rule = pytest.mark.parametrize("row, i", RULES)
 
 
@@ -26,21 +26,21 @@ def verdict(mine, row, argument=0):
 
 @every_rule
 def test_the_librarys_own_rule_is_the_same_line(row, i):
-    found = same_line(row._rule(i), row, i)
+    found = same_line(row.rule(i), row, i)
     assert (found.status, found.lines[0].verdict, found.lines[0].note) == ("right", "same line", [])
-    assert found.lines[0].mine == found.lines[0].library == source(row._rule(i)) != ""
+    assert found.lines[0].mine == found.lines[0].library == source(row.rule(i)) != ""
 
 
 @every_rule
 def test_another_way_to_the_same_numbers_is_right(row, i):
-    found = same_line(lambda *args, **keywords: 1.0 * row._rule(i)(*args, **keywords), row, i)
+    found = same_line(lambda *args, **keywords: 1.0 * row.rule(i)(*args, **keywords), row, i)
     assert (found.status, found.lines[0].verdict, found.lines[0].note) == ("right", "different, and right", [])
 
 
 @every_rule
 @pytest.mark.parametrize("spoil", [lambda right: 1.001 * right, lambda right: right + 1e-3, lambda right: -right, lambda right: 0 * right])
 def test_other_numbers_are_wrong(row, i, spoil):
-    found = same_line(lambda *args, **keywords: spoil(row._rule(i)(*args, **keywords)), row, i)
+    found = same_line(lambda *args, **keywords: spoil(row.rule(i)(*args, **keywords)), row, i)
     assert (found.status, found.lines[0].verdict) == ("wrong", "not the same")
     assert [label for label, _ in found.lines[0].note[:3]] == ["tried", "yours gives", "library gives"]
 

@@ -61,7 +61,7 @@ def test_unary_operators():
 def test_matmul_from_either_side(left, right):
     t = Tensor(np.ones(right), requires_grad=True)
     for z in (left @ t, ag.matmul(left, t), np.matmul(left, t)):
-        assert isinstance(z, Tensor) and z.op is ag.matmul
+        assert isinstance(z, Tensor) and z.op is ops.ROWS["matmul"]
         np.testing.assert_array_equal(z.data, np.matmul(left, np.ones(right)))
     s = Tensor(np.ones((2, 2)), requires_grad=True)
     z = s @ np.ones((2, 3))

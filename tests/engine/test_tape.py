@@ -143,7 +143,7 @@ def test_order_is_newest_first_whatever_the_order_of_inputs():
 
 
 def test_nothing_is_computed_for_data_and_constants():
-    """Broken once: `_needed` for every Tensor argument."""
+    """Broken once: `needed` for every Tensor argument."""
     called = []
 
     def spy(i):
@@ -264,7 +264,7 @@ def test_a_masked_array_is_refused():
 @pytest.mark.parametrize("change", ["replace", "in place"])
 @pytest.mark.parametrize("use, name, shape", [
     (lambda x: x * x, "multiply", (2,)), (lambda x: x.sum(), "sum", (2,)), (lambda x: ag.exp(x) + 1, "exp", (2,)),
-    (lambda x: x @ np.ones(2), "matmul", (2,)), (lambda x: x[0] * 2, "getitem", (2,)), (lambda x: x + 1, "add", (2,)),
+    (lambda x: x @ np.ones((2, 2)), "matmul", (2, 2)), (lambda x: x[0] * 2, "getitem", (2,)), (lambda x: x + 1, "add", (2,)),
     (lambda x: ag.concatenate([x, x]), "concatenate", (2,)), (lambda x: x * 2.0, "multiply", ()),
     (lambda x: x ** 2, "power", ()), (lambda x: x.tanh(), "tanh", ()),
 ])

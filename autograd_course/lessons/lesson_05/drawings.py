@@ -3,6 +3,8 @@ from time import perf_counter
 
 import numpy as np
 
+from autograd_lib.tape import sent
+
 from ...show import style
 from ...show.ink import words
 from ...show.picture import Picture, svg
@@ -16,10 +18,10 @@ def visits(order):
     ledger = {id(order[0]): np.ones_like(order[0].data)}
     for node in order:
         g = ledger.pop(id(node), np.zeros_like(node.data))
-        grads = [None] * len(node.inputs)
-        for i, rule in node._needed:
-            grads[i] = rule(g, node._data, *node._values, **node.params)
-            ledger[id(node.inputs[i])] = ledger.get(id(node.inputs[i]), 0.0) + grads[i]
+        grads = sent(node, g)
+        for x, gx in zip(node.inputs, grads):
+            if gx is not None:
+                ledger[id(x)] = ledger.get(id(x), 0.0) + gx
         yield node, g, grads
 
 

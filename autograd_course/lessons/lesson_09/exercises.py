@@ -170,7 +170,7 @@ def matmul(answer):
             z = xs[0] @ xs[1]
             expect_call(rule, g, z, *xs, gives=right(g, z, *xs), hints=hints,
                         tried=f"the rule for {slot}, with g {g.shape}, x {xs[0].shape} and y {xs[1].shape}")
-        expect_rule(rule, ag.matmul, int(slot == "y"), inputs=[TALL[1:]])
+        expect_rule(rule, ag.ops.ROWS["matmul"], int(slot == "y"), inputs=[TALL[1:]])
 
 
 # --- The same matrix twice ----------------------------------------------------------------------------------------------------------
