@@ -1,5 +1,7 @@
 """A small automatic differentiation engine on NumPy, built to be read. Start with tape.py, then ops.py."""
 
+__version__ = "0.1.0"
+
 from . import operators as _operators  # attaches the operators to Tensor
 from .ops import (abs, add, broadcast_to, clip, concatenate, conv2d, cos, divide, dot, exp, expand_dims, fold, gelu, log, log_softmax,
                   logsumexp, matmul, max, maximum, mean, min, minimum, multiply, negative, nll_loss, power, relu, reshape, sigmoid,

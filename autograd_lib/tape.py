@@ -417,23 +417,34 @@ def _quick(row):
 def elementwise(function, *rules, name=None, doc=None):
     """A row whose Jacobian is diagonal, so that its one line serves backward and forward mode alike.
 
-    Broadcasting between the arguments is undone by the engine, never in a rule.
+    One `rule(g, z, x, y, …, **keywords)` per argument returns what goes to it: `g` is the gradient arriving at the output,
+    `z` the output, `x, y, …` the inputs. Broadcasting between the arguments is undone by the engine, never in a rule.
     """
     return Primitive("elementwise", function, rules, name=name, doc=doc)
 
 
 def linear(function, *rules, each=None, name=None, doc=None):
-    """A row that is linear in its arguments: forward mode is the function itself, the rule its transpose."""
+    """A row that is linear in its arguments together: forward mode is the function itself, a rule its transpose.
+
+    One `rule(g, z, x, y, …, **keywords)` per argument, as for `elementwise`, returns what goes to it, in its shape.
+    """
     return Primitive("linear", function, rules, each=each, name=name, doc=doc)
 
 
 def bilinear(function, *rules, name=None, doc=None):
-    """A row that is linear in each argument by itself: forward mode swaps that one for its tangent."""
+    """A row that is linear in each argument by itself: forward mode swaps that one for its tangent.
+
+    One `rule(g, z, x, y, …, **keywords)` per argument, as for `elementwise`, returns what goes to it, in its shape.
+    """
     return Primitive("bilinear", function, rules, name=name, doc=doc)
 
 
 def primitive(function, rules, pushes, name=None, doc=None):
-    """The general row: `rules` for backward mode and `pushes` for forward mode, one of each per argument."""
+    """The general row: lists of `rules` for backward mode and `pushes` for forward mode, one of each per argument.
+
+    `rule(g, z, x, y, …, **keywords)` returns what goes to its argument when `g` arrives at the output `z` of the inputs
+    `x, y, …`; `push(t, z, x, y, …, **keywords)` the tangent of `z` when the tangent of its argument is `t`. None: no slope.
+    """
     return Primitive("primitive", function, rules, pushes=pushes, name=name, doc=doc)
 
 

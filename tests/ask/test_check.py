@@ -323,7 +323,7 @@ TABLE = [ag.add, ag.subtract, ag.multiply, ag.divide, ag.power, ag.exp, ag.log, 
 TRIED = [(row, arg, {}) for row in TABLE for arg in range(len(row.rules))]
 TRIED += [(row, arg, {"whole": True}) for row in [ag.add, ag.multiply, ag.divide] for arg in (0, 1)]
 TRIED += [(ag.mean, 0, {"inputs": [(ROWS,)], "axis": 0}), (ag.sum, 0, {"inputs": [(ROWS,), (SQUARE,)], "axis": 1, "keepdims": True}),
-          (ag.ops.ROWS["matmul"], 0, {"inputs": [(ROWS, ROWS.T), (SQUARE, SQUARE)]}), (ag.ops.ROWS["matmul"], 1, {"inputs": [(ROWS, ROWS.T), (SQUARE, SQUARE)]})]
+          *((ag.ops.ROWS["matmul"], arg, {"inputs": [(ROWS, ROWS.T), (SQUARE, SQUARE)]}) for arg in (0, 1))]
 
 
 @pytest.mark.parametrize("row, arg, told", TRIED, ids=lambda given: getattr(given, "name", None) or str(given)[:20])

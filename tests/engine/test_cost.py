@@ -105,6 +105,22 @@ def test_forward_mode_keeps_nothing_however_long_the_chain():
     assert peak(lambda: ag.vjp(chain(200), x)) > 20 * long      # which backward mode does, so this can fail
 
 
+@pytest.mark.parametrize("weight_first", [False, True])
+def test_a_stack_times_one_matrix_costs_what_the_product_of_all_rows_costs(weight_first):
+    """Seen to fail: a weight gradient for every matrix of the stack (64 of them), and their sum."""
+    x, w = np.ones((64, 2, 100)), np.ones((100, 100))
+
+    def product(w, x):
+        return w @ x.mT if weight_first and x.ndim == 3 else x @ w
+
+    def step(x):
+        value, pull = ag.vjp(lambda w: product(w, x), w)
+        return pull(value)[0]
+    flat = x.reshape(-1, 100)
+    np.testing.assert_array_equal(step(x), step(flat))
+    assert peak(lambda: step(x)) < 1.5 * peak(lambda: step(flat)) + w.nbytes
+
+
 def test_a_step_keeps_each_array_once():
     """Backward mode keeps the results of the ops; the rules of exp, add and multiply by a number need nothing else."""
     x = ag.Tensor(np.ones(100_000), requires_grad=True)

@@ -3,6 +3,7 @@
 import contextlib
 import math
 import operator
+from importlib import metadata
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_unary_operators():
 def test_matmul_from_either_side(left, right):
     t = Tensor(np.ones(right), requires_grad=True)
     for z in (left @ t, ag.matmul(left, t), np.matmul(left, t)):
-        assert isinstance(z, Tensor) and z.op is ops.ROWS["matmul"]
+        assert isinstance(z, Tensor) and z.requires_grad
         np.testing.assert_array_equal(z.data, np.matmul(left, np.ones(right)))
     s = Tensor(np.ones((2, 2)), requires_grad=True)
     z = s @ np.ones((2, 3))
@@ -227,6 +228,11 @@ def test_public_names():
         logsumexp softmax log_softmax Tensor no_grad grad value_and_grad vjp jvp jacobian hessian hvp check_grads
         elementwise linear bilinear primitive nn optim""".split()
     assert [name for name in names if not hasattr(ag, name)] == []
+
+
+def test_the_version_is_said_once():
+    """Seen to fail: another number in pyproject.toml."""
+    assert metadata.version("autograd_lib") == ag.__version__
 
 
 def test_len_iteration_and_format():

@@ -341,7 +341,7 @@ def test_a_small_graph_starts_open_and_can_be_folded():
     ui = live_graph(unit, x=np.ones(2))
     assert "unit.weight" in lines(ui) and ui.sliders["open:"].value == "everything"
     ui.sliders["open:"].value = "nothing"
-    assert "n1 = unit(x): value" in ui.picture.text and "Neuron: (2,) → (); 5 values inside" in ui.picture.text
+    assert "n1 = unit(x): value" in ui.picture.text and "Neuron: (2,) → (); 8 values inside" in ui.picture.text
 
 
 def test_boxes_between_numbers_say_what_passes():
