@@ -144,7 +144,7 @@ def _step(by):
 
 
 @exercise(
-    "11.nesterov", minutes=4, difficulty="medium",
+    "11.nesterov", minutes=4, difficulty="optional",
     question="""
         Write one step of Nesterov's momentum, in the form of the box: w, m and g are arrays of one shape, and g was measured at w. Give
         back the new w and the new m.""",
