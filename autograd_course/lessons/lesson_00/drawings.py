@@ -8,7 +8,8 @@ import numpy as np
 import traitlets
 
 from ...show import style
-from ...show.axes import DOTS, Axes, number, ticks
+from ...show.axes import DOTS, Axes, ticks
+from ...show.ink import number
 from ...show.picture import Picture, beside, svg
 
 
@@ -27,7 +28,7 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
         return low - 0.12 * (high - low), high + 0.12 * (high - low)
 
     way = "flat" if abs(gradient) < 1e-9 else "rising" if gradient > 0 else "falling"
-    text = f"at x = {number(x)}: value {number(value)}, gradient {number(gradient)}" + f" ({way})" * curve
+    text = f"at x = {number(x)}: value {number(value)}, gradient {number(round(gradient, 10))}" + f" ({way})" * curve
     if not curve:
         one, other = (Axes((left, 34, 150, 230), (0, 1), scale(many)) for left, many in [(48, heights), (270, steepness)])
         one.frame([], ticks(*one.y), title=f"at x = {number(x)}")
@@ -56,7 +57,7 @@ def _bar(plot, x, name, height, colour, dash, fill):
     plot.parts.append(f'<rect x="{px - 26:.1f}" y="{top:.1f}" width="52" height="{bottom - top:.1f}" '
                       f'fill="{colour}" fill-opacity="{fill}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
     upwards = round(height, 10) >= 0          # −1e-17 is 0, and its number stands above the line
-    plot.words(px, top - 7 if upwards else bottom + 18, number(height), colour, size=16, halo=True)
+    plot.words(px, top - 7 if upwards else bottom + 18, number(round(height, 10)), colour, size=16, halo=True)
     plot.words(px, 286, name, colour, size=15)
 
 

@@ -4,7 +4,8 @@ import numpy as np
 from autograd_lib import grad
 
 from ...show import style
-from ...show.axes import Axes, decades, number, ticks
+from ...show.axes import Axes, decades, ticks
+from ...show.ink import number
 from ...show.picture import Picture, beside, svg
 
 FAINT = "#b9bec4"       # what is closed, and what is still to come
