@@ -4,7 +4,8 @@ from itertools import product
 import numpy as np
 
 from . import style
-from .ink import cell, number, words
+from .axes import number
+from .ink import cell, words
 from .picture import Picture, svg
 
 WIDE, HIGH, TOP = 54, 30, 54        # a cell, and the words above a block

@@ -5,8 +5,7 @@ import contourpy
 import numpy as np
 
 from . import style
-from .axes import Axes, ticks
-from .ink import number
+from .axes import Axes, number, ticks
 from .picture import Picture, svg
 
 BOX = (62, 34, 570, 380)

@@ -2,7 +2,6 @@
 
 from ...show import style
 from ...show.axes import Axes, ticks
-from ...show.ink import minus
 from ...show.picture import Picture, svg
 
 
@@ -34,4 +33,4 @@ def two_parts(from_x, from_y, change, reach):
 
 
 def _signed(x):
-    return minus(f"{x:+.3f}")
+    return style.minus(f"{x:+.3f}")
