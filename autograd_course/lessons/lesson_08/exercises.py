@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, exercise, expect_call, is_stub
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, is_stub
 from ...ask.texts import Question, card, prediction, recall
 
 recall("08", [
@@ -103,7 +103,12 @@ _TO_NUMBER = [
     planted=[*(((wrong, lambda g: g.sum()), hint) for wrong, hint in _TO_COLUMN),
              *(((lambda g: g.sum(axis=1, keepdims=True), wrong), hint) for wrong, hint in _TO_NUMBER),
              ((lambda g: np.array([[6.0], [15.0]]), lambda g: g.sum()), "to_column"),
-             ((lambda g: g.sum(axis=1, keepdims=True), lambda g: print(g.sum())), "write return")])
+             ((lambda g: g.sum(axis=1, keepdims=True), lambda g: print(g.sum())), "write return")],
+    also_right=[
+        edit("g.sum(axis=1, keepdims=True)", "g @ np.ones((3, 1))", "g.sum()", "np.ones(2) @ g @ np.ones(3)"),
+        edit("g.sum(axis=1, keepdims=True)", "np.einsum('ij->i', g)[:, None]", "g.sum()", "np.einsum('ij->', g)"),
+        edit("g.sum(axis=1, keepdims=True)", "[[sum(row)] for row in g]", "g.sum()", "sum(sum(g))"),
+        edit("g.sum(axis=1, keepdims=True)", "g.sum(1).reshape(-1, 1)", "lambda g: g.sum()", "np.sum")])
 def bias(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -200,7 +205,13 @@ _MEAN = [
     explained="`x.size / z.size` is n, so `g * z.size / x.size` is g/n: 3 entries a mean for axis=1, 2 for axis=0, 6 for all.",
     why="A sum copies on the way back what a broadcast copies on the way there. The two are mirror images.",
     planted=[*(((wrong, mean_x), hint) for wrong, hint in _SUM), *(((sum_x, wrong), hint) for wrong, hint in _MEAN),
-             ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "That divides by 2")])
+             ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "That divides by 2")],
+    also_right=[
+        edit("np.broadcast_to(restore(g, x, axis), x.shape)", "restore(g, x, axis) * np.ones_like(x)",
+             "sum_x(g * z.size / x.size, z, x, axis)", "sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis])"),
+        edit("np.broadcast_to(restore(g, x, axis), x.shape)", "np.full(x.shape, restore(g, x, axis))"),
+        edit("np.broadcast_to(restore(g, x, axis), x.shape)", "ag.vjp(lambda x: ag.sum(x, axis=axis, keepdims=keepdims), x)[1](g)[0]",
+             "sum_x(g * z.size / x.size, z, x, axis)", "ag.vjp(lambda x: ag.mean(x, axis=axis, keepdims=keepdims), x)[1](g)[0]")])
 def spread(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -241,7 +252,8 @@ _wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name=
         (np.ones((2, 2)), "square"), (np.eye(3), "square"), (np.zeros((2, 3)), "numbers in x do not matter"),
         (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"), (np.ones(3), "one axis"), ((1, 3), "np.ones((1, 3))"),
         (np.ones((1, 1)), "two entries"), ([[1.0, 2.0], [2.0, 1.0]], "square"), (2.0, "two axes"), ("np.ones", "array"),
-        (np.ones((2, 1, 3)), "two axes"), (np.ones((0, 3)), "two entries"), (np.full((1, 3), np.nan), "finite")])
+        (np.ones((2, 1, 3)), "two axes"), (np.ones((0, 3)), "two entries"), (np.full((1, 3), np.nan), "finite")],
+    also_right=["[[1, 2, 3]]", "np.zeros((5, 1))", "ag.Tensor([[1.0, 2.0]])", "np.array([[1], [2]])"])
 def lucky(answer):
     if isinstance(answer, tuple) and np.shape(answer) == (2,):
         raise Wrong("your x", brief(answer), "an array", f"If {brief(answer)} is meant as a shape: np.ones({brief(answer)}) has it.")
@@ -334,7 +346,13 @@ _JOIN_Y = [
              *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes: g.T, wrong,
                  lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _JOIN_X),
              *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes: g.T,
-                 lambda g, z, x, y, axis, starts: g[:len(x)], wrong), hint) for wrong, hint in _JOIN_Y)])
+                 lambda g, z, x, y, axis, starts: g[:len(x)], wrong), hint) for wrong, hint in _JOIN_Y)],
+    also_right=[
+        edit("np.reshape(g, x.shape)", "g.ravel().reshape(x.shape)", "np.transpose(g)", "np.einsum('ij->ji', g)", "g[:len(x)]",
+             "g[:-len(y)]", "g[len(x):]", "g[-len(y):]"),
+        edit("np.transpose(g)", "np.array(list(zip(*g)))", "g[:len(x)]", "np.split(g, [len(x)])[0]", "g[len(x):]", "g[starts[1]:]"),
+        edit("np.transpose(g)", "np.swapaxes(g, 0, 1)", "g[:len(x)]", "[g[k] for k in range(len(x))]", "g[len(x):]",
+             "np.delete(g, range(len(x)), axis=0)")])
 def back(answer):
     if any(map(is_stub, answer)):
         raise NotYet

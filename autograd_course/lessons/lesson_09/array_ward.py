@@ -130,37 +130,37 @@ class Unknown(Array):
 PATIENTS = {
     1: Patient(
         Multiplied, "__mul__", "Gradients too large, of the right shape, where a smaller array was multiplied by a larger.",
-        "the write-up with stored locals",
+        "the blog series on Zen",
         "in a product, g is summed to the shape of the other factor",
         "It passes for factors of one shape. Broadcast one of them, and it fails.",
         {"scaled": np.array([[2, 4, 6], [2, 4, 6]])}),
     2: Patient(
-        Seeded, "backward", "Answers a question that nobody asked.", "the write-up with operations as classes",
+        Seeded, "backward", "Answers a question that nobody asked.", "the blog series on babygrad",
         "backward starts with ones, whatever the shape",
         "It passes: a check starts at a single number. Start at an array, and there is an answer where an error belongs.",
         {"several": np.array([2, 4, 6])}),
     3: Patient(
-        Twice, "__matmul__", "Right for A @ B, wrong for A @ A.", "the write-up with stored locals",
+        Twice, "__matmul__", "Right for A @ B, wrong for A @ A.", "the blog series on Zen",
         "an operand that is in both places gets the rule of the first place twice",
         "It passes for two different matrices, square or not. Use one matrix in both places, and it fails.",
         {"square": np.array([[6, 14], [6, 14]])}),
     4: Patient(
-        Unreduced, "fitted", "A single number has a gradient with a shape.", "the write-up with stored locals",
+        Unreduced, "fitted", "A single number has a gradient with a shape.", "the blog series on Zen",
         "a single number is left out when gradients are summed",
         "It passes for arrays, broadcast or not. Add a single number to one, and it fails.",
         {"number": np.ones((2, 3))}),
     5: Patient(
-        Dot, "__matmul__", "Right for 1-D, wrong or an error for matrices.", "the talk, with its contexts",
+        Dot, "__matmul__", "Right for 1-D, wrong or an error for matrices.", "Mateen Ulhaq’s talk, Building a mini autodiff engine",
         "a product of matrices has the rule of a dot product",
         "It fails for matrices of any shape. For two arrays of one axis it passes.",
         {"product": np.array([[5, 6], [7, 8]]), "square": np.array([[2, 4], [6, 8]])}, caught=True),
     6: Patient(
-        Reassigned, "__add__", "Right for x + b, wrong for b + x.", "the write-up with stored locals",
+        Reassigned, "__add__", "Right for x + b, wrong for b + x.", "the blog series on Zen",
         "g, once it is summed for one input, is handed to the next",
         "It passes for one shape, and for x + b. Put the smaller array first, and it fails.",
         {"second": np.full((2, 3), 2)}),
     7: Patient(
-        Unsummed, "fitted", "Gradients of the output's shape.", "the write-up with operations as classes, and the talk with its contexts",
+        Unsummed, "fitted", "Gradients of the output's shape.", "the blog series on babygrad, and Mateen Ulhaq’s talk",
         "nothing is ever summed over what was broadcast",
         "It passes for arrays of one shape. Broadcast anything, and it fails.",
         {"bias": np.ones((2, 3)), "number": np.ones((2, 3))})}

@@ -102,8 +102,17 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
              "That is the product itself. What goes to one factor is g[i, j] times the other."),
         edit("g[i, j] * A", "A", "grad_A is right. In the line of grad_B the g is missing."),
         edit("g[i, j] * B[k, j]", "(g @ B.T)[i, k]", "g[i, j] * A[i, k]", "(A.T @ g)[k, j]",
-             "That is the finished sum, and the loop adds it once more each time round. Send what this one product sends.")],
-    planted=[(lambda g, A, B: (g @ B.T, g.T @ A), "Number 2 of 2"), (lambda g, A, B: g @ B.T, "2 values were expected")],
+             "That is the finished sum, and the loop adds it once more each time round. Send what this one product sends."),
+        edit("    return", "        return", "One product, and it was over: is return inside the loop? It belongs to the left, under for."),
+        edit("[i, k] +=", "[i, k] =", "[k, j] +=", "[k, j] =",
+             "Only what the last product sent is left: = writes over what was there, += adds to it."),
+        edit("* B[k, j]", "+ B[k, j]", "* A[i, k]", "+ A[i, k]", "g is added. What arrives multiplies the other factor."),
+        edit("g[i, j] * B[k, j]", "abs(g[i, j] * B[k, j])", "g[i, j] * A[i, k]", "abs(g[i, j] * A[i, k])",
+             "The signs are lost: a product may send less than nothing."),
+        edit("(A.shape)", "(A.shape, int)", "(B.shape)", "(B.shape, int)",
+             "Whole numbers came back, the rest is cut off: are the zeros of integers? np.zeros(A.shape) is of floats.")],
+    planted=[(lambda g, A, B: (g @ B.T, g.T @ A), "Number 2 of 2"), (lambda g, A, B: g @ B.T, "2 values were expected"),
+             (lambda g, A, B: (G @ RECTANGLES[1].T, RECTANGLES[0].T @ G), "other numbers")],
     also_right=[
         edit("g[i, j] * B[k, j]", "g[i][j] * B[k][j]", "g[i, j] * A[i, k]", "A[i, k] * g[i, j]"),
         """
@@ -113,13 +122,16 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
 def indices(answer):
     if has_blank(answer):
         raise NotYet
-    g, A, B = G, *RECTANGLES
-    expect_call(answer, g, A, B, gives=(g @ B.T, A.T @ g), tried="from_indices(g, A, B)", hints=indices.mistakes)
+    others = [np.random.default_rng(0).normal(size=array.shape).round(2) for array in (G, *RECTANGLES)]
+    for (g, left, right), which in [((G, *RECTANGLES), ""), (others, ", with other numbers in arrays of the same shapes")]:
+        expect_call(answer, g, left, right, gives=(g @ right.T, left.T @ g), tried=f"from_indices(g, A, B){which}",
+                    hints=indices.mistakes)
 
 
 # --- As one line ------------------------------------------------------------------------------------------------------------------
 
 _matmul_x, _matmul_y = (lambda g, z, x, y: g @ y.mT), (lambda g, z, x, y: x.mT @ g)
+RESHAPED = "A reshape goes line by line, and mixes rows and columns. Transposed is .T."
 WRONG_X = [
     (lambda g, z, x, y: g * y, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: g * y.mT, "* multiplies entry by entry. The product of matrices is @."),
@@ -130,7 +142,12 @@ WRONG_X = [
     (lambda g, z, x, y: y.mT @ g, "These two in the other order."),
     (lambda g, z, x, y: g.mT @ y, "The wrong one of the two is transposed: the columns of g are to meet those of y."),
     (lambda g, z, x, y: y @ g.mT, "That is the transposed of the right one: the order of the two is reversed."),
-    (lambda g, z, x, y: y.mT, "What arrives is missing: g.")]
+    (lambda g, z, x, y: y.mT, "What arrives is missing: g."),
+    (lambda g, z, x, y: g @ np.reshape(y, y.shape[::-1]), RESHAPED),
+    (lambda g, z, x, y: z @ y.mT, "z stands where g belongs: what arrives, not the product itself."),
+    (lambda g, z, x, y: np.abs(g @ y.mT), "The signs are lost."),
+    (lambda g, z, x, y: (g @ y.mT, x.mT @ g), "Both came back in a tuple. This rule is for x alone."),
+    (lambda g, z, x, y: g @ y.mT / y.shape[1], "Divided by the number of columns: the product adds, and takes no mean.")]
 WRONG_Y = [
     (lambda g, z, x, y: x * g, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: x.mT * g, "* multiplies entry by entry. The product of matrices is @."),
@@ -141,7 +158,11 @@ WRONG_Y = [
     (lambda g, z, x, y: x @ g.mT, "The wrong one of the two is transposed: the rows of x are to meet those of g."),
     (lambda g, z, x, y: g.mT @ x, "That is the transposed of the right one: the order of the two is reversed."),
     (lambda g, z, x, y: g @ x, "The left rule once more, and nothing is transposed. For y, the x stands on the left."),
-    (lambda g, z, x, y: x.mT, "What arrives is missing: g.")]
+    (lambda g, z, x, y: x.mT, "What arrives is missing: g."),
+    (lambda g, z, x, y: np.reshape(x, x.shape[::-1]) @ g, RESHAPED),
+    (lambda g, z, x, y: x.mT @ z, "z stands where g belongs: what arrives, not the product itself."),
+    (lambda g, z, x, y: np.linalg.pinv(x) @ g, "An inverse solves for x. The way back is the transposed: x.T."),
+    (lambda g, z, x, y: x.mT @ g / len(x), "Divided by the number of rows: the product adds, and takes no mean.")]
 
 
 @exercise(
@@ -158,14 +179,21 @@ WRONG_Y = [
     explained="""
         `.mT` exchanges the last two axes. For a matrix it is the same as `.T`, which reverses all axes; with a batch of matrices you will
         see the difference.""",
-    why="Two products backward for one forward. That is the whole cost of a layer.",
+    why="Two products backward for one forward, each with as many multiplications.",
     planted=[*(((wrong, _matmul_y), hint) for wrong, hint in WRONG_X), *(((_matmul_x, wrong), hint) for wrong, hint in WRONG_Y),
-             ((_matmul_y, _matmul_x), "are the two rules swapped")])
+             ((_matmul_y, _matmul_x), "are the two rules swapped")],
+    also_right=[
+        edit("y.mT", "y.T", "x.mT", "x.T"),
+        edit("g @ y.mT", "np.einsum('...ij,...kj->...ik', g, y)", "x.mT @ g", "np.einsum('...ij,...ik->...kj', g, x)"),
+        edit("g @ y.mT", "(y @ g.T).T", "x.mT @ g", "sum(np.outer(x[i], g[i]) for i in range(len(x)))"),
+        edit("g @ y.mT", "np.inner(g, y)", "x.mT @ g", "np.tensordot(x, g, (0, 0))"),
+        edit("g @ y.mT", "[[sum(g[i] * y[k]) for k in range(len(y))] for i in range(len(g))]")])
 def matmul(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     swapped = (_matmul_y, "That is what goes to the other matrix: are the two rules swapped?")
-    for slot, rule, right, hints in [("x", answer[0], _matmul_x, [swapped, *WRONG_X]), ("y", answer[1], _matmul_y, WRONG_Y)]:
+    to_x, to_y = answer
+    for slot, rule, right, hints in [("x", to_x, _matmul_x, [swapped, *WRONG_X]), ("y", to_y, _matmul_y, WRONG_Y)]:
         for g, *xs in [(G, *RECTANGLES), TALL]:
             z = xs[0] @ xs[1]
             expect_call(rule, g, z, *xs, gives=right(g, z, *xs), hints=hints,
@@ -206,8 +234,12 @@ def matmul(answer):
         (np.array([[7, 13], [7, 13]]), "g on the left in both: g·Aᵀ + g·A. In the right rule it stands on the right."),
         (np.array([[7, 7], [13, 13]]), "g on the right in both: A·g + Aᵀ·g. In the left rule it stands on the left."),
         (np.array([[7, 10], [15, 22]]), "That is the value A @ A. What goes back to A?"),
-        (np.array([[1, 1], [1, 1]]), "That is g, what arrives at Z.")],
-    planted=[([[7, 11], [9, 12]], "got"), ([7, 11, 9, 13], "Shape (4,)"), (40, "Shape ()")])
+        (np.array([[1, 1], [1, 1]]), "That is g, what arrives at Z."),
+        (np.array([[[3, 7], [3, 7]], [[4, 4], [6, 6]]]), "Both arrivals are right, and they arrive at one A: add them."),
+        (np.array([[5, 11], [11, 25]]), "That is A·Aᵀ: no g in it. Each arrival is g times a transposed A, or the other way round.")],
+    planted=[([[7, 11], [9, 12]], "got"), ([7, 11, 9, 13], "Shape (4,)"), (40, "Shape ()"),
+             (([[3, 7], [3, 7]], [[4, 4], [6, 6]]), "add them"), ([[9, 13], [7, 11]], "got"), ([[7, 11], [9, np.nan]], "got")],
+    also_right=["((7, 11), (9, 13))", "np.ones((2, 2)) @ [[1, 3], [2, 4]] + [[1, 3], [2, 4]] @ np.ones((2, 2))"])
 def square(answer):
     expect(answer, np.array([[7, 11], [9, 13]]), tried="the gradient of A in L = sum of A @ A",
            shown="another array of shape (2, 2)", hints=square.mistakes)
@@ -233,8 +265,8 @@ def _to_w(g, x, w):
     solution="""
         gradient_w = lambda g, x, w: (x.mT @ g).sum(axis=0)      # (5, 3, 2) @ (5, 2, 4) → (5, 3, 4) → (3, 4)""",
     explained="""
-        As for every broadcast. In the library no rule contains this sum: the engine sums over whatever was copied, for all rows of the
-        table.""",
+        As for every broadcast. Five times two rows are also ten rows of one matrix, `x.reshape(10, 3).T @ g.reshape(10, 4)`: so the sum is
+        part of the product, and so the library does it.""",
     why="Five uses, five arrivals, one sum. So a batch of any size trains one W.",
     mistakes=[
         (lambda g, x, w: x.mT @ g, "An axis too many, one matrix for each of the five. W was shared by them: sum over axis 0."),
@@ -253,14 +285,25 @@ def _to_w(g, x, w):
         (lambda g, x, w: (g @ w.mT).sum(axis=0), "That goes to X, summed. For W: x transposed, times g."),
         (lambda g, x, w: (x.mT * g).sum(axis=0), "* multiplies entry by entry. The product of matrices is @."),
         (lambda g, x, w: (x.mT() @ g).sum(axis=0), "`.mT` is written without brackets: `x.mT`."),
+        (lambda g, x, w: (x.mT @ g)[-1], "That is the last of the five alone. All of them used W."),
+        (lambda g, x, w: (x.mT @ g).max(axis=0), "That is the largest of the five. Each use brings its own: add them up."),
+        (lambda g, x, w: np.abs((x.mT @ g).sum(axis=0)), "The signs are lost."),
+        (lambda g, x, w: (x.mT @ g).sum(axis=0).T, "Transposed: W has the shape (3, 4)."),
+        (lambda g, x, w: (x.mT @ g).sum(axis=0) * w, "W is multiplied in. For W the other factor is x alone."),
+        (lambda g, x, w: np.reshape(x, (3, -1)) @ np.reshape(g, (-1, 4)),
+         "A reshape is no transpose: np.reshape(x, (-1, 3)) has the ten rows, and .T turns them."),
         (lambda g, x, w: sum(x[n].T @ g[n] for n in range(5)), "The check tries a batch of four too. How many there are is len(x).")],
     planted=[(lambda g, x, w: -_to_w(g, x, w), "wrong sign"),
-             (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0), "Each x belongs to its own g")])
+             (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0), "Each x belongs to its own g")],
+    also_right=[
+        "lambda g, x, w: np.einsum('nik,nij->kj', x, g)", "lambda g, x, w: np.tensordot(x, g, ([0, 1], [0, 1]))",
+        "lambda g, x, w: x.reshape(-1, 3).T @ g.reshape(-1, 4)", "lambda g, x, w: sum(a.T @ b for a, b in zip(x, g))",
+        "lambda g, x, w: ag.vjp(ag.matmul, x, w)[1](g)[1]", "lambda g, x, w: (x.transpose(0, 2, 1) @ g).sum(0).tolist()"])
 def batch(answer):
     rng = np.random.default_rng(0)
     for shape in [(5, 2, 3), (4, 3, 3)]:
-        x, w = rng.integers(-3, 4, shape), rng.integers(-3, 4, (3, 4))
-        g = rng.integers(-3, 4, (*shape[:2], 4))
+        x, w = rng.integers(-6, 7, shape) / 2, rng.integers(-6, 7, (3, 4)) / 2
+        g = rng.integers(-6, 7, (*shape[:2], 4)) / 2
         expect_call(answer, g, x, w, gives=_to_w(g, x, w), hints=[
             *batch.mistakes, (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0),
                               "Summed too early. Each x belongs to its own g: multiply first, then sum.")],
@@ -350,6 +393,20 @@ def _right_twice(g, x, y):
     return [np.dot(x.data.T, g) if value is y else np.dot(g, y.data.T) for value in (x, y)]
 
 
+SENT_ON = [lambda got, expected: "Here what arrives is not all ones, and it has further to go: a rule gives back all of it, for any "
+                                 "g, and adds to no .grad itself."]
+
+
+def _kept(rule):
+    """The rule, adding to .grad itself and sending nothing on."""
+    def wrong(g, x, y):
+        sent = rule(g, x, y)
+        for value, part in zip((x, y), sent):
+            value.grad = value.grad + part
+        return [np.zeros(value.data.shape) for value in (x, y)]
+    return wrong
+
+
 WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Say by place which rule is whose, not by `is`."
 
 
@@ -405,6 +462,12 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
          "counted twice"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.data), np.dot(x.data, g)))), "Nothing is transposed"),
         ((_add(), _product(_right_twice)), "Each place"),
+        ((_add(), _product(lambda g, x, y: (g @ y.data.T, x.data.T @ g))), "np.dot"),
+        ((_add(), _product(lambda g, x, y: (np.dot(np.ones_like(g), y.data.T), np.dot(x.data.T, np.ones_like(g))))), "· B) @ B"),
+        ((_add(), _product(_kept(lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g))))), "· B) @ B"),
+        ((_add(_kept(lambda g, x, y: (x.fitted(g), y.fitted(g)))), _product()), "(b · x + x)"),
+        ((_add(lambda g, x, y: (y.fitted(g), x.fitted(g))), _product()), "exchanged"),
+        ((_add(lambda g, x, y: (np.ones(x.data.shape), np.ones(y.data.shape))), _product()), "got"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.T), np.dot(x.T, g)))), "x.data and y.data"),
         ((_add(lambda g, x, y: (g.fitted(x), g.fitted(y))), _product()), "value.fitted(g)"),
         ((_add(lambda g, x, y: g), _product()), "two gradients"),
@@ -414,7 +477,14 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
         ((_add(back=lambda z: None), _product()), "Nothing came back"),
         ((_add(name="grad_rule"), _product()), "z.rule(g)"),
         ((_add(value=np.multiply), _product()), "the value"),
-        (_add(), "Give both")])
+        (_add(), "Give both")],
+    also_right=[
+        edit("[x.fitted(g), y.fitted(g)]", "(g, g)", "[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
+             "(np.dot(y.data, g.T).T, np.dot(g.T, x.data).T)"),
+        edit("[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
+             "[np.dot(x.data.T, g) if place else np.dot(g, y.data.T) for place in range(2)]"),
+        edit("[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
+             "[g @ y.data.T, x.data.T @ g] if np.ndim(g) else [g * y.data, g * x.data]")])
 def mended(answer):
     if not isinstance(answer, tuple) or len(answer) != 2 or not all(map(callable, answer)):
         raise Wrong("(mended_add, mended_matmul)", brief(answer), "two functions", "Give both: (mended_add, mended_matmul).")
@@ -434,6 +504,9 @@ def mended(answer):
                 (np.array([[15, 19], [17, 21]]), "The two are added here. Give one for each place: backward adds, if both are one matrix."),
                 (np.array([[4, 4], [6, 6]]), "The two are exchanged: the first of the list goes to x.")]),
             ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
+            ("b @ b of one axis", lambda x, y: x @ y, (b, b + 1), []),
+            ("(b · x + x) · x", lambda x, y: (x * y + y) * y, (b, x), SENT_ON),
+            ("((A · B) @ B) · A", lambda x, y: ((x * y) @ y) * x, (A, B), SENT_ON),
             ("A @ A", lambda x, y: x @ x, (A, B), [
                 (np.array([[6, 14], [6, 14]]), WRONG_MATMUL),
                 (np.array([[8, 8], [12, 12]]), "Now the right rule runs for both, when x and y are the same. Each place has its own."),
@@ -449,10 +522,15 @@ def _expect_gradients(name, Mended, f, xs, hints):
         raise Wrong(name, brief(z), "an Array", "Return z itself: the value that remembers where it came from.")
     expect(z.data, f(*xs), tried=f"{name}: the value")
     sent = returned(z.rule, np.ones(z.data.shape), tried=f"the rule of {name}", shown="two gradients", hints=[
+        (lambda g: g @ b, "What arrives at a dot product is a single number, and @ takes none: np.dot does."),
         (lambda g: Mended(0).T, "x and y are Arrays: their numbers are x.data and y.data."),
         (lambda g: g.fitted, "g is an array of NumPy. fitted belongs to the value: value.fitted(g).")])
     if not isinstance(sent, (list, tuple)) or len(sent) != 2:
         raise Wrong(f"the rule of {name}", brief(sent), "two gradients", "A rule gives back a list of two gradients: to x, to y.")
+    shapes = [np.shape(value) for value in xs]
+    if shapes[0] != shapes[1] and [np.shape(part) for part in sent] == shapes[::-1]:
+        raise Wrong(f"the rule of {name}", f"shapes {np.shape(sent[0])} and {np.shape(sent[1])}", f"shapes {shapes[0]} and {shapes[1]}",
+                    "The two are exchanged: the first of the list goes to x.")
     if any(part is None for part in sent):
         raise Wrong(f"the rule of {name}", "nothing", "two gradients", "backward calls z.rule(g), and finds none of yours there.")
     for slot, (_, got, measured) in zip(["left", "right"], examine(Mended, lambda x, y: f(x, y).sum(), *xs).rows):
