@@ -4,10 +4,28 @@ import numpy as np
 
 from .. import ops
 from ..state import Stateful
-from ..tape import Tensor, as_array, replacing
+from ..tape import Tensor, as_array, commit, replacing
 from . import functional as functional
 from . import init as init
 from . import utils as utils
+
+_INSTEAD = {
+    "ReLU": "the function autograd_lib.relu", "Tanh": "the function autograd_lib.tanh",
+    "Sigmoid": "the function autograd_lib.sigmoid", "Softplus": "the function autograd_lib.softplus",
+    "GELU": "the function autograd_lib.gelu", "Softmax": "the function autograd_lib.softmax",
+    "LogSoftmax": "the function autograd_lib.log_softmax", "SiLU": "the function nn.functional.silu",
+    "LeakyReLU": "the function nn.functional.leaky_relu", "MSELoss": "the function nn.functional.mse_loss",
+    "CrossEntropyLoss": "the function nn.functional.cross_entropy",
+    "BCEWithLogitsLoss": "the function nn.functional.binary_cross_entropy_with_logits",
+    "Parameter": "Tensor(data, requires_grad=True)", "ModuleList": "a list", "ModuleDict": "a dict",
+    "RNN": "nn.RNNCell in a loop"}
+
+
+def __getattr__(name):
+    """The names of torch.nn that are not here."""
+    raise AttributeError(f"autograd_lib.nn has no {name}: " + (
+        f"{_INSTEAD[name]} takes its place" if name in _INSTEAD else
+        "write it as a Module, with the functions of autograd_lib in its forward method"))
 
 
 class Module(Stateful):
@@ -57,6 +75,14 @@ class Module(Stateful):
 
     def eval(self):
         return self.train(False)
+
+    def to(self, dtype):
+        """Turn every parameter and floating buffer into another floating dtype, such as np.float32. Returns self."""
+        if np.dtype(dtype).kind != "f":
+            raise TypeError(f"{type(self).__name__}.to: a floating dtype such as np.float32 is needed, not {dtype}")
+        commit(self._changes({name: array.astype(dtype if array.dtype.kind == "f" else array.dtype)
+                              for name, array in self._state().items()}))
+        return self
 
     def register_buffer(self, name, array):
         """Make the array `self.name`, such as a running mean: saved and loaded like a parameter, and never trained.
@@ -109,10 +135,25 @@ def _walk(path, item, seen):
             yield from _walk(f"{path}.{key}" if path else str(key), value, seen)
 
 
-def _parameter(shape, fan_in, rng):
+def _parameter(shape, fan_in, rng, dtype):
     """Uniform between ±1/√fan_in, PyTorch's default for Linear (He et al. 2015 with a = √5)."""
     bound = 1 / np.sqrt(max(fan_in, 1))
-    return Tensor(rng.uniform(-bound, bound, shape), requires_grad=True)
+    return Tensor(np.asarray(rng.uniform(-bound, bound, shape), dtype), requires_grad=True)
+
+
+def _check_sizes(layer, **sizes):
+    for name, n in sizes.items():
+        if not isinstance(n, (int, np.integer)) or n < 0:
+            raise TypeError(f"{type(layer).__name__}: {name} must be a whole number, not {n!r}")
+
+
+def _times(layer, x, weight):
+    """x @ weight.T, or the error of `layer` that they do not fit."""
+    try:
+        return x @ (weight.T if weight.ndim > 1 else weight)
+    except ValueError:
+        raise ValueError(f"{type(layer).__name__}: inputs of shape (…, {weight.shape[-1]}) are needed for weights of "
+                         f"shape {weight.shape}, not {np.shape(x)}") from None
 
 
 class Neuron(Module):
@@ -121,14 +162,15 @@ class Neuron(Module):
     `weight` has shape (in_features,), `bias` is a scalar. `rng` is a NumPy Generator or a seed.
     """
 
-    def __init__(self, in_features, activation=None, rng=None):
+    def __init__(self, in_features, activation=None, rng=None, dtype=float):
+        _check_sizes(self, in_features=in_features)
         rng = np.random.default_rng(rng)
-        self.weight = _parameter(in_features, in_features, rng)
-        self.bias = _parameter((), in_features, rng)
+        self.weight = _parameter(in_features, in_features, rng, dtype)
+        self.bias = _parameter((), in_features, rng, dtype)
         self.activation = activation
 
     def forward(self, x):
-        z = x @ self.weight + self.bias
+        z = _times(self, x, self.weight) + self.bias
         return self.activation(z) if self.activation else z
 
 
@@ -138,14 +180,48 @@ class Linear(Module):
     `weight` has shape (out_features, in_features), `bias` (out_features,). `rng` is a NumPy Generator or a seed.
     """
 
-    def __init__(self, in_features, out_features, bias=True, rng=None):
+    def __init__(self, in_features, out_features, bias=True, rng=None, dtype=float):
+        _check_sizes(self, in_features=in_features, out_features=out_features)
         rng = np.random.default_rng(rng)
-        self.weight = _parameter((out_features, in_features), in_features, rng)
-        self.bias = _parameter(out_features, in_features, rng) if bias else None
+        self.weight = _parameter((out_features, in_features), in_features, rng, dtype)
+        self.bias = _parameter(out_features, in_features, rng, dtype) if bias else None
 
     def forward(self, x):
-        z = x @ self.weight.T
+        z = _times(self, x, self.weight)
         return z if self.bias is None else z + self.bias
+
+
+class Embedding(Module):
+    """A row of `weight` for every whole number: integers of shape (…) give (…, embedding_dim).
+
+    `weight` has shape (num_embeddings, embedding_dim), and starts normal with variance 1. `rng` is a NumPy Generator or
+    a seed. Called with anything but integers from 0 to num_embeddings − 1 it raises TypeError or ValueError.
+    """
+
+    def __init__(self, num_embeddings, embedding_dim, rng=None, dtype=float):
+        _check_sizes(self, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+        rows = np.random.default_rng(rng).normal(size=(num_embeddings, embedding_dim))
+        self.weight = Tensor(rows.astype(dtype), requires_grad=True)
+
+    def forward(self, x):
+        return self.weight[functional.whole_numbers("Embedding: its input", x, len(self.weight))]
+
+
+class LayerNorm(Module):
+    """`functional.layer_norm` over the last axes, those of `normalized_shape`, an int or a tuple (Ba et al. 2016).
+
+    `weight` and `bias`, of that shape, start as ones and zeros; without `elementwise_affine` there are none.
+    """
+
+    def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, dtype=float):
+        self.normalized_shape, self.eps = tuple(np.atleast_1d(normalized_shape).tolist()), eps
+        _check_sizes(self, **{f"normalized_shape[{i}]": n for i, n in enumerate(self.normalized_shape)})
+        ones = np.ones(self.normalized_shape, dtype)
+        self.weight = Tensor(ones, requires_grad=True) if elementwise_affine else None
+        self.bias = Tensor(0 * ones, requires_grad=True) if elementwise_affine and bias else None
+
+    def forward(self, x):
+        return functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
 class Conv2d(Module):
@@ -155,12 +231,13 @@ class Conv2d(Module):
     int or a pair. `rng` is a NumPy Generator or a seed.
     """
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, bias=True, rng=None):
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, bias=True, rng=None, dtype=float):
+        _check_sizes(self, in_channels=in_channels, out_channels=out_channels)
         rng = np.random.default_rng(rng)
         kh, kw = ops.pair(kernel_size)
         fan_in = in_channels * kh * kw
-        self.weight = _parameter((out_channels, in_channels, kh, kw), fan_in, rng)
-        self.bias = _parameter(out_channels, fan_in, rng) if bias else None
+        self.weight = _parameter((out_channels, in_channels, kh, kw), fan_in, rng, dtype)
+        self.bias = _parameter(out_channels, fan_in, rng, dtype) if bias else None
         self.stride, self.padding = stride, padding
 
     def forward(self, x):
@@ -195,6 +272,7 @@ class Dropout(Module):
     """`functional.dropout` while training, nothing after `eval()`. `rng` is a NumPy Generator or a seed."""
 
     def __init__(self, p=0.5, rng=None):
+        functional.dropout(np.zeros(0), p)      # refuses what is no probability
         self.p, self.rng = p, np.random.default_rng(rng)
 
     def forward(self, x):
@@ -209,26 +287,31 @@ class RNNCell(Module):
     ±1/√hidden_size. `activation` takes the place of tanh. `rng` is a NumPy Generator or a seed. Raises ValueError if h does not fit x.
     """
 
-    def __init__(self, input_size, hidden_size, activation=ops.tanh, rng=None):
+    def __init__(self, input_size, hidden_size, activation=ops.tanh, rng=None, dtype=float):
+        _check_sizes(self, input_size=input_size, hidden_size=hidden_size)
         rng = np.random.default_rng(rng)
-        self.weight_ih = _parameter((hidden_size, input_size), hidden_size, rng)
-        self.weight_hh = _parameter((hidden_size, hidden_size), hidden_size, rng)
-        self.bias_ih = _parameter(hidden_size, hidden_size, rng)
-        self.bias_hh = _parameter(hidden_size, hidden_size, rng)
+        self.weight_ih = _parameter((hidden_size, input_size), hidden_size, rng, dtype)
+        self.weight_hh = _parameter((hidden_size, hidden_size), hidden_size, rng, dtype)
+        self.bias_ih = _parameter(hidden_size, hidden_size, rng, dtype)
+        self.bias_hh = _parameter(hidden_size, hidden_size, rng, dtype)
         self.activation = activation
 
     def forward(self, x, h=None):
         wanted = (*np.shape(x)[:-1], len(self.weight_hh))
         if h is not None and np.shape(h) != wanted:
             raise ValueError(f"RNNCell: x of shape {np.shape(x)} goes with h of shape {wanted}, not {np.shape(h)}")
-        z = x @ self.weight_ih.T + self.bias_ih + self.bias_hh
+        z = _times(self, x, self.weight_ih) + self.bias_ih + self.bias_hh
         return self.activation(z if h is None else z + h @ self.weight_hh.T)
 
 
 class Sequential(Module):
-    """Its arguments, modules or plain functions, one after the other."""
+    """Its arguments, modules or plain functions, one after the other; `model[1]`, `model[:2]` and `len(model)` work."""
 
     def __init__(self, *layers):
+        for i, layer in enumerate(layers):
+            if not callable(layer) or isinstance(layer, type):
+                raise TypeError(f"{type(self).__name__}: layer {i} must be a module or a function, not {layer!r}; give "
+                                "the layers one by one, Sequential(Linear(2, 3), relu), or as Sequential(*layers)")
         self.layers = list(layers)
 
     def forward(self, x):
@@ -236,13 +319,22 @@ class Sequential(Module):
             x = layer(x)
         return x
 
+    def __len__(self):
+        return len(self.layers)
+
+    def __getitem__(self, index):
+        return Sequential(*self.layers[index]) if isinstance(index, slice) else self.layers[index]
+
 
 class MLP(Sequential):
     """Linear layers of the given sizes with an activation between them: MLP([64, 32, 10]) takes (…, 64) to (…, 10)."""
 
-    def __init__(self, sizes, activation=ops.relu, rng=None):
+    def __init__(self, sizes, activation=ops.relu, rng=None, dtype=float):
+        if np.ndim(sizes) != 1 or len(sizes) < 2 or not callable(activation):
+            raise TypeError(f"MLP: a list of sizes is needed, such as [2, 16, 1], and a function between the layers, "
+                            f"not {sizes!r} and {activation!r}")
         rng = np.random.default_rng(rng)
         layers = []
         for n, m in zip(sizes, sizes[1:]):
-            layers += [Linear(n, m, rng=rng), activation]
+            layers += [Linear(n, m, rng=rng, dtype=dtype), activation]
         super().__init__(*layers[:-1])

@@ -6,40 +6,112 @@ from .. import ops
 from ..tape import Tensor
 
 
-def mse_loss(input, target):
+def __getattr__(name):
+    """The names of torch.nn.functional that are not here."""
+    what = f"it is autograd_lib.{name}" if hasattr(ops, name) else "write it with the functions of autograd_lib"
+    raise AttributeError(f"autograd_lib.nn.functional has no {name}: {what}")
+
+
+def silu(input):
+    """x·σ(x) (Hendrycks and Gimpel 2016, section 4)."""
+    return input * ops.sigmoid(input)
+
+
+def leaky_relu(input, negative_slope=0.01):
+    """x above 0, and negative_slope·x below and at 0."""
+    return ops.where(input > 0, input, negative_slope * input)
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    """(x − mean)/√(variance + eps)·weight + bias, both over the last axes, of shape `normalized_shape`.
+
+    Ba et al. (2016), equation 4. Raises ValueError if the last axes are others.
+    """
+    shape = tuple(normalized_shape)
+    if not shape or np.shape(input)[-len(shape):] != shape:
+        raise ValueError("layer_norm: an input of shape (…, " + ", ".join(map(str, shape)) + f") is needed, "
+                         f"not {np.shape(input)}")
+    axes = tuple(range(-len(shape), 0))
+    centred = input - ops.mean(input, axis=axes, keepdims=True)
+    z = centred / ops.sqrt(ops.mean(centred * centred, axis=axes, keepdims=True) + eps)
+    z = z if weight is None else z * weight
+    return z if bias is None else z + bias
+
+
+def mse_loss(input, target, reduction="mean"):
     """Mean of (input − target)². Raises ValueError if the shapes differ, which would broadcast in silence."""
-    if np.shape(input) != np.shape(target):
-        raise ValueError(f"mse_loss: input has shape {np.shape(input)}, target {np.shape(target)}")
+    _check_same_shape("mse_loss", input, target)
     error = input - target
-    return ops.mean(error * error)
+    return _reduced("mse_loss", error * error, reduction)
 
 
-def cross_entropy(input, target):
+def binary_cross_entropy_with_logits(input, target, reduction="mean"):
+    """Mean of −y·log σ(x) − (1 − y)·log(1 − σ(x)), for logits x and targets y from 0 to 1 of the same shape.
+
+    Exact for x of any size, as −log σ(x) = softplus(−x) and 1 − σ(x) = σ(−x). Raises ValueError if the shapes differ.
+    """
+    _check_same_shape("binary_cross_entropy_with_logits", input, target)
+    losses = target * ops.softplus(-input) + (1 - target) * ops.softplus(input)
+    return _reduced("binary_cross_entropy_with_logits", losses, reduction)
+
+
+def _check_same_shape(op, input, target):
+    if np.shape(input) != np.shape(target):
+        raise ValueError(f"{op}: input has shape {np.shape(input)}, target {np.shape(target)}")
+
+
+def _reduced(op, losses, reduction):
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{op}: reduction is 'mean', 'sum' or 'none', not {reduction!r}")
+    return losses if reduction == "none" else {"mean": ops.mean, "sum": ops.sum}[reduction](losses)
+
+
+def whole_numbers(what, x, below):
+    """`x` as an array of integers from 0 to `below` − 1, or TypeError or ValueError about `what`."""
+    x = x.data if isinstance(x, Tensor) else np.asarray(x)
+    if x.dtype.kind not in "iu":
+        raise TypeError(f"{what} must be made of integers from 0 to {below - 1}, not of {x.dtype}")
+    if x.size and not 0 <= x.min() <= x.max() < below:
+        raise ValueError(f"{what} holds {x.min()} to {x.max()}, and must be made of integers from 0 to {below - 1}")
+    return x
+
+
+def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
     """Mean of −log softmax(input) at the true class.
 
     Parameters
     ----------
-    input : (N, C), one row of logits per example
-    target : (N,) integers from 0 to C − 1
+    input : (N, C), one row of logits per example; also (C,), or (N, C, …) with more axes behind
+    target : (N,), (), or (N, …), integers from 0 to C − 1
+    ignore_index : a target that leaves its example out, of the mean too
+    reduction : "mean", "sum", or "none" for the losses in the shape of target
 
     Raises
     ------
     TypeError
         If `target` is not made of integers.
     ValueError
-        If the shapes do not fit, or a class is not between 0 and C − 1.
+        If the shapes do not fit, a class is not between 0 and C − 1, or `reduction` is another.
     """
-    target = target.data if isinstance(target, Tensor) else np.asarray(target)
     shape = input.shape
-    if target.dtype.kind not in "iu":
-        raise TypeError(f"cross_entropy: target holds class numbers, so integers, not {target.dtype}")
-    if len(shape) != 2 or target.shape != shape[:1]:
+    classes = min(1, len(shape) - 1)
+    wanted = shape[:classes] + shape[classes + 1:]
+    target = target.data if isinstance(target, Tensor) else np.asarray(target)
+    if not shape or target.dtype.kind in "iu" and target.shape != wanted:
         raise ValueError("cross_entropy: input of shape (N, C) and target of shape (N,) are needed, "
                          f"not {shape} and {target.shape}")
-    if target.size and not 0 <= target.min() <= target.max() < shape[1]:
-        raise ValueError(f"cross_entropy: target holds classes {target.min()} to {target.max()}, and input has the "
-                         f"classes 0 to {shape[1] - 1}")
-    return ops.nll_loss(ops.log_softmax(input), target=target)
+    left_out = (target == ignore_index).ravel()
+    some = left_out.any()
+    target = target.ravel()
+    target = whole_numbers("cross_entropy: target", np.where(left_out, 0, target) if some else target, shape[classes])
+    z = ops.log_softmax(input, axis=classes)
+    if len(shape) > 2:
+        z = ops.transpose(z, (0, *range(2, len(shape)), 1))
+    z = z if len(shape) == 2 else ops.reshape(z, (target.size, shape[classes]))
+    if reduction == "mean":
+        return ops.nll_loss(z[~left_out] if some else z, target=target[~left_out] if some else target)
+    losses = ops.where(left_out, 0, -z[np.arange(len(target)), target])
+    return _reduced("cross_entropy", ops.reshape(losses, wanted), reduction)
 
 
 def conv2d(input, weight, bias=None, stride=1, padding=0):

@@ -8,6 +8,8 @@ import math
 
 import numpy as np
 
+from ..tape import Tensor
+
 # How much larger weights have to be to make up for what the activation takes away: torch.nn.init.calculate_gain.
 _GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2)}
 
@@ -40,6 +42,8 @@ def kaiming_normal_(tensor, nonlinearity="relu", rng=None):
 
 
 def _fans(tensor):
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"a starting value is for a Tensor, such as a layer's weight, not {type(tensor).__name__}")
     if tensor.op is not None or tensor.dtype.kind != "f":
         raise TypeError("a starting value is for a leaf of floating-point numbers, not for "
                         + (f"the result of {tensor.op.name}" if tensor.op else f"one of {tensor.dtype}"))

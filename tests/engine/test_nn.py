@@ -1,8 +1,10 @@
 """Modules, losses, and files of their state."""
 
 import copy
+import operator
 import os
 import pickle
+import re
 import threading
 import zipfile
 
@@ -148,6 +150,131 @@ def test_dropout():
     for p in (1.0, -0.1, np.nan):
         with pytest.raises(ValueError, match="dropout: p"):
             F.dropout(x, p)
+
+
+@pytest.mark.parametrize("shape, norm", [((4, 5), 5), ((2, 3, 4), (3, 4)), ((2, 3, 4), [4]), ((7,), 7)])
+def test_layer_norm(shape, norm):
+    """Broken once: the variance over n − 1; eps outside the root."""
+    x, layer = 5 + 3 * np.random.default_rng(0).normal(size=shape), nn.LayerNorm(norm, eps=0.1)
+    axes = tuple(range(-len(layer.normalized_shape), 0))
+    normal = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + 0.1)
+    np.testing.assert_allclose(layer(x).data, normal, rtol=1e-12)
+    layer.weight.data, layer.bias.data = layer.weight.data * 2, layer.bias.data + 1
+    np.testing.assert_allclose(layer(Tensor(x)).data, 2 * normal + 1, rtol=1e-12)
+    w, b = layer.weight.data + 0.5, layer.bias.data
+    check_grads(lambda x, w, b: F.layer_norm(x, layer.normalized_shape, w, b), x, w, b)
+    assert [p.shape for p in layer.parameters()] == [layer.normalized_shape] * 2
+    assert len(nn.LayerNorm(norm, bias=False).parameters()) == 1
+    np.testing.assert_allclose(nn.LayerNorm(norm, eps=0.1, elementwise_affine=False)(x).data, normal, rtol=1e-12)
+    with pytest.raises(ValueError, match=r"layer_norm: an input of shape \(…, 9\) is needed, not"):
+        nn.LayerNorm(9)(x)
+
+
+def test_layer_norm_of_equal_numbers_has_a_gradient():
+    x = leaf(np.full((2, 3), 7.0))
+    F.layer_norm(x, (3,)).sum().backward()
+    np.testing.assert_array_equal(x.grad, 0)
+
+
+def test_embedding():
+    """Broken once: a negative number taken from the end."""
+    layer, x = nn.Embedding(5, 3, rng=0), np.array([[0, 4, 0], [1, 0, 1]])
+    z = layer(x)
+    np.testing.assert_array_equal(z.data, layer.weight.data[x])
+    z.sum().backward()
+    np.testing.assert_array_equal(layer.weight.grad, np.repeat([[3.0], [2], [0], [0], [1]], 3, axis=1))
+    for same in (Tensor(x), x.tolist(), x.astype(np.uint8)):
+        np.testing.assert_array_equal(layer(same).data, z.data)
+    assert layer(2).shape == (3,) and nn.Embedding(5, 3, rng=0)(x).data[0, 0, 0] == z.data[0, 0, 0]
+    np.testing.assert_allclose(nn.Embedding(300, 100, rng=0).weight.data.var(), 1, rtol=0.02)
+    for wrong, error in [([-1], ValueError), ([5], ValueError), ([1.0], TypeError), ([True], TypeError)]:
+        with pytest.raises(error, match="Embedding: its input .*integers from 0 to 4"):
+            layer(wrong)
+
+
+def test_sequential_is_a_list_of_layers():
+    model = nn.MLP([3, 4, 5, 2], rng=0)
+    x = np.ones(3)
+    assert len(model) == 5 and model[-1] is model.layers[4] and list(model) == model.layers and model[1] is ag.relu
+    assert isinstance(model[:2], nn.Sequential) and model[:2].layers == model.layers[:2]
+    np.testing.assert_array_equal(model[2:](model[:2](x)).data, model(x).data)
+
+
+@pytest.mark.parametrize("make", [
+    lambda dtype: nn.MLP([3, 4, 2], rng=0, dtype=dtype), lambda dtype: nn.Linear(3, 2, rng=0, dtype=dtype),
+    lambda dtype: nn.Neuron(3, ag.tanh, rng=0, dtype=dtype), lambda dtype: nn.RNNCell(3, 2, rng=0, dtype=dtype),
+    lambda dtype: nn.LayerNorm(3, dtype=dtype)])
+def test_a_model_may_be_of_float32(make):
+    """27 ms a step for 15 once: only the weights of float64 could be made."""
+    model, double = make(np.float32), make(float)
+    inputs = [np.ones((2, 3), np.float32), np.ones((2, 2), np.float32)][:1 + isinstance(model, nn.RNNCell)]
+    for p, q in zip(model.parameters(), double.parameters(), strict=True):
+        assert p.dtype == np.float32
+        np.testing.assert_array_equal(p.data, q.data.astype(np.float32))        # the same numbers, rounded
+    z = model(*inputs)
+    z.sum().backward()
+    assert z.dtype == np.float32 and {p.grad.dtype for p in model.parameters()} == {np.dtype(np.float32)}
+    assert double.to(np.float32) is double
+    np.testing.assert_array_equal(double(*inputs).data, z.data)
+    ag.optim.Adam(model.parameters()).step()
+    assert {p.dtype for p in model.parameters()} == {np.dtype(np.float32)}
+
+
+def test_a_model_changes_its_dtype_whole(interrupted):
+    model = Centre(2)
+    model.register_buffer("count", 3)
+    (model.scale * 2.0).sum().backward()
+    y = (model.scale * model.scale).sum()
+    model.to("float32")
+    assert model.scale.dtype == model.scale.grad.dtype == model.mean.dtype == np.float32 and model.count.dtype == int
+    with pytest.raises(RuntimeError, match="was changed"):
+        y.backward()
+    model.scale.data = model.scale.data.astype(float)           # so it goes by hand
+    assert model.scale.dtype == model.scale.grad.dtype == float
+    for wrong in (int, complex):
+        with pytest.raises(TypeError, match="Centre.to: a floating dtype"):
+            model.to(wrong)
+    for model in interrupted(Pair, lambda model: model.to(np.float32)):
+        assert model.a.dtype == model.b.dtype
+    assert nn.Embedding(2, 3, dtype=np.float32).weight.dtype == np.float32
+    assert nn.Conv2d(1, 2, 3, dtype=np.float32).bias.dtype == np.float32
+
+
+@pytest.mark.parametrize("call, error, words", [
+    (lambda: nn.Linear(4, 2)(np.ones((2, 3))), ValueError, r"Linear: .*\(…, 4\).*of shape \(2, 4\), not \(2, 3\)"),
+    (lambda: nn.Linear(4, 2)(Tensor(1.0)), ValueError, r"Linear: .*\(…, 4\).*not \(\)"),
+    (lambda: nn.MLP([4, 8, 2])(np.ones(3)), ValueError, r"Linear: .*\(…, 4\).*not \(3,\)"),
+    (lambda: nn.Neuron(4)(np.ones((2, 3))), ValueError, r"Neuron: .*\(…, 4\).*not \(2, 3\)"),
+    (lambda: nn.RNNCell(4, 2)(np.ones((2, 3))), ValueError, r"RNNCell: .*\(…, 4\).*not \(2, 3\)"),
+    (lambda: nn.Linear(2.0, 3), TypeError, "Linear: in_features must be a whole number, not 2.0"),
+    (lambda: nn.Linear(2, -3), TypeError, "Linear: out_features"),
+    (lambda: nn.Neuron([2]), TypeError, "Neuron: in_features"),
+    (lambda: nn.Conv2d("1", 2, 3), TypeError, "Conv2d: in_channels"),
+    (lambda: nn.RNNCell(2, None), TypeError, "RNNCell: hidden_size"),
+    (lambda: nn.LayerNorm(2.5), TypeError, "LayerNorm: normalized_shape"),
+    (lambda: nn.Embedding(2.0, 3), TypeError, "Embedding: num_embeddings"),
+    (lambda: nn.Linear(2, 3, dtype=int), TypeError, "int64"), (lambda: nn.Dropout(1.5), ValueError, "dropout: p .*1.5"),
+    (lambda: nn.Sequential([nn.Linear(2, 3)]), TypeError, r"Sequential: layer 0 .* not \[Linear.*one by one"),
+    (lambda: nn.Sequential(ag.relu, nn.Linear), TypeError, "Sequential: layer 1 must be a module .*, not <class"),
+    (lambda: nn.Sequential(None), TypeError, "Sequential: layer 0"),
+    (lambda: nn.MLP(2, 3, 1), TypeError, r"MLP: a list of sizes is needed, such as \[2, 16, 1\]"),
+    (lambda: nn.MLP([2]), TypeError, "MLP: a list of sizes"), (lambda: nn.MLP([2, 3], 1), TypeError, "MLP: .* and 1"),
+    (lambda: nn.ReLU(), AttributeError, "no ReLU: the function autograd_lib.relu takes its place"),
+    (lambda: nn.BatchNorm1d(3), AttributeError, "no BatchNorm1d: write it as a Module"),
+    (lambda: F.relu, AttributeError, "functional has no relu: it is autograd_lib.relu"),
+    (lambda: F.huber_loss, AttributeError, "functional has no huber_loss: write it"),
+    (lambda: nn.init.xavier_uniform_(nn.Linear(2, 3)), TypeError, "a Tensor.*weight.*not Linear"),
+])
+def test_layers_say_what_is_wrong(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_every_name_given_instead_is_there():
+    for name, words in nn._INSTEAD.items():
+        assert not hasattr(nn, name) and not hasattr(F, name)
+        for path in re.findall(r"(?:nn|autograd_lib)\.[\w.]+", words):
+            assert operator.attrgetter(path.removeprefix("autograd_lib."))(ag)
 
 
 # --- Starting values, clipping, batches -----------------------------------------------------------------
@@ -390,6 +517,49 @@ def test_cross_entropy():
 def test_cross_entropy_of_what_does_not_fit(x, y, error, words):
     with pytest.raises(error, match=f"cross_entropy.*{words}"):
         F.cross_entropy(leaf(np.zeros(x)), y)
+
+
+@pytest.mark.parametrize("shape, wanted", [((5, 3), (5,)), ((3,), ()), ((2, 3, 2), (2, 2)), ((1, 3, 2, 2), (1, 2, 2))])
+def test_cross_entropy_of_any_shape(shape, wanted):
+    """PyTorch's definition: −log softmax along axis 1 at the target; what is ignored is left out, of the mean too."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=shape), rng.integers(0, 3, wanted)
+    p = np.moveaxis(np.exp(x), min(1, x.ndim - 1), -1)
+    each = -np.log(np.take_along_axis(p, y[..., None], -1)[..., 0] / p.sum(-1))
+    for ignored in (-100, (y.flat[0] + 1) % 3):
+        kept = y != ignored
+        total = (each * kept).sum()
+        for reduction, value in [("none", each * kept), ("sum", total), ("mean", total / kept.sum())]:
+            def loss(x):
+                return F.cross_entropy(x, y, ignore_index=ignored, reduction=reduction)
+            np.testing.assert_allclose(loss(Tensor(x)).data, value, rtol=1e-12, atol=1e-15)
+            check_grads(loss, x, order=1)
+    with pytest.raises(ValueError, match="cross_entropy: reduction is 'mean', 'sum' or 'none', not 'avg'"):
+        F.cross_entropy(Tensor(x), y, reduction="avg")
+
+
+def test_binary_cross_entropy():
+    x, y = np.array([[0.3, -2.0, 5.0], [-30.0, 0.0, 30.0]]), np.array([[1.0, 0.0, 0.25], [0.0, 1.0, 1.0]])
+    s = 1 / (1 + np.exp(-x))
+    each = -y * np.log(s) - (1 - y) * np.log1p(-s)
+    got = F.binary_cross_entropy_with_logits(leaf(x), y, "none").data
+    np.testing.assert_allclose(got[0], each[0], rtol=1e-12)
+    np.testing.assert_allclose(got[1, ::2], np.exp(-30), rtol=1e-12)
+    assert F.binary_cross_entropy_with_logits(leaf(x), y).item() == got.mean()
+    t = leaf([1000.0, -1000.0, 1000.0])
+    F.binary_cross_entropy_with_logits(t, np.array([1.0, 0.0, 0.0]), reduction="sum").backward()
+    np.testing.assert_array_equal(t.grad, [0, 0, 1])
+    check_grads(F.binary_cross_entropy_with_logits, x, y)
+    with pytest.raises(ValueError, match=r"binary_cross_entropy_with_logits: .*\(2, 3\), target \(3,\)"):
+        F.binary_cross_entropy_with_logits(leaf(x), y[0])
+    assert F.mse_loss(leaf(x), y, "sum").item() == pytest.approx(((x - y) ** 2).sum())
+
+
+def test_activations_made_of_others():
+    x = np.array([-3.0, -0.5, 0.5, 30.0])
+    np.testing.assert_allclose(F.silu(leaf(x)).data, x / (1 + np.exp(-x)), rtol=1e-14)
+    np.testing.assert_array_equal(F.leaky_relu(leaf(x), 0.25).data, [-0.75, -0.125, 0.5, 30])
+    check_grads(F.silu, x), check_grads(F.leaky_relu, x)
 
 
 # --- Learning --------------------------------------------------------------------------------------------
