@@ -10,6 +10,7 @@ import ipywidgets as widgets
 import mistune
 
 from ..show import style
+from ..show.ink import minus, number
 from . import record, registered
 from .texts import CARDS, PLACEMENT, PREDICTIONS, RECALL
 
@@ -74,7 +75,7 @@ def shown(answer):
         return "[" + ", ".join(map(shown, answer)) + "]"
     if isinstance(answer, (tuple, str)):
         return str(answer)
-    return style.minus(str(answer) if isinstance(answer, int) else style.number(answer))
+    return minus(str(answer)) if isinstance(answer, int) else number(answer)
 
 
 # ---------------------------------------------------------------- what all of them are made of

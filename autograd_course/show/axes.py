@@ -77,15 +77,10 @@ def round_step(least):
 def ticks(low, high, most=6):
     """Round positions from low to high, with their words."""
     step = round_step((high - low) / most)
-    return [(k * step, style.minus(style.number(k * step)))
+    return [(k * step, ink.number(k * step))
             for k in range(int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9)) + 1)]
 
 
 def decades(low, high, every):
     """Ticks of an axis of powers of ten, of which every so many are wanted."""
     return [(k, f"1e{k}" if k else "1") for k in range(low, high + 1) if k % every == 0]
-
-
-def number(x):
-    """As `style.number`, with a true minus, and 0 where nothing but rounding is left."""
-    return style.minus(style.number(round(x, 10)))

@@ -4,8 +4,7 @@ from itertools import product
 import numpy as np
 
 from . import style
-from .axes import number
-from .ink import cell, words
+from .ink import cell, number, words
 from .picture import Picture, svg
 
 WIDE, HIGH, TOP = 54, 30, 54        # a cell, and the words above a block

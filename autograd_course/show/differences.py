@@ -4,7 +4,8 @@ import numpy as np
 from autograd_lib.tape import plain
 
 from . import style
-from .axes import Axes, decades, number
+from .axes import Axes, decades
+from .ink import number
 from .picture import Picture, svg
 
 STEPS = [float(f"1e-{k}") for k in range(17)]

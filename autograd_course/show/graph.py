@@ -19,6 +19,7 @@ import numpy as np
 from autograd_lib import tape
 
 from . import style
+from .ink import minus, number
 from .picture import Picture, svg
 
 SYMBOLS = {"add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "**", "matmul": "@"}
@@ -150,7 +151,7 @@ def _local(tensor, passed):
     said = ["" if gx is None else str(gx.shape) for gx in passed]
     if tensor.ndim == 0 and "()" in said:
         _, _, local = next(tape.backward_pass(tensor, np.ones_like(tensor.data)))
-        said = [style.number(float(local[slot])) if word == "()" else word for slot, word in enumerate(said)]
+        said = [number(float(local[slot])) if word == "()" else word for slot, word in enumerate(said)]
     return said
 
 
@@ -199,7 +200,7 @@ def is_constant(node):
 def brief(x):
     """A number; or an array's shape with its smallest and largest entry."""
     if x.ndim == 0:
-        return style.number(float(x))
+        return number(float(x))
     return f"{x.shape}" + (f" {_range(x)}" if x.size else "")
 
 
@@ -214,7 +215,7 @@ def contents(x):
 
 
 def _range(x):
-    return f"{style.number(x.min())} … {style.number(x.max())}"
+    return f"{number(x.min())} … {number(x.max())}"
 
 
 def _params(node):
@@ -444,10 +445,10 @@ def _weight(size):
 
 def _bead(layers, local, x, y, where, gx, size, state):
     outline, mark = BEADS[state]
-    word = mark + style.minus(local if local.startswith(("(", "passes")) else f"local {local}")
+    word = mark + minus(local if local.startswith(("(", "passes")) else f"local {local}")
     passes = "" if gx is None else f"; passes {brief(np.asarray(gx))}" + ", closed" * (size == 0)
     layers["bead"].append(f'<rect x="{x - BEAD / 2:.1f}" y="{y - 10:.1f}" width="{BEAD}" height="20" rx="10" {outline}>'
-                          f"<title>{escape(where)}: {style.minus(word + passes)}</title></rect>")
+                          f"<title>{escape(where)}: {minus(word + passes)}</title></rect>")
     faint = f' fill="{style.FAINT}"' if state == "ahead" else ""
     layers["bead word"].append(f'<text x="{x:.1f}" y="{y + 4:.1f}"{_squeezed(word, 12, BEAD - 10)}{faint}>{word}</text>')
 
@@ -458,7 +459,7 @@ def _squeezed(word, most, width):
 
 
 def _constant(layers, node, x, y):
-    value = style.minus(brief(node.value))
+    value = brief(node.value)
     layers["paper"].append(f'<rect x="{x - 33:.1f}" y="{y - 15:.1f}" width="66" height="30" rx="15" fill="#f1f3f4" '
                            f'stroke="{style.LINE}"><title>constant {value}</title></rect>')
     layers["value"].append(f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="middle" font-weight="400" pointer-events="none"'
@@ -487,21 +488,21 @@ def _card(layers, node, x, y, width, height, title, name, last, state, grad):
     said = []
     for role, array in [("value", node.value)] + ([] if node.gradient is None else [("grad", node.gradient)]):
         array_like, label, faint = array.ndim > 0, role, ""
-        number = str(array.shape) if array_like else style.minus(style.number(float(array)))
+        shown = str(array.shape) if array_like else number(float(array))
         if role == "grad" and state == "ahead":
-            number, array_like, faint = "not yet", False, f' fill="{style.FAINT}"'
+            shown, array_like, faint = "not yet", False, f' fill="{style.FAINT}"'
         elif role == "grad" and state == "waiting":
             label = "so far"
         elif role == "grad" and grad:
-            number = grad
+            shown = grad
         end = line + ROW * (1 + (array.ndim > 0))
         layers[f"{role} line"].append(f"M{left + 9:.1f},{line + 5:.1f}V{end + 1:.1f}")
         layers["label"].append(f'<text x="{left + 17:.1f}" y="{line + 17:.1f}">{label}</text>')
-        layers[role].append(f'<text x="{right:.1f}" y="{line + 17.5:.1f}"{faint}{_squeezed(number, 8, 72)}>{number}</text>')
+        layers[role].append(f'<text x="{right:.1f}" y="{line + 17.5:.1f}"{faint}{_squeezed(shown, 8, 72)}>{shown}</text>')
         if array_like and array.size:
-            ends = style.minus(_range(array))
+            ends = _range(array)
             layers[f"{role} range"].append(f'<text x="{right:.1f}" y="{line + 36:.1f}"{_squeezed(ends, 20, 126)}>{ends}</text>')
-        said.append(f"{label} {number if faint or not array_like else brief(array) + _entries(array)}")
+        said.append(f"{label} {shown if faint or not array_like else brief(array) + _entries(array)}")
         line = end
     outline, mark = STATES[state] if state else (f'stroke="{style.INK if last else style.FAINT}" stroke-width="{2.2 if last else 1.2}"', "")
     layers["outline"].append(f"<rect {box} {outline}><title>{escape(name)}: {', '.join(said)}</title></rect>")

@@ -1,4 +1,4 @@
-"""The ink of every drawing: words and cells of an SVG, as strings."""
+"""The ink of every picture: numbers in words, and words and cells of an SVG, as strings."""
 from . import style
 
 # How a cell looks: its stroke, the stroke's width and dash, its fill, and the colour of what is written in it.
@@ -11,6 +11,16 @@ LOOKS = {
     "ghost": (style.LINE, 1.4, "2 3", "none", style.FAINT),        # a copy
     "rim": (style.LINE, 1, "3 3", "#F1F3F4", style.FAINT),         # padding
 }
+
+
+def number(x):
+    """A number as every picture says it: four significant digits, a true minus, and none in front of zero."""
+    return minus(f"{x:.4g}").replace("e−0", "e−").replace("e+0", "e+") if x else "0"
+
+
+def minus(text):
+    """A text with true minus signs for hyphens."""
+    return text.replace("-", "−")
 
 
 def words(x, y, text, colour=style.INK, anchor="middle", size=14, halo=False):

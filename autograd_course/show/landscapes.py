@@ -5,7 +5,8 @@ import contourpy
 import numpy as np
 
 from . import style
-from .axes import Axes, number, ticks
+from .axes import Axes, ticks
+from .ink import number
 from .picture import Picture, svg
 
 BOX = (62, 34, 570, 380)

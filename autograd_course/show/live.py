@@ -14,6 +14,7 @@ from autograd_lib import nn, tape
 
 from . import graph, style
 from .axes import round_step
+from .ink import number
 from .picture import Picture
 from .sliders import explore
 
@@ -128,7 +129,7 @@ def _move(arrays, entries, values):
     (name, index), by = entries[values[ENTRY]], values[BY]
     moved = arrays[name].copy()
     moved[index] += by
-    said = [f"{values[ENTRY]} = {style.number(arrays[name][index])}" + (f" moved by {by:g} to {style.number(moved[index])}" if by else "")]
+    said = [f"{values[ENTRY]} = {number(arrays[name][index])}" + (f" moved by {by:g} to {number(moved[index])}" if by else "")]
     large = [name for name, array in arrays.items() if array.size > MOVABLE and array.dtype.kind == "f"]
     if large:
         said.append(f"Of {' and '.join(large)} the first {MOVABLE} entries can be moved.")
@@ -275,7 +276,7 @@ def _fold(nodes, call, born):
                     total, before = inputs.get(key, (None, False))
                     inputs[key] = gx if total is None else total if gx is None else total + gx, way or before
     passed = [gx for gx, _ in inputs.values()]
-    local = ["" if gx is None else str(gx.shape) if gx.ndim else f"passes {style.number(float(gx))}" for gx in passed]
+    local = ["" if gx is None else str(gx.shape) if gx.ndim else f"passes {number(float(gx))}" for gx in passed]
     shapes = f"{', '.join(str(values[key].shape) for key in inputs)} → {values[results[0]].shape}"
     inside = f"{type(call.module).__name__}: {shapes}", f"{len(members)} values inside"
     return [node if node.key not in members else

@@ -28,7 +28,7 @@ def explore(picture, **sliders):
     """Sliders over `picture`, a pure function of keyword values that returns a Picture.
 
     Each keyword is `(min, max, start)` or `(min, max, step, start)`, all int or any float; or a list of choices of which the
-    first is the start; or a range, whose numbers are frames that also play:
+    first is the start; or a range, whose numbers are frames that also play; or a widget of yours, for its `value`:
 
         explore(slope_at, x=(-3.0, 3.0, 0.5), h=[1, 0.1, 0.01])
         explore(boundary_at, step=range(0, 301, 10))
@@ -91,6 +91,8 @@ def _value(control):
 
 def _control(name, spec, label, small):
     """(row to show, widget that holds the value, widget that plays or None) of one keyword of `explore`, in this style and layout."""
+    if isinstance(spec, widgets.Widget):
+        return spec, spec, None
     if isinstance(spec, list):
         numbers = all(isinstance(choice, (int, float)) for choice in spec)
         options = [(f"{choice:g}" if numbers else str(choice), choice) for choice in spec]

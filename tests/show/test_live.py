@@ -8,6 +8,7 @@ import pytest
 import autograd_lib as ag
 from autograd_course import live_graph
 from autograd_course.show import graph
+from autograd_course.show.ink import number
 from autograd_lib import Tensor, nn
 
 
@@ -34,8 +35,8 @@ def test_the_numbers_are_the_engines(x):
     y.backward()
     said = lines(ui)
     for name, leaf in leaves.items():
-        assert said[name] == f"{name}: value {leaf.item():.4g}, gradient {leaf.grad:.4g}".replace("-0,", "0,")
-    assert said["y"].startswith(f"y = tanh(z): value {y.item():.4g}, gradient 1; local gradients: z {1 - y.item() ** 2:.4g}")
+        assert said[name] == f"{name}: value {number(leaf.item())}, gradient {number(leaf.grad)}"
+    assert said["y"].startswith(f"y = tanh(z): value {number(y.item())}, gradient 1; local gradients: z {number(1 - y.item() ** 2)}")
     assert f">{y.item():.4g}<".replace("-", "−") in ui.picture.html
 
 
@@ -75,7 +76,7 @@ def test_other_control_flow_is_another_graph():
     ui = live_graph(f, x=(-3.0, 3.0, 0.5, 1.0))
     assert "y = multiply(n1, x)" in ui.picture.text
     ui.sliders["x"].value = -1.0
-    assert "y = tanh(x): value -0.7616, gradient 1; local gradients: x 0.42" in ui.picture.text
+    assert "y = tanh(x): value −0.7616, gradient 1; local gradients: x 0.42" in ui.picture.text
     assert "exp" not in ui.picture.html
 
 
@@ -256,8 +257,8 @@ def test_a_computed_tensor_moves_with_its_leaves():
     for _ in range(2):
         g = ag.tanh(g) * y
     g.backward()
-    assert lines(ui)["x"] == f"x: value 1.25, gradient {y.grad:.4g}"
-    assert lines(ui)["h"].startswith(f"h = multiply(n5, x): value {g.item():.4g}, gradient 1; ")
+    assert lines(ui)["x"] == f"x: value 1.25, gradient {number(y.grad)}"
+    assert lines(ui)["h"].startswith(f"h = multiply(n5, x): value {number(g.item())}, gradient 1; ")
     assert x.data == before and (x.grad, w.grad, h.grad, x.name, h.name) == (None,) * 5 and w.name == "weight"
 
 
@@ -274,7 +275,7 @@ def test_a_computed_tensors_if_goes_as_it_went():
     y = x * 2.0 if x > 0 else x * 3.0
     ui = live_graph(y)
     ui.sliders["x"].value = -0.5
-    assert "y = multiply(x, 2): value -1" in ui.picture.text
+    assert "y = multiply(x, 2): value −1" in ui.picture.text
 
 
 def test_a_computed_tensor_of_arrays():
@@ -315,7 +316,7 @@ def test_a_big_graph_starts_with_its_modules_as_boxes():
     loss.backward()
     box = lines(ui)["p"]
     assert box.startswith("p = model(data): value (5, 1) ") and "MLP: (5, 2) → (5, 1); 17 values inside" in box
-    assert f"passed on: data (5, 2) {data.grad.min():.4g} … {data.grad.max():.4g}" in box
+    assert f"passed on: data (5, 2) {number(data.grad.min())} … {number(data.grad.max())}" in box
     assert "Folded: model (17 values). Choose one under “open:” to see inside." in ui.picture.text
     assert "MLP: (5, 2) → (5, 1)" in ui.picture.html and "17 values inside" in ui.picture.html and "model.layers" not in ui.picture.html
     assert lines(ui)["L"].startswith(f"L = mean(n1): value {loss.item():.4g}")

@@ -12,6 +12,7 @@ from autograd_course import Picture, explore, moons
 from autograd_course.lessons.lesson_12.drawings import confusion, misread
 from autograd_course.show import style
 from autograd_course.show.blocks import broadcast_blocks, sum_blocks
+from autograd_course.show.ink import number
 from autograd_course.show.landscapes import boundary, landscape, plane
 from autograd_course.show.picture import figure
 
@@ -36,10 +37,10 @@ def test_roles_differ_in_more_than_colour():
     assert len({(look["linestyle"], look.get("marker")) for look in looks}) == len(looks)
 
 
-@pytest.mark.parametrize("x, text", [(0.0, "0"), (-0.0, "0"), (12.0, "12"), (1 / 3, "0.3333"), (1.5e-7, "1.5e-7"),
-                                     (-2e12, "-2e+12"), (3e7, "3e+7")])
+@pytest.mark.parametrize("x, text", [(0.0, "0"), (-0.0, "0"), (12.0, "12"), (1 / 3, "0.3333"), (1.5e-7, "1.5e−7"),
+                                     (-2e12, "−2e+12"), (3e7, "3e+7")])
 def test_number(x, text):
-    assert style.number(x) == text
+    assert number(x) == text
 
 
 def echo(**values):

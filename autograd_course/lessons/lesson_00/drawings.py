@@ -1,12 +1,15 @@
-"""Lesson 00: a value and a gradient that follow a slider, and a model that learns to read."""
+"""Lesson 00: a value and a gradient that follow a slider, a model that learns to read, and a grid to draw on for it."""
 import io
 from base64 import b64encode
 from functools import lru_cache
 
+import ipywidgets as widgets
 import numpy as np
+import traitlets
 
 from ...show import style
-from ...show.axes import DOTS, Axes, number, ticks
+from ...show.axes import DOTS, Axes, ticks
+from ...show.ink import number
 from ...show.picture import Picture, beside, svg
 
 
@@ -24,8 +27,8 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
         low, high = min(0, *map(np.min, many)), max(0, *map(np.max, many))
         return low - 0.12 * (high - low), high + 0.12 * (high - low)
 
-    way = "flat" if abs(gradient) < 1e-9 else "uphill is to the right" if gradient > 0 else "uphill is to the left"
-    text = f"at x = {number(x)}: value {number(value)}, gradient {number(gradient)}" + f" ({way})" * curve
+    way = "flat" if abs(gradient) < 1e-9 else "rising" if gradient > 0 else "falling"
+    text = f"at x = {number(x)}: value {number(value)}, gradient {number(round(gradient, 10))}" + f" ({way})" * curve
     if not curve:
         one, other = (Axes((left, 34, 150, 230), (0, 1), scale(many)) for left, many in [(48, heights), (270, steepness)])
         one.frame([], ticks(*one.y), title=f"at x = {number(x)}")
@@ -54,14 +57,14 @@ def _bar(plot, x, name, height, colour, dash, fill):
     plot.parts.append(f'<rect x="{px - 26:.1f}" y="{top:.1f}" width="52" height="{bottom - top:.1f}" '
                       f'fill="{colour}" fill-opacity="{fill}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
     upwards = round(height, 10) >= 0          # −1e-17 is 0, and its number stands above the line
-    plot.words(px, top - 7 if upwards else bottom + 18, number(height), colour, size=16, halo=True)
+    plot.words(px, top - 7 if upwards else bottom + 18, number(round(height, 10)), colour, size=16, halo=True)
     plot.words(px, 286, name, colour, size=15)
 
 
 def digits_learning(images, labels, answers, accuracies, passes):
     """What the model answers for each image after so many passes, and the curve of its accuracy up to there.
 
-    A wrong answer stands beside the true digit.
+    Beside a wrong answer and its ✗ stands the true digit.
 
     images: (n, 8, 8) of float64; labels, answers: (n,); accuracies: before the first pass and after each, from 0 to 1.
     """
@@ -75,9 +78,8 @@ def digits_learning(images, labels, answers, accuracies, passes):
         png = _png(image.tobytes(), image.shape)
         sheet.parts.append(f'<image x="{px}" y="{py}" width="{side}" height="{side}" href="data:image/png;base64,{png}" '
                            f'style="image-rendering:pixelated"/>')
-        sheet.words(px + side / 2, py + side + 16, f"{answer} ✓" if right else f"{answer}, is {label}",
-                    style.VALUE if right else style.GRADIENT, size=13)
-    sheet.words(14, 28, "its answers", anchor="start")
+        sheet.words(px + side / 2, py + side + 16, f"{answer} ✓" if right else f"{answer} ✗ {label}", size=13)
+    sheet.words(14, 28, "its answers: ✓ right, ✗ wrong and the true digit", anchor="start")
     plot.frame(ticks(0, last, 5), [(k / 4, f"{25 * k} %") for k in range(5)], "passes over the training digits",
                f"{accuracies[passes]:.1%} right on digits it never saw")
     plot.line(range(passes + 1), accuracies[:passes + 1], style.VALUE, 2.5)
@@ -96,3 +98,54 @@ def _png(values, shape):
     file = io.BytesIO()
     plt.imsave(file, np.frombuffer(values).reshape(shape), cmap="gray_r", format="png")
     return b64encode(file.getvalue()).decode()
+
+
+class Dots(widgets.VBox):
+    """A grid of buttons to draw on, by clicks or by Tab and Space; `value` is a tuple of its rows, each of 0.0 and 1.0.
+
+    start: (rows, columns), true where a dot is on.
+    """
+
+    value = traitlets.Tuple()
+
+    def __init__(self, start):
+        look = {"width": "30px", "height": "30px", "margin": "1px", "padding": "0"}
+        self.dots = [[widgets.ToggleButton(value=bool(on), tooltip=f"row {i}, column {j}", layout=look)
+                      for j, on in enumerate(row, start=1)] for i, row in enumerate(start, start=1)]
+        clear = widgets.Button(description="clear", tooltip="clear all dots", layout={"width": "6em"})
+        ink = widgets.HTML(f"<style>.dots .widget-toggle-button{{background:{style.PAPER};border:1px solid {style.LINE}}}"
+                           f".dots .widget-toggle-button.mod-active{{background:{style.INK}}}</style>", layout={"display": "none"})
+        super().__init__([*(widgets.HBox(row) for row in self.dots), clear, ink])
+        self.add_class("dots")
+        self._read()
+        for dot in sum(self.dots, []):
+            dot.observe(self._read, "value")
+        clear.on_click(self.clear)
+
+    def clear(self, _=None):
+        with self.hold_trait_notifications():       # one new value, not one for every dot
+            for dot in sum(self.dots, []):
+                dot.value = False
+
+    def _read(self, change=None):
+        self.value = tuple(tuple(float(dot.value) for dot in row) for row in self.dots)
+
+
+def as_read(dots, scores):
+    """What a model makes of a drawing: the dots, and a bar for each digit, the softmax of its score.
+
+    dots: rows of 0.0 and 1.0; scores: (10,). The text has a line for every row of dots, # for one that is on.
+    """
+    shares = np.exp(scores - np.max(scores))
+    shares = shares / shares.sum()
+    first, second = np.argsort(-shares)[:2]
+    text = "\n".join([f"it reads {first} (share {shares[first]:.2f}), and then {second} ({shares[second]:.2f})",
+                      *("".join("#" if dot else "·" for dot in row) for row in dots)])
+    plot = Axes((40, 40, 320, 230), (0, 10), (0, 1))
+    plot.frame([(digit + 0.5, str(digit)) for digit in range(10)], ticks(0, 1, 4), "digit", f"it reads {first}")
+    for digit, share in enumerate(shares):
+        (left, top), (right, bottom) = plot.at(digit + 0.15, share), plot.at(digit + 0.85, 0)
+        plot.parts.append(f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
+                          f'fill="{style.VALUE}"/>')
+        plot.words((left + right) / 2, top - 5, f"{share:.2f}", size=11)
+    return Picture(svg("0 0 380 315", "".join(plot.parts), text), text)

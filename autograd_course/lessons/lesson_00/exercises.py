@@ -54,6 +54,13 @@ prediction(
         the one and 4 at the other.""")
 
 prediction(
+    "00.shapes", question="""At x = 3 the *hill* $9 - (x - 3)^2$ has its top. The *plateau* $5 + (x - 3)^3 / 8$ rises, rests at x = 3, and
+        rises on. What does the gradient's bar show there?""", answer={"on the hill": "0", "on the plateau": "0"},
+    choices={"on the hill": ["above 0", "0", "below 0"], "on the plateau": ["above 0", "0", "below 0"]},
+    reveal="""**0** on both. Gradient 0 says *flat here*, and no more: the hill is highest there, and the plateau is neither highest nor
+        lowest. Only because our first curve is a bowl does flat mean lowest on it.""")
+
+prediction(
     "00.digits", question="""A model is to read handwritten digits, from 0 to 9. About what share of the held-out digits does it get right
         before it has learned anything? And after how many passes over the training digits is it above 95 % for the first time?""",
     answer={"at first": "one in ten", "above 95 %": "within ten passes"},
@@ -67,7 +74,7 @@ card("00", [
     "Move x by a small nudge, and the value changes by about gradient × nudge.",
     "A positive gradient means that uphill is to the right.",
     "Downhill is `x - 0.1 * gradient`: against the gradient.",
-    "At the lowest point the gradient is 0; the value can be anything.",
+    "Gradient 0 means flat: the floor of a bowl, the top of a hill, or a plateau. The value can be anything.",
     "Learning is walking downhill with thousands of numbers at once."])
 
 
@@ -148,7 +155,7 @@ def _downhill_is(got, expected):
     solution="""
         lowest_x = -2.4""",
     explained="There the gradient's bar is empty, and the value is 3.",
-    why="You found the lowest point of a curve you never saw, by its gradient alone.",
+    why="You found the lowest point of a bowl you never saw, by its gradient alone.",
     mistakes=[
         (3, "That is the value there. The question asks for x."),
         (0, "0 is what the gradient shows there. Which x does the slider show?"),
@@ -194,12 +201,23 @@ def _next(x, gradient):
         (lambda x, gradient: x - 0.1 * np.sign(gradient), "A tenth of the gradient, not a tenth: the step grows with the gradient."),
         (lambda x, gradient: x - 0.4, "Your step ignores the gradient: 0.4 is a tenth of 4, and right for that one alone."),
         (lambda x, gradient: 1.6, "Your answer ignores both x and the gradient: 1.6 was one example."),
+        (lambda x, gradient: x - 0.1 * max(gradient, 0), "You go left, or not at all. With a negative gradient, downhill is to the right."),
         (lambda x, gradient: x, "You did not move."),
+        (lambda x, gradient: round(x - 0.1 * gradient, 1), "It is rounded. Return the number as it comes out: the last steps are small."),
+        (lambda x, gradient: x - 0.1 * max(-5.0, min(5.0, gradient)),
+         "A steep gradient is cut off. A tenth of *any* gradient: the rule in one line needs no limit."),
+        (lambda x, gradient: abs(x - 0.1 * gradient), "You may arrive left of 0: an x can be negative."),
+        (lambda x, gradient: x - 0.1 * int(gradient), "The gradient is cut off to a whole number."),
         off_by(1, _next, "One too far to the right: start from x, and take off a tenth of the gradient."),
         printed(_next)],
     planted=[(lambda x, gradient: x - 0.1 * gradient if gradient else 0.0, "got       0"),
+             (lambda x, gradient: float(f"{x - 0.1 * gradient:.4g}"), "got"),
+             (lambda x, gradient: x - 0.1 * gradient if abs(gradient) > 0.01 else x, "You did not move"),
+             (lambda x, gradient: x - gradient // 10, "You did not move"),
+             (lambda x, gradient: (x - 0.1 * gradient,), "holds 1"),
+             (lambda x, gradient: min(10.0, max(-10.0, x - 0.1 * gradient)), "got"),
              (lambda x: x - 0.4, "takes 1 positional argument"),
              (1.6, "give it the function")])
 def downhill(answer):
-    for x, gradient in [(2.0, 4.0), (-1.0, -3.0), (5.0, 0.0)]:
+    for x, gradient in [(2.0, 4.0), (-1.0, -3.0), (5.0, 0.0), (0.3, 42.5), (-70.0, -7.77), (1.25, 0.004), (3, 2)]:
         expect_call(answer, x, gradient, gives=_next(x, gradient), hints=downhill.mistakes)

@@ -2,6 +2,7 @@
 
 from ...show import style
 from ...show.axes import Axes, ticks
+from ...show.ink import minus
 from ...show.picture import Picture, svg
 
 
@@ -33,4 +34,4 @@ def two_parts(from_x, from_y, change, reach):
 
 
 def _signed(x):
-    return style.minus(f"{x:+.3f}")
+    return minus(f"{x:+.3f}")

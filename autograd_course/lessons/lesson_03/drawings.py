@@ -1,7 +1,8 @@
 """What lesson 03 alone draws."""
 
 from ...show import style
-from ...show.axes import Axes, number
+from ...show.axes import Axes
+from ...show.ink import number
 from ...show.picture import Picture, svg
 
 

@@ -2,7 +2,8 @@
 import numpy as np
 
 from ...show import style
-from ...show.axes import DOTS, Axes, number, ticks
+from ...show.axes import DOTS, Axes, ticks
+from ...show.ink import number
 from ...show.picture import Picture, svg
 
 

@@ -1,8 +1,11 @@
-"""Lesson 06: a curve that is fitted step by step, a branch that closes, and two small graphs with their operations left out."""
+"""Lesson 06: points on a chessboard, a curve that is fitted, a branch that closes, and two small graphs with their operations left out."""
 import numpy as np
 
+from autograd_lib import grad
+
 from ...show import style
-from ...show.axes import Axes, decades, number, ticks
+from ...show.axes import Axes, decades, ticks
+from ...show.ink import number
 from ...show.picture import Picture, beside, svg
 
 FAINT = "#b9bec4"       # what is closed, and what is still to come
@@ -11,6 +14,22 @@ FAINT = "#b9bec4"       # what is closed, and what is still to come
 def _wide(drawing, width):
     """An SVG that shrinks with the window only as long as it can be read."""
     return f'<div style="min-width:{0.75 * width:.0f}px">{drawing}</div>'
+
+
+def chessboard():
+    """Forty points, (40, 2), and their classes, (40,): 1 where one coordinate is positive and the other is not."""
+    points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
+    points = points[np.abs(points).min(1) > 0.12][:40]         # none on the lines between the fields
+    return points, (points.prod(1) < 0).astype(int)
+
+
+def descend(f, by):
+    """(steps, the values of f) from (0.5, 0.4, 0.3) on, 30 steps downhill at the rate 0.1 by the gradient of the function `by`."""
+    w, values = np.array([0.5, 0.4, 0.3]), []
+    for _ in range(31):
+        values.append(f(*w))
+        w = w - 0.1 * np.array(grad(by, (0, 1, 2))(*w))
+    return range(31), values
 
 
 # --- Errors over steps ------------------------------------------------------------------------------------------------------
@@ -28,6 +47,11 @@ def _log(errors, powers):
     return np.log10(np.maximum(errors, 10.0 ** powers[0]))
 
 
+def _said(error, powers):
+    """The number, or that it is too small for the picture."""
+    return number(error) if error >= 10.0 ** powers[0] else f"below 1e{powers[0]}".replace("-", "−")
+
+
 def courses(lines, title, powers, dots=()):
     """Errors over the steps on a logarithmic scale: {name: (steps, errors)}, and `dots`, one a step, without a line through them."""
     n = max(steps[-1] for steps, _ in lines.values())
@@ -39,13 +63,13 @@ def courses(lines, title, powers, dots=()):
         height = _log(errors, powers)
         plot.line(steps, height, colour, 2.2, dash)
         ends.append((plot.at(0, height[-1])[1], name, errors[-1], colour))
-        first, low, last = map(number, (errors[0], np.min(errors), errors[-1]))
+        first, low, last = (_said(one, powers) for one in (errors[0], np.min(errors), errors[-1]))
         said.append(f"{name}: {first} at first, lowest {low}, {last} after {steps[-1]:,} steps")
     above = 246                    # from the lowest label up, so that none comes among the numbers of the axis
     for py, name, last, colour in sorted(ends, reverse=True):
         py = above = min(py, above)
         plot.words(472, py, name, colour, "start", 13)
-        plot.words(472, py + 16, number(last), colour, "start", 13)
+        plot.words(472, py + 16, _said(last, powers), colour, "start", 13)
         above -= 36
     if len(dots):
         said.append(f"circles, one a step: from {number(np.min(dots))} to {number(np.max(dots))}")
@@ -53,28 +77,25 @@ def courses(lines, title, powers, dots=()):
     return Picture(svg("0 0 620 310", "".join(plot.parts), text), text)
 
 
-def fit(target, model, errors, step, title, span, powers, points=False):
-    """What is to be learned and what the model says, and beside it the error so far.
+def fit(target, model, errors, step, title, span, powers):
+    """What is to be learned and what the model says, and beside it the mean squared error so far.
 
     target, model: (xs, ys). errors: one a step, of which those after `step` are drawn pale. span, powers: the limits of the values and of
-    the errors' powers of ten. points: the target is a few points.
+    the errors' powers of ten.
     """
     (xs, ys), (at, says) = target, model
     plot = Axes((48, 34, 330, 230), (min(at), max(at)), span)
-    legend = "circles: the examples" if points else "grey: what is to be learned"
+    legend = "grey: what is to be learned"
     plot.frame(ticks(*plot.x), ticks(*span, 6), f"x  ({legend}, blue: the model)", title)
-    if points:
-        for point in zip(xs, ys):
-            plot.dot(*point, style.INK, size=5)
-    else:
-        plot.line(xs, ys, style.LINE, 5)
+    plot.line(xs, ys, style.LINE, 5)
     plot.line(at, says, style.VALUE, 2.5)
-    right = _steps((52, 34, 230, 230), len(errors) - 1, powers, f"error after {step} steps: {number(errors[step])}")
+    words = f"mean squared error {number(errors[step])} after {step} steps"
+    right = _steps((52, 34, 230, 230), len(errors) - 1, powers, words)
     height = _log(errors, powers)
     right.line(range(len(errors)), height, FAINT, 1.5)
     right.line(range(step + 1), height[:step + 1], style.VALUE, 2.2)
     right.dot(step, height[step], style.VALUE, style.VALUE)
-    text = f"{title}: error {number(errors[step])} after {step} of {len(errors) - 1} steps"
+    text = f"{title}: {words}, of {len(errors) - 1}"
     return Picture(beside(svg("0 0 396 310", "".join(plot.parts), f"{title}: {legend}; blue: the model"),
                           svg("0 0 300 310", "".join(right.parts), text)), text)
 
@@ -192,18 +213,19 @@ def _relu(x):
 def kink(w, x, step, target, best):
     """Three weights at one step of their training: the curve, its two branches, and the graph at one x.
 
-    w: (w₁, w₂, w₃). target: the function that is to be learned. best: the step's error on the grid.
+    w: (w₁, w₂, w₃). target: the function that is to be learned. best: the step's mean squared error on a grid.
     """
     w1, w2, w3 = map(float, w)
     xs = np.linspace(0, 1, 101)
     branches = {"b": _relu(w1 * xs**2 + w3), "c": _relu(w2 * xs**2 + w3)}
     says = 4 * np.sin(branches["b"] + branches["c"])
     left, right = Axes((44, 34, 330, 190), (0, 1), (-1.5, 4.5)), Axes((44, 34, 330, 190), (0, 1), (-0.1, 2.4))
-    left.frame(ticks(0, 1, 5), ticks(-1.5, 4.5, 6), "x  (grey: 4 sin x⁴, blue: the model)", f"after {step} steps: error {number(best)}")
+    left.frame(ticks(0, 1, 5), ticks(-1.5, 4.5, 6), "x  (grey: 4 sin x⁴, blue: the model)",
+               f"after {step} steps: mean squared error {number(best)}")
     left.line(xs, target(xs), style.LINE, 5)
     left.line(xs, says, style.VALUE, 2.5)
     right.frame(ticks(0, 1, 5), ticks(0, 2.4, 6), "x", "the two branches")
-    said = [f"After {step} steps: w₁ {number(w1)}, w₂ {number(w2)}, w₃ {number(w3)}; error {number(best)}"]
+    said = [f"After {step} steps: w₁ {number(w1)}, w₂ {number(w2)}, w₃ {number(w3)}; mean squared error {number(best)}"]
     for (name, ys), weight, dash in zip(branches.items(), (w1, w2), ("none", "9 3")):
         right.line(xs, ys, style.VALUE, 2.5, dash)
         opens = np.flatnonzero(ys)

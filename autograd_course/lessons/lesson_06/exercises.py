@@ -3,14 +3,14 @@ from operator import attrgetter
 
 import numpy as np
 
-from autograd_lib import Tensor, nn
-
-from ...ask import NotYet, Wrong, brief, exercise, expect, expect_call, has_blank
-from ...ask.compare import returned, same
+from ...ask import NotYet, exercise, expect, expect_call, has_blank
+from ...ask.compare import same
 from ...ask.mistakes import printed
+from ...ask.probes import engine
 from ...ask.texts import Question, card, prediction, recall
+from ..lesson_05.engine import Value
 
-# --- The slide: three routes from w₃ ------------------------------------------------------------------------------------------
+# --- The slide: three paths from w₃ ------------------------------------------------------------------------------------------
 
 P = 0.5 * 0.49 + 0.3                      # w₁·a + w₃
 Q = 0.4 * P * P + 0.3                     # w₂·b + w₃
@@ -26,39 +26,39 @@ def _about(wrong, hint):
 _B, _C, _BOTH = ROUTES
 FROM_C = np.cos(P * P + Q * Q)            # the arrow from c to ŷ
 _ROUTES = [
-    ((_B, _C), "0.3010 is the route through b alone, and it is given. Asked are the two others."),
-    ((_BOTH, _C), "The two are swapped: the route through c alone is w₃ → c → ŷ → L."),
-    ((_C, 0.0), "The third route is there: w₃ moves b, and b moves c as well. Block each arrow in turn: which one does it need?"),
-    ((_C, _B + _C), "Through b and c is a route of its own, not the sum of two others: w₃ → b → c → ŷ → L."),
-    ((_C, _B * _C), "Multiply the arrows along the last route. What the other routes bring has no place in it."),
-    ((_C + _BOTH, _BOTH), "One route is counted twice: through c alone is w₃ → c → ŷ → L, without b."),
-    ((_C, _C + _BOTH), "One route is counted twice: through b and c is w₃ → b → c → ŷ → L, and nothing else."),
+    ((_B, _C), "0.3010 is the path through b alone, and it is given. Asked are the two others."),
+    ((_BOTH, _C), "The two are swapped: the path through c alone is w₃ → c → ŷ → L."),
+    ((_C, 0.0), "The third path is there: w₃ moves b, and b moves c as well. Block each arrow in turn: which one does it need?"),
+    ((_C, _B + _C), "Through b and c is a path of its own, not the sum of two others: w₃ → b → c → ŷ → L."),
+    ((_C, _B * _C), "Multiply the arrows along the last path. What the other paths bring has no place in it."),
+    ((_C + _BOTH, _BOTH), "One path is counted twice: through c alone is w₃ → c → ŷ → L, without b."),
+    ((_C, _C + _BOTH), "One path is counted twice: through b and c is w₃ → b → c → ŷ → L, and nothing else."),
     ((_C, 0.8 * P * Q * 2), "That is the way from w₃ to c. Carry it on to L: from c to ŷ, and from there to L."),
-    ((2 * Q, 0.8 * P * Q * 2), "These are local. Carry each route on to L: from c to ŷ, and from there to L."),
+    ((2 * Q, 0.8 * P * Q * 2), "These are local. Carry each path on to L: from c to ŷ, and from there to L."),
     ((2 * P * _C / (2 * Q), _BOTH), "The arrow from w₃ to c has the local gradient 0.8376; 1.09 is that from w₃ to b."),
-    ((_C / FROM_C, _BOTH / FROM_C), "From c the routes go to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
-    ((_C / FROM_C, _BOTH), "The route goes from c to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
-    ((_C, _BOTH / FROM_C), "The route goes from c to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
+    ((_C / FROM_C, _BOTH / FROM_C), "From c the paths go to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
+    ((_C / FROM_C, _BOTH), "The path goes from c to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
+    ((_C, _BOTH / FROM_C), "The path goes from c to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
     ((_C, _B + _BOTH), "That is all that goes by way of b, also what goes from b straight to ŷ. Through c it is w₃ → b → c → ŷ → L."),
-    ((_C, ARRIVES * 0.8 * Q), "The last route begins at w₃: its first arrow, with local 1.09, is missing."),
+    ((_C, ARRIVES * 0.8 * Q), "The last path begins at w₃: its first arrow, with local 1.09, is missing."),
     ((_C, ARRIVES * 2 * P * 0.4), "The arrow from b to c has the local gradient 0.335. 0.4 is the value of w₂ alone."),
-    ((_C, 2 * P * 2 * Q * ARRIVES), "0.8376 belongs to the arrow from w₃ to c. This route comes from b, and that arrow has 0.335."),
+    ((_C, 2 * P * 2 * Q * ARRIVES), "0.8376 belongs to the arrow from w₃ to c. This path comes from b, and that arrow has 0.335."),
 ]
 
 
 @exercise(
     "06.routes", minutes=5, difficulty="medium",
     question="""
-        w₃ reaches L by three routes. Through b alone it brings 1.09 · 0.8905 · 0.3101 = 0.3010, the local gradients along
+        w₃ reaches L by three paths. Through b alone it brings 1.09 · 0.8905 · 0.3101 = 0.3010, the local gradients along
         w₃ → b → ŷ → L in the picture at the top. What do the others bring, through c alone, and through b *and* c? Four digits are
         enough.""",
     stub="""
         through_c = ...
         through_both = ...""",
-    hints=["The second route is w₃ → c → ŷ → L. Three arrows, three numbers from the picture.",
+    hints=["The second path is w₃ → c → ŷ → L. Three arrows, three numbers from the picture.",
            "The third has four arrows: w₃ → b → c → ŷ → L.",
            ("Help: with mine, the three add up to 0.5323", """
-            So did the talk's. Two routes end in c's own arrow to ŷ: one comes from w₃ directly, the other by way of b.""")],
+            So did the talk's. Two paths end in c's own arrow to ŷ: one comes from w₃ directly, the other by way of b.""")],
     solution="""
         through_c = 0.8376 * 0.8905 * 0.3101
         through_both = 1.09 * 0.335 * 0.8905 * 0.3101""",
@@ -67,154 +67,196 @@ _ROUTES = [
     mistakes=[*_ROUTES, *(_about(*pair) for pair in _ROUTES)],
     planted=[(tuple(np.round(wrong, 4)), hint) for wrong, hint in _ROUTES[:2]] + [((0.6331, 0.6331), "Number 1 of 2")])
 def routes(answer):
-    expect(answer, ROUTES[1:], tried="what the two routes bring", shown="two other numbers", atol=6e-4, hints=routes.mistakes)
+    expect(answer, ROUTES[1:], tried="what the two paths bring", shown="two other numbers", atol=6e-4, hints=routes.mistakes)
 
 
 # --- The loop ------------------------------------------------------------------------------------------------------------------
 
-class _Line(nn.Module):
-    def __init__(self, w, b):
-        self.w, self.b = Tensor(w, True), Tensor(b, True)
+class _Value(Value):
+    """Adds, subtracts and multiplies by itself, whatever the learner's `multiply` does."""
 
-    def forward(self, x):
-        return self.w * x + self.b
+    def __add__(self, other):
+        return _Value(self.data + other.data, (self, other), (1.0, 1.0))
+
+    def __mul__(self, other):
+        return _Value(self.data * other.data, (self, other), (other.data, self.data))
 
 
-def _squared(model, x, y):
-    error = model(x) - y
+_Value.__name__ = "Value"        # what an error of Python calls it
+backward = engine().backward
+
+
+def _line(parameters, x, y):
+    w, b = parameters
+    error = w * _Value(x) + b + _Value(-y)
     return error * error
 
 
-EXAMPLES = [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0)]
+def _curve(parameters, x, y):
+    """Three parameters, one of them used twice; not a square."""
+    a, b, c = parameters
+    z = a * _Value(x) + b * b * _Value(x * x) + c
+    return z * _Value(y) + z * z * a
 
 
-def _loop(zero="before", sign=-1, rate=None, each=True, use=slice(None), sum_up=True, what="losses", update="grad"):
-    """A training loop with one thing changed, as the mistakes need them."""
-    def train(model, loss, examples, rate_given):
-        by, losses = rate_given if rate is None else rate, []
+CASES = [      # (words, where the parameters start, what their .grad holds, loss, examples, rate)
+    ("a line w·x + b, from w = 0.5 and b = −0.25, on three examples, rate 0.1",
+     (0.5, -0.25), 0.0, _line, [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0)], 0.1),
+    ("the same line from w = −1 and b = 2, on two examples, rate 0.03, with 5 left in each .grad from before",
+     (-1.0, 2.0), 5.0, _line, [(0.5, -1.0), (3.0, 0.25)], 0.03),
+    ("another loss, of three parameters, on four examples, rate 0.02",
+     (0.5, -0.75, 0.25), 0.0, _curve, [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0), (1.5, 0.5)], 0.02)]
 
-        def move():
-            for p in model.parameters():
-                p.data = p.data + sign * by * attrgetter(update)(p)
 
-        for i, (x, y) in enumerate(list(examples)[use]):
-            if zero == "before" or zero == "once" and i == 0:
-                model.zero_grad()
-            L = loss(model, x, y)
-            L.backward()
-            losses.append(L.item())
-            if zero == "between":
-                model.zero_grad()
-            if each:
-                move()
-        if not each:
-            move()
-        return {"losses": losses, "last": losses[-1], "model": model, "tensors": [Tensor(one) for one in losses]}[what]
+def _loop(forget="first", sign=-1, rate=None, steps="each", examples=lambda all: all, moved=lambda all: all, by=attrgetter("grad"),
+          arguments=lambda x, y: (x, y), walks=1):
+    """A training loop with one thing changed."""
+    def train(parameters, loss, given, rate_given):
+        def clear():
+            for p in parameters:
+                p.grad = 0.0
+
+        def step():
+            for p in moved(parameters):
+                p.data = p.data + sign * (rate_given if rate is None else rate) * by(p)
+
+        for i, (x, y) in enumerate(examples(given)):
+            if forget == "first" or forget == "once" and i == 0:
+                clear()
+            if steps == "early":
+                step()
+            for _ in range(walks):
+                backward(loss(parameters, *arguments(x, y)))
+            if forget == "between":
+                clear()
+            if steps == "each":
+                step()
+            if forget == "last":
+                clear()
+        if steps == "once":
+            step()
     return train
 
 
-def _outcome(train, start=(0.5, -0.25), rate=0.1):
-    """(the losses, w, b) after training a line."""
-    model = _Line(*start)
-    losses = train(model, _squared, list(EXAMPLES), rate)
-    return losses, model.w.item(), model.b.item()
+OLD = "The gradients of the examples before are still in it: p.grad = 0.0 for every parameter, at the beginning of each example."
+ONCE = "That is one step, after the last example. The step belongs into the loop: one after each example."
+STILL = ("Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the walk back, and before anything is "
+         "forgotten? (p -= … only makes a new Value.)")
+SLIPS = [
+    (_loop(forget=None), OLD), (_loop(forget="once"), OLD),
+    (_loop(forget="last"), "What is in .grad before the first example is old too: forget first, then walk back."),
+    (_loop(forget="between"), STILL),
+    (_loop(sign=1), "It goes uphill: against the gradient, so minus."),
+    (_loop(steps="once", forget=None), ONCE), (_loop(steps="once"), ONCE),
+    (_loop(steps="early"), STILL),
+    (_loop(rate=1.0), "That is a step without the rate: rate * p.grad."),
+    (_loop(rate=0.1), "The rate is not always 0.1: it is handed in, as rate."),
+    (_loop(examples=lambda all: all[:1]), "It learns from the first example alone. Is a return, or an indent, too early?"),
+    (_loop(examples=lambda all: all[::-1]), "The examples come in their order: each step begins where the one before ended."),
+    (_loop(moved=lambda all: all[:1]), "Only the first parameter has moved. The step is a loop over all of them."),
+    (_loop(moved=lambda all: all[-1:]), "Only the last parameter has moved. Is the step outside its loop over the parameters?"),
+    (_loop(moved=lambda all: []), STILL),
+    (_loop(by=attrgetter("data")), "The gradient moves it, not its own value: rate * p.grad."),
+    (_loop(by=lambda p: p.data + p.grad), "The gradient alone moves it: p.data -= rate * p.grad."),
+    (_loop(by=lambda p: np.sign(p.grad)), "The size of the gradient counts too, not only its sign."),
+    (_loop(by=lambda p: max(p.grad, 0.0)), "A negative gradient moves its parameter too: upwards."),
+    (_loop(by=lambda p: p.grad * p.data), "The gradient alone moves it: p.data -= rate * p.grad."),
+    (_loop(arguments=lambda x, y: (y, x)), "x and y are exchanged: loss(parameters, x, y)."),
+    (_loop(walks=2), "Exactly two gradients a step: backward is called twice."),
+    (_loop(sign=-0.5), "Half a step each time: the step is rate * p.grad, without a half.")]
+# What Python says of a slip, and the hint
+SAID = {
+    "has no attribute 'backward'": "In your engine backward is a function: backward(L).",
+    "'NoneType'": "The way back adds to .grad, so to forget is to make it 0.0, not None.",
+    "unpack": "There may be any number of parameters: take them in a loop, for p in parameters.",
+    "'list' object has no attribute": "parameters is a list. Take them one by one: for p in parameters.",
+    "has no attribute 'zero_grad'": "In your engine to forget is p.grad = 0.0, for every p in parameters.",
+    "name 'backward' is not defined": "Run the cell above that fetches your engine: backward comes from it."}
 
 
-def _runs(train, *args):
-    try:
-        return _outcome(train, *args)
-    except Exception:       # of a mistake: then the learner's was another
-        return None
+def _after(train, start, left, loss, examples, rate):
+    """Where the parameters are after training."""
+    parameters = [_Value(number) for number in start]
+    for p in parameters:
+        p.grad = left
+    train(list(parameters), loss, list(examples), rate)
+    return [float(p.data) for p in parameters]
 
 
 @exercise(
     "06.train", minutes=6, difficulty="medium",
     question="""
-        Complete `train(model, loss, examples, rate)`. For each example (x, y), one after the other: forget the old gradients; compute
-        `L = loss(model, x, y)`; walk back; move every parameter against its gradient.""",
+        Complete `train(parameters, loss, examples, rate)`. For each example (x, y), one after the other: **forget** the old gradients;
+        go **forward**, to `L = loss(parameters, x, y)`; walk **backward**; make a **step**: move the number of every parameter against
+        its gradient. Nothing need be returned.""",
     stub="""
-        def train(model, loss, examples, rate):
-            losses = []
+        def train(parameters, loss, examples, rate):
             for x, y in examples:
-                L = ...
-                losses.append(L.item())      # a plain number, without its graph
-            return losses""",
-    hints=["One line before `L = …`, and the rest after it: `model.zero_grad()`, `L = loss(model, x, y)`, `L.backward()`, then the step.",
-           "The step is a loop of its own, inside the other: `for p in model.parameters(): p.data -= rate * p.grad`.",
-           ("Help: the losses do not fall", """
-            Look at how far the lines are indented. What stands outside the loop happens once, after all examples: in a copy of the
-            talk's code that went around, the update does, so that 500 examples make one step."""),
-           ("Help: 'NoneType' object", """
-            `p.grad` is None until `L.backward()` has run, and again after `zero_grad()`. First forget, then walk back, then move.""")],
+                L = ...""",
+    hints=["One line before `L = …`, and two after it. To forget is a loop: `for p in parameters: p.grad = 0.0`. The way back is "
+           "`backward(L)`.",
+           "The step is a loop of its own, inside the other: `for p in parameters: p.data -= rate * p.grad`.",
+           ("Help: the loss does not fall", """
+            Look at how far the lines are indented. What stands outside the loop happens once, after all examples."""),
+           ("Help: has no attribute 'backward'", "`backward` is the function that you wrote in lesson 05: `backward(L)`.")],
     solution="""
-        def train(model, loss, examples, rate):
-            losses = []
+        def train(parameters, loss, examples, rate):
             for x, y in examples:
-                model.zero_grad()
-                L = loss(model, x, y)
-                L.backward()
-                for p in model.parameters():
-                    p.data -= rate * p.grad
-                losses.append(L.item())      # a plain number, without its graph
-            return losses""",
-    explained="Forget, forward, backward, step: every training loop has these four. The list is for the curious.",
-    why="This loop does not know what the model is. It will train everything in this course.",
+                for p in parameters:
+                    p.grad = 0.0
+                L = loss(parameters, x, y)
+                backward(L)
+                for p in parameters:
+                    p.data -= rate * p.grad""",
+    explained="Forget, forward, backward, step: every training loop has these four.",
+    why="This loop does not know what it trains: any calculation that your engine can record.",
+    mistakes=SLIPS,
     planted=[
-        (_loop(zero=None), "The gradients of the examples before are still in it"),
-        (_loop(zero="once"), "The gradients of the examples before are still in it"),
-        (_loop(sign=1), "uphill"),
-        (_loop(each=False, zero=None), "one step"),
-        (_loop(each=False), "one step"),
-        (_loop(rate=1.0), "without the rate"),
-        (_loop(use=slice(1)), "first example alone"),
-        (_loop(update="data"), "The gradient moves it, not its own value"),
-        (_loop(what="last"), "one loss for each example"),
-        (_loop(what="model"), "one loss for each example"),
-        (_loop(what="tensors"), "plain numbers"),
-        (_loop(zero="between"), "None until"),
-        (_loop(update="grad.data"), "is an array"),
-        (lambda model, loss, examples, rate: [p for p in model.parameters], "called with brackets"),
-        (lambda model, loss, examples, rate: [loss(model, x, y).item() for x, y in examples], "Nothing has moved"),
-        printed(_loop(), "write return")])
+        (lambda parameters, loss, examples, rate: [loss(parameters, x, y).backward() for x, y in examples], "backward(L)"),
+        (lambda parameters, loss, examples, rate: [p.zero_grad() for p in parameters], "p.grad = 0.0"),
+        (lambda parameters, loss, examples, rate: parameters.zero_grad(), "one by one"),
+        (lambda parameters, loss, examples, rate: _with_none(parameters, loss, examples), "not None"),
+        (lambda parameters, loss, examples, rate: _two_names(parameters, loss, examples, rate), "any number of parameters"),
+        (lambda parameters, loss, examples, rate: [backward(_line(parameters[:2], x, y)) for x, y in examples], "Nothing has moved"),
+        (lambda parameters, loss, examples, rate: _new_values(parameters, loss, examples, rate), "Nothing has moved"),
+        (lambda parameters, loss, examples, rate: _loop()(parameters, _line if len(parameters) == 2 else _other, examples, rate),
+         "expected")])
 def train(answer):
     if has_blank(answer):
         raise NotYet
-    for start, rate in [((0.5, -0.25), 0.1), ((-1.0, 2.0), 0.03)]:
-        model, said = _Line(*start), f"train a line w·x + b from w = {start[0]:g}, b = {start[1]:g} on three examples, rate {rate}"
-        losses, w, b = _outcome(_loop(), start, rate)
+    for words, *case in CASES:
+        right, tried = _after(_loop(), *case), f"the parameters after training {words}"
         try:
-            got = returned(answer, model, _squared, list(EXAMPLES), rate, tried=said, shown=brief(losses))
-        except TypeError as error:
-            if "NoneType" in str(error):
-                error.hint = ("p.grad is None until L.backward() has run, and again after zero_grad(): "
-                              "first forget, then walk back, then move.")
-            elif "'method'" in str(error):
-                error.hint = "A method is called with brackets: model.parameters()."
-            elif "memoryview" in str(error):
-                error.hint = "p.grad is an array already, and has no graph: p.grad, without .data."
+            got = _after(answer, *case)
+        except Exception as error:
+            error.tried = tried
+            error.hint = next((hint for piece, hint in SAID.items() if piece in str(error)), "")
             raise
-        here = f"w and b after: {said}"
-        moved = model.w.item(), model.b.item()
-        for wrong, hint in [(_loop(zero=None), "The gradients of the examples before are still in it: model.zero_grad(), with "
-                                                 "its brackets, once for each example."),
-                            (_loop(sign=1), "It goes uphill: against the gradient, so minus."),
-                            (_loop(each=False, zero=None), "All the examples, and one step: the update stands outside the loop."),
-                            (_loop(each=False), "All the examples, and one step: the update stands outside the loop."),
-                            (_loop(rate=1.0), "A step without the rate: rate * p.grad."),
-                            (_loop(use=slice(1)), "It has moved for the first example alone: does the return stand inside the loop?"),
-                            (_loop(update="data"), "The gradient moves it, not its own value: p.grad."),
-                            (lambda *given: [0.0], "Nothing has moved. Is there a step, p.data -= rate * p.grad, in the loop? "
-                                                    "(p -= … only makes a new Tensor.)")]:
-            found = _runs(wrong, start, rate)
-            if found and same(moved, found[1:], 1e-9, 1e-12):
-                raise Wrong(here, brief(moved), brief((w, b)), hint)
-        expect(moved, (w, b), tried=here)
-        if not isinstance(got, (list, tuple, np.ndarray)) or len(got) != len(losses):
-            raise Wrong(f"what comes back: {said}", brief(got), brief(losses), "Give back a list: one loss for each example.")
-        if any(isinstance(one, Tensor) for one in got):
-            raise Wrong(f"what comes back: {said}", brief(got), brief(losses),
-                        "These are Tensors, and each keeps its whole graph alive. Keep plain numbers: L.item().")
-        expect(list(got), losses, tried=f"what comes back: {said}")
+        expect(got, right, tried=tried, hints=[(_after(wrong, *case), hint) for wrong, hint in SLIPS
+                                               if not same(_after(wrong, *case), right, 1e-9, 1e-12)])
+
+
+def _with_none(parameters, loss, examples):
+    for x, y in examples:
+        for p in parameters:
+            p.grad = None
+        backward(loss(parameters, x, y))
+
+
+def _two_names(parameters, loss, examples, rate):
+    w, b = parameters
+    _loop()([w, b], loss, examples, rate)
+
+
+def _new_values(parameters, loss, examples, rate):
+    for x, y in examples:
+        backward(loss(parameters, x, y))
+        for i, p in enumerate(parameters):
+            parameters[i] = _Value(p.data - rate * p.grad)
+
+
+def _other(parameters, x, y):
+    return _line([parameters[0], parameters[2]], x, y)
 
 
 # --- The talk's model by hand --------------------------------------------------------------------------------------------------
@@ -320,48 +362,34 @@ recall("06", [
         3 − 0.1 · 4 = **2.6**: against the gradient.""")])
 
 prediction(
+    "06.forget", question="""
+        Somebody thinks that to forget is mere tidiness, and leaves it out: the same four neurons, the same 2,000 steps, nothing is ever
+        forgotten. How many of the forty points are right at the end? And whose gradients pile up from step to step: those of the 17
+        parameters, or those of all values of the graph?""",
+    answer={"right at the end": "about half", "what piles up": "those of the parameters"},
+    choices={"right at the end": ["all forty", "thirty-odd", "about half"],
+             "what piles up": ["those of the parameters", "those of all values"]},
+    reveal="""**About half**, 22: it says the same of every point. Only the gradients **of the parameters** pile up. Every example makes a
+        new graph, whose values have had no gradient before; the parameters are what stays from step to step, and `.grad` adds until
+        somebody clears it.""")
+
+prediction(
+    "06.rate", question="""
+        Now the rate: 500 steps each time, from 0.00001 up to 0.1. At 0.001 the mean squared error went from 10.2 to 0.016. What is it at
+        0.1, at a rate a hundred times as large?""",
+    answer="stuck in between", choices=["below 0.016", "stuck in between", "far above 10.2"],
+    reveal="""**Stuck in between**, at 1.491. It cannot run away, for 4 sin lies between −4 and 4. It dies instead: slide, and see.""")
+
+prediction(
     "06.edge", question="Which arrow did the slide's author overlook?",
     answer="from b to c", choices=["from x to a", "from w₃ to c", "from b to c", "from c to ŷ"],
     reveal="""**From b to c.** w₁ and w₃ reach L through b, and b goes two ways: straight into ŷ, and by way of c. Only w₂ has no way
         through b, and only its number was right.""")
 
-prediction(
-    "06.forget", question="""
-        Somebody thinks of `zero_grad` as mere tidiness and leaves it out: 200 steps, and nothing is ever forgotten. With it w ends at 1.10.
-        Where does w end without it? And whose gradients pile up: those of w and b, or those of all values of the graph?""",
-    answer={"w ends": "beyond 50", "what piles up": "those of w and b alone"},
-    choices={"w ends": ["at 1.10 too", "near 2", "beyond 50"], "what piles up": ["those of w and b alone", "those of all values"]},
-    reveal="""w runs away, **beyond 50**. Only the gradients **of w and b** pile up: every step makes a new graph, and what is under way
-        lives in the ledger of one walk. The parameters are what stays from step to step, and `.grad` adds until somebody clears it.""")
-
-prediction(
-    "06.furthest", question="""
-        500 steps from $w_1 = 1.7$, $w_2 = 0.2$, $w_3 = 0.6$. Which weight moves furthest? And before the first step, at x = 0.9 and
-        without the penalty: which of w₁ and w₂ has the larger gradient?""",
-    answer={"moves furthest": "w₃", "larger gradient": "they are equal"},
-    choices={"moves furthest": ["w₁", "w₂", "w₃"], "larger gradient": ["that of w₁", "that of w₂", "they are equal"]},
-    reveal="""**w₃** moves furthest: it has two routes where the others have one, and theirs are multiplied by a, which is at most 1. The
-        gradients of w₁ and w₂ are **equal**, although their values are not. Why? Work it out below.""")
-
-prediction(
-    "06.longer", question="""
-        After 500 steps the error is 0.016. Train forty times as long, 20,000 steps, with the same rate and the same penalty. Is the error
-        then smaller, the same, or larger?""",
-    answer="larger", choices=["smaller", "the same", "larger"],
-    reveal="""**Larger**, about 0.04. Nothing broke. The error is not what is minimised: the error *plus the penalty* is, and that is
-        smaller than before.""")
-
-prediction(
-    "06.rate", question="""
-        Now the rate: 500 steps each time, from 0.00001 up to 0.1. At 0.001 the error went from 10.2 to 0.016. What is it at 0.1, at a
-        rate a hundred times as large?""",
-    answer="stuck in between", choices=["below 0.016", "stuck in between", "far above 10.2"],
-    reveal="""**Stuck in between**, at 1.491. It cannot run away, for 4 sin lies between −4 and 4. It dies instead: slide, and see.""")
-
 card("06", [
-    "A model is a function with parameters; a module finds its own.",
     "Forget, forward, backward, step: once for each example, all four inside the loop.",
-    "A weight used twice has two routes: add them all. A falling loss does not say that you did.",
-    ".grad adds up until zero_grad. Left out, the model trains on gradients of long ago.",
+    "One neuron draws a straight line. Neurons behind neurons bend it.",
+    ".grad adds up until somebody clears it. Left out, the model trains on gradients of long ago.",
+    "Too small a rate crawls. Too large a one can close every relu: no example moves anything any more.",
     "What is minimised is the loss, penalty included; what you plot may be something else.",
-    "Too small a rate crawls. Too large a one can close every relu: no gradient, no way back."])
+    "A weight used twice has two paths: add them all. A falling loss does not say that you did."])

@@ -5,7 +5,8 @@ from html import escape
 import numpy as np
 
 from ...show import style
-from ...show.axes import Axes, decades, number, ticks
+from ...show.axes import Axes, decades, ticks
+from ...show.ink import number
 from ...show.picture import Picture, beside, svg
 from . import clinic
 from .designs import DESIGNS, source

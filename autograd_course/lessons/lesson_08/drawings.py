@@ -2,9 +2,8 @@
 import numpy as np
 
 from ...show import style
-from ...show.axes import number
 from ...show.blocks import HIGH, WIDE, drawing, filled
-from ...show.ink import words
+from ...show.ink import number, words
 
 TOP, GAP = 44, 116      # the words above a block; between the blocks
 

@@ -12,7 +12,7 @@ import inspect
 
 import numpy as np
 
-from ...show import style
+from ...show.ink import number
 from ..lesson_07.clinic import Patient, Scalar
 
 
@@ -188,7 +188,7 @@ def written(value):
     """A gradient, or the name of an error, in one line."""
     if isinstance(value, str):
         return value
-    return f"[{', '.join(map(written, value))}]" if np.ndim(value) else style.number(np.round(value, 6))
+    return f"[{', '.join(map(written, value))}]" if np.ndim(value) else number(np.round(value, 6))
 
 
 def agree(engine, right):

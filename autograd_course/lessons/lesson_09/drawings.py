@@ -4,8 +4,8 @@ from itertools import product as pairs
 import numpy as np
 
 from ...show import style
-from ...show.axes import Axes, number
-from ...show.ink import cell
+from ...show.axes import Axes
+from ...show.ink import cell, number
 from ...show.picture import Picture, beside, svg
 from ..lesson_07 import drawings as lesson_07
 from . import array_ward

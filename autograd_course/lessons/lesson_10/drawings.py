@@ -2,8 +2,8 @@
 import numpy as np
 
 from ...show import style
-from ...show.axes import Axes, number, ticks
-from ...show.ink import words
+from ...show.axes import Axes, ticks
+from ...show.ink import number, words
 from ...show.picture import Picture, svg
 
 WIDE = 3 * 58
@@ -66,7 +66,7 @@ def choice_bars(p, true):
                                                           (118 + wide, "p − onehot", gradient, -1, style.GRADIENT, "6 4", 0.25)]:
         plot = Axes((left, 40, wide, 240), (0, len(p)), (low - 0.1, 1.1))
         plot.frame([(k + 0.5, f"{k}" + " ✓" * (k == true)) for k in range(len(p))], ticks(low, 1), "class, ✓ the right one",
-                   f"{title}, sum {number(float(heights.sum()))}")
+                   f"{title}, sum {number(round(float(heights.sum()), 10))}")
         for k, height in enumerate(heights):
             if np.isnan(height):
                 plot.words(*plot.at(k + 0.5, 0.05), "nan", colour, size=13)
@@ -76,6 +76,6 @@ def choice_bars(p, true):
                               f'fill-opacity="{fill}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
             plot.words(px, top - 6 if height >= 0 else bottom + 16, number(round(height, 3)), colour, size=12, halo=True)
         parts += plot.parts
-    text = "\n".join([f"p: {', '.join(number(round(x, 3)) for x in p)}; sum {number(float(p.sum()))}",
-                      f"p − onehot: {', '.join(number(round(x, 3)) for x in gradient)}; sum {number(float(gradient.sum()))}"])
+    text = "\n".join([f"p: {', '.join(number(round(x, 3)) for x in p)}; sum {number(round(float(p.sum()), 10))}",
+                      f"p − onehot: {', '.join(number(round(x, 3)) for x in gradient)}; sum {number(round(float(gradient.sum()), 10))}"])
     return Picture(svg(f"0 0 {2 * wide + 140} 330", "".join(parts), text), text)

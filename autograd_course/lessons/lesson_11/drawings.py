@@ -2,7 +2,8 @@
 import numpy as np
 
 from ...show import style
-from ...show.axes import Axes, number
+from ...show.axes import Axes
+from ...show.ink import number
 from ...show.landscapes import landscape
 from ...show.picture import Picture, svg
 
@@ -37,7 +38,7 @@ def factors(f, path, curvatures, lr):
         line.words(line.at(x, 0)[0], low - 8, words, style.FAINT, size=12)
     said = []
     for name, curvature, square in zip(("w₁", "w₂"), curvatures, (False, True)):
-        factor = 1 - lr * curvature
+        factor = round(1 - lr * curvature, 10)
         px = line.at(max(factor, -2.15), 0)[0]
         seen = "runs away" if abs(factor) > 1 + 1e-9 else "shrinks" if abs(factor) < 1 - 1e-9 else "stays as large as it is"
         said.append(f"each step multiplies {name} by {number(factor)}: it {seen}")

@@ -55,7 +55,7 @@ card("11", [
     "Momentum, m ← βm + g: what agrees counts 1/(1 − β) times, what alternates 1/(1 + β) times. It is two rates in one.",
     "Nesterov: step by g + βm, with the new m.",
     "RMSprop: g/√v, each weight in its own unit. It does not see a stretched axis.",
-    "Adam: mean of g over root mean of g², both divided by 1 − βᵗ. The first step is lr, whatever the gradient.",
+    "Adam: mean of g over root mean of g², both divided by 1 − βᵗ. The first step is lr long, unless g is as small as eps.",
     "AdamW: the decay goes around the division. And last: lower lr, so that the noise dies down."])
 
 
@@ -144,7 +144,7 @@ def _step(by):
 
 
 @exercise(
-    "11.nesterov", minutes=4, difficulty="medium",
+    "11.nesterov", minutes=4, difficulty="optional",
     question="""
         Write one step of Nesterov's momentum, in the form of the box: w, m and g are arrays of one shape, and g was measured at w. Give
         back the new w and the new m.""",
@@ -277,8 +277,9 @@ def _nan(got, expected):
             ...""",
     hints=["Five lines, as in the box: m, v, m corrected, v corrected, and the step. `np.sqrt` is the root.",
            "The corrected ones need names of their own, `m_hat` and `v_hat`: m and v themselves go on to the next step as they are.",
-           ("Help: my first step is 3.16 times too large",
-            "At t = 1, m is 0.1 g and √v is 0.0316 |g|, since both started at 0: together 3.16. Divide both by what they lack.")],
+           ("Help: my first step is 3.16 times too large", """
+            At t = 1, m is 0.1 g and √v is 0.0316 |g|, since both started at 0: together 3.16.
+            Divide each by the share of a full mean that it has, 1 − βᵗ.""")],
     solution="""
         def adam(w, m, v, t, g, lr, beta1, beta2, eps):
             m = beta1 * m + (1 - beta1) * g
@@ -357,14 +358,15 @@ def adam(answer):
     stub="""
         in_adam = ...
         in_adamw = ...""",
-    hints=["In Adam the gradient is 0 + 0.01 · 1. How long is Adam's first step, whatever the gradient?",
+    hints=["In Adam the gradient is 0 + 0.01 · 1. How long is Adam's first step, for any gradient that is far above eps?",
            "In AdamW Adam's part has the gradient 0, so it does not move. What is left is lr · decay · w.",
            ("Help: I get 0.001 twice", "That is lr times the gradient: SGD. Adam divides the gradient by its own size.")],
     solution="""
         in_adam = 0.1           # 0.01 is divided by its own size, 0.01
         in_adamw = 0.1 * 0.01 * 1""",
-    explained="With a decay of 0.0001 Adam would fall by 0.1 as well. What you set as the strength is divided away.",
-    why="What goes through Adam's division loses its size. AdamW takes the decay around it.",
+    explained="""
+        With a decay of 0.0001 Adam would fall by 0.1 as well: where the data's gradient is 0, the strength you set is divided away.""",
+    why="What goes through Adam's division is measured in the size of the whole gradient. AdamW takes the decay around it.",
     mistakes=[
         ((0.001, 0.001), "In SGD both would fall by 0.001. Adam divides its gradient by the gradient's own size: what is left of 0.01?"),
         ((0.001, 0.1), "The other way round: in which of the two does the decay go through the division?"),

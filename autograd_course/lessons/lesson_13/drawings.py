@@ -2,7 +2,8 @@
 import numpy as np
 
 from ...show import style
-from ...show.axes import Axes, decades, number, ticks
+from ...show.axes import Axes, decades, ticks
+from ...show.ink import number
 from ...show.picture import Picture, svg
 
 LONGEST = 4 * np.pi                       # four periods of the wave
@@ -51,14 +52,16 @@ def turning(h, n):
     (left, level), (right, _) = face.at(hand, y[-1]), wave.at(x[-1], y[-1])
     level_line = f'<path d="M{left:.1f} {level:.1f}H{right:.1f}" stroke="{style.VALUE}" stroke-width="1" stroke-dasharray="2 3"/>'
     wave.dot(x[-1], y[-1], style.VALUE, style.VALUE)
-    text = [f"step {n}, x = {number(x[-1])}: the point is at ({number(hand)}, {number(y[-1])}), and its height is the value",
+    text = [f"step {n}, x = {number(x[-1])}: the point is at ({number(round(hand, 10))}, {number(round(y[-1], 10))}), "
+            "and its height is the value",
             f"each step turns it by 2h = {number(2 * h)}: {number(np.pi / h)} samples a period"]
     if n:
         following = 2 * np.cos(2 * h) * y[-1] - y[-2]
         wave.dot(x[-1] + h, following, style.INK, style.PAPER, square=True, size=6)
         px, py = wave.at(x[-1] + h, following)
         wave.words(px + (10 if px < 680 else -10), py + 5, "by the rule", style.INK, "start" if px < 680 else "end", 12, halo=True)
-        text.append(f"next value by the rule of two terms: {number(following)}; it is {number(np.sin(2 * (x[-1] + h)) / 2)}")
+        right = np.sin(2 * (x[-1] + h)) / 2
+        text.append(f"next value by the rule of two terms: {number(round(following, 10))}; it is {number(round(right, 10))}")
     text = "\n".join(text)
     return Picture(svg("0 0 790 282", "".join([*face.parts, *wave.parts, level_line]), text), text, says_all=True)
 
@@ -164,7 +167,7 @@ def gradient_sizes(named, limits=None):
     sizes, said = {}, []
     for name, g in named.items():
         sizes[name] = 0.0 if g is None else float(np.sqrt(np.mean(np.square(g, dtype=float))))
-        words = "no gradient arrived" if g is None else "0: every entry is zero" if sizes[name] == 0 else style.number(sizes[name])
+        words = "no gradient arrived" if g is None else "0: every entry is zero" if sizes[name] == 0 else number(sizes[name])
         said.append((name, "" if g is None else f" {np.shape(g)}", words))
     seen = [size for size in sizes.values() if 0 < size < np.inf]
     low, high = (np.log10(limits) if limits else

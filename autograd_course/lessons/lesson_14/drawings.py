@@ -4,8 +4,8 @@ import numpy as np
 import autograd_lib as ag
 
 from ...show import style
-from ...show.axes import Axes, number
-from ...show.ink import cell
+from ...show.axes import Axes
+from ...show.ink import cell, number
 from ...show.picture import Picture, svg
 
 WIDE, HIGH, TOP, GAP = 36, 30, 44, 34       # a cell, the words above a grid, the space between two

@@ -7,7 +7,7 @@ from autograd_lib.tape import Primitive
 
 from ...ask import NotYet, Wrong, brief, exercise, expect, expect_call, has_blank, is_stub, returned, times, without
 from ...ask.texts import Question, card, prediction, recall
-from ...show.axes import number
+from ...show.ink import number
 
 recall("14", [
     Question("A recurrent network uses one weight at each of 50 steps. A gradient comes back from every step. What is the gradient of the "

@@ -6,7 +6,7 @@ import pytest
 
 import autograd_lib as ag
 from autograd_course.ask.texts import PLACEMENT
-from autograd_course.lessons.lesson_00.drawings import curve_and_bars, digits_learning
+from autograd_course.lessons.lesson_00.drawings import Dots, as_read, curve_and_bars, digits_learning
 from autograd_course.lessons.lesson_00.exercises import hidden
 from autograd_course.show import style
 
@@ -32,7 +32,7 @@ def heights(picture):
 
 def test_bars_of_value_and_gradient():
     picture = curve_and_bars(bowl, 1.0, ag.grad(bowl)(1.0))
-    assert picture.text == "at x = 1: value 9, gradient −4 (uphill is to the left)"
+    assert picture.text == "at x = 1: value 9, gradient −4 (falling)"
     bars = heights(picture)
     assert bars[style.VALUE] / bars[style.GRADIENT] == pytest.approx(9 / 4, rel=0.01), "on one scale"
     assert {"9", "−4", "value", "gradient"} <= {text.text for text in drawn(picture, "text")}
@@ -53,11 +53,30 @@ def test_digits_learning():
     picture = digits_learning(images, labels, np.zeros(12, int), [0.1, 0.95], 1)
     assert picture.text == "after 1 pass: 2 of these 12 right, 95.0% of all held-out digits"
     words = [text.text for text in drawn(picture, "text")]
-    assert len(drawn(picture, "image")) == 12 and words.count("0 ✓") == 2 and "0, is 7" in words
+    assert len(drawn(picture, "image")) == 12 and words.count("0 ✓") == 2 and "0 ✗ 7" in words
 
 
 def test_digits_learning_before_the_first_pass():
     assert digits_learning(np.zeros((1, 8, 8)), [3], [3], [0.1, 0.95], 0).text.startswith("after 0 passes: 1 of these 1 right, 10.0%")
+
+
+def test_dots_are_drawn_by_their_buttons():
+    dots, seen = Dots(np.eye(3) > 0), []
+    assert dots.value == ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), "it begins with the given drawing"
+    dots.observe(lambda change: seen.append(change["new"]), "value")
+    dots.dots[0][2].value = True
+    assert seen == [((1.0, 0.0, 1.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]
+    assert dots.dots[0][2].tooltip == "row 1, column 3", "its name for a screen reader"
+    dots.clear()
+    assert dots.value == ((0.0,) * 3,) * 3 and not any(dot.value for row in dots.dots for dot in row)
+    assert len(seen) == 2, "cleared at once"
+
+
+def test_a_drawing_is_read():
+    picture = as_read(((1.0, 0.0), (0.0, 1.0)), np.log([0.1, 0, 0, 0.7, 0, 0.2, 0, 0, 0, 0] + np.full(10, 1e-30)))
+    assert picture.text.splitlines() == ["it reads 3 (share 0.70), and then 5 (0.20)", "#·", "·#"]
+    assert max(float(bar.get("height")) for bar in drawn(picture, "rect")) == pytest.approx(0.7 * 230, abs=0.1)
+    assert "0.70" in {text.text for text in drawn(picture, "text")}
 
 
 def test_answers_of_the_placement_questions():

@@ -43,11 +43,11 @@ def test_a_forecast_names_its_largest_error():
 
 def test_gradient_sizes():
     picture = drawn.gradient_sizes({"first": np.array([3e-5, -4e-5]), "dead": np.zeros((2, 2)), "last": np.array([[0.1]]), "none": None})
-    assert picture.text.splitlines()[1:] == ["first (2,): 3.536e-5", "dead (2, 2): 0: every entry is zero", "last (1, 1): 0.1",
+    assert picture.text.splitlines()[1:] == ["first (2,): 3.536e−5", "dead (2, 2): 0: every entry is zero", "last (1, 1): 0.1",
                                              "none: no gradient arrived"]
     bars = [float(rect.get("width")) for rect in svg_of(picture).iter(f"{SVG}rect")]
     assert len(bars) == 2 and bars[0] < bars[1]
-    assert {"3.536e-5", "0: every entry is zero", "no gradient arrived"} <= set(written(picture))
+    assert {"3.536e−5", "0: every entry is zero", "no gradient arrived"} <= set(written(picture))
     assert "a (1,): 0: every entry" in drawn.gradient_sizes({"a": np.zeros(1)}).text
 
 

@@ -1,0 +1,60 @@
+"""The engine of lesson 05, for a lesson that trains with it: what the learner wrote there, as far as it is right, and ours for the rest."""
+from itertools import count
+from pathlib import Path
+
+import autograd_lib as ag
+
+from ...ask import weave, yours_or_ours
+
+clock = count(1)
+
+
+class Value:
+    def __init__(self, data, inputs=(), locals=()):
+        self.data, self.grad = data, 0.0
+        self.inputs, self.locals, self.number = inputs, locals, next(clock)
+
+    def __repr__(self):
+        return f"#{self.number}: value {self.data:g}, gradient {self.grad:g}"
+
+
+def add(x, y):
+    return Value(x.data + y.data, (x, y), (1.0, 1.0))
+
+
+def operation(row):
+    def record(*xs):
+        values = [x.data for x in xs]
+        z = row.function(*values)
+        return Value(z, xs, [rule(1.0, z, *values) for rule in row.rules])
+    return record
+
+
+def from_lesson_05():
+    """(Value, backward, operation), with the learner's `multiply`, `order` and `backward` where their checks say right.
+
+    They are read from the notebook 05 in the kernel's folder, as it was last saved. Values also take plain numbers beside
+    them, and have a minus.
+    """
+    names = {"Value": Value, "ag": ag}
+    written = _stubs(Path("05_walk_backward.ipynb"))
+    for name in ("multiply", "order", "backward"):
+        try:
+            exec(written.get(name, ""), names)
+        except Exception:      # half-written; its own notebook says so
+            names.pop(name, None)
+        names[name] = yours_or_ours(f"05.{name}", names.get(name), **names)
+    Value.__add__ = Value.__radd__ = _with_numbers(add)
+    Value.__mul__ = Value.__rmul__ = _with_numbers(names["multiply"])
+    Value.__sub__ = _with_numbers(operation(ag.subtract))
+    return Value, names["backward"], operation
+
+
+def _stubs(path):
+    """{exercise: the code in the cell where the learner answers it}"""
+    cells = weave.read(path)["cells"] if path.is_file() else []
+    return {one["id"].removesuffix("-stub"): weave.source(one) for one in cells if one["id"].endswith("-stub")}
+
+
+def _with_numbers(operation):
+    return lambda x, y: operation(x, y if isinstance(y, Value) else Value(y))
