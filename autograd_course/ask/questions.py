@@ -11,6 +11,7 @@ import mistune
 
 from ..show import style
 from ..show.ink import minus, number
+from ..show.table import table
 from . import record, registered
 from .texts import CARDS, PLACEMENT, PREDICTIONS, RECALL
 
@@ -213,16 +214,8 @@ class Ask(widgets.VBox):
         mark = f'<span aria-hidden="true" style="color:{style.TANGENT}">✓</span> ' if self.good else ""
         you = "You" + (f", {self.sure.value}" if self.sure.value else "")
         given = [(escape(label), part.text, shown(answer)) for part, (label, answer, _) in zip(self.parts, parts(self.question))]
-        rows = [_row("th", "", you, "Ours")]
-        rows += [_row("td", label, *(f"<strong>{escape(text)}</strong>" for text in both)) for label, *both in given]
-        return (f'<div><strong>{mark}{escape(word)}</strong></div>'
-                f'<table style="border:none;margin:0;font-size:inherit;line-height:1.5">{"".join(rows)}</table>')
-
-
-def _row(tag, label, *cells):
-    plain = "background:none;border:none;text-align:left;font-weight:normal"      # JupyterLab stripes tables
-    return (f'<tr style="background:none"><{tag} style="{plain};padding:0{" 24px 0 0" if label else ""}">{label}</{tag}>'
-            + "".join(f'<{tag} style="{plain};padding:0 24px 0 0">{one}</{tag}>' for one in cells) + "</tr>")
+        rows = [(label if label else ("", "padding:0"), *(f"<strong>{escape(text)}</strong>" for text in both)) for label, *both in given]
+        return f'<div><strong>{mark}{escape(word)}</strong></div>{table(rows, [("", "padding:0"), you, "Ours"])}'
 
 
 # ---------------------------------------------------------------- what a lesson calls

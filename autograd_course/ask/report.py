@@ -4,6 +4,7 @@ from html import escape
 from .. import ask as exercises
 from ..show import style
 from ..show.picture import Picture
+from ..show.table import table
 from . import record, texts
 
 
@@ -44,17 +45,9 @@ def _picture(rows, calibration, notes):
     text = [f"{title}: exercises {done}, predictions {made}" for title, _, done, made in rows]
     if calibration:
         text.append("How sure, how right: " + ", ".join(": ".join(pair) for pair in calibration))
-    cell = "background:none;border:none;padding:2px 18px 2px 0;text-align:left;font-weight:normal"      # JupyterLab stripes tables
-
-    def line(tag, *cells):
-        return "<tr style='background:none'>" + "".join(f'<{tag} style="{cell}">{one}</{tag}>' for one in cells) + "</tr>"
-
-    def table(head, lines):
-        return f'<table style="border:none;margin:0 0 8px;font-size:inherit">{line("th", *head)}{"".join(lines)}</table>' if lines else ""
-
     dots = f'<span aria-hidden="true" style="color:{style.VALUE};letter-spacing:2px">'
-    html = (table(["lesson", "exercises right", "predictions"],
-                  [line("td", escape(title), f"{dots}{marks}</span> {done}", made) for title, marks, done, made in rows])
-            + table(["how sure you were", "how right"], [line("td", *pair) for pair in calibration])
+    lessons = [(escape(title), f"{dots}{marks}</span> {done}", made) for title, marks, done, made in rows]
+    html = (table(lessons, ["lesson", "exercises right", "predictions"]) * bool(lessons)
+            + table(calibration, ["how sure you were", "how right"]) * bool(calibration)
             + "".join(f"<div>{escape(note)}</div>" for note in notes))
     return Picture(f'<div style="line-height:1.5">{html}</div>', "\n".join(text + notes))

@@ -14,7 +14,7 @@ from autograd_lib.tape import Primitive, Tensor
 from ..show import style
 from ..show.picture import Picture
 from ..show.rules import letters_of, varied
-from ..show.table import CODE, FAINT, html_table, side_by_side
+from ..show.table import CODE, FAINT, side_by_side, table
 from ..source import is_stub, source
 from .verdict import brief
 
@@ -48,11 +48,11 @@ class Comparison(Picture):
                            f'<span style="{CODE}">{escape(text)}</span></div>' if label else f"<div>{escape(text)}</div>"
                            for label, text in line.note)
             verdict = f'<span aria-hidden="true">{ICONS[line.verdict]}</span> {line.verdict}'
-            rows.append((f'<span style="white-space:nowrap">{escape(line.where)}</span><div style="font-weight:normal">{verdict}</div>',
+            rows.append((f'<strong style="white-space:nowrap">{escape(line.where)}</strong><div>{verdict}</div>',
                          side_by_side(both) + f'<div style="margin-top:4px">{note}</div>' * bool(note)))
         icon = {"not yet": "…", "wrong": "✗", "right": "✓"}[self.status]
         return (f'<div style="border-left:5px solid {self.COLOURS[self.status]};padding:2px 12px;line-height:1.5">'
-                f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>{html_table((), rows)}</div>')
+                f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>{table(rows, ruled=True, wide=True)}</div>')
 
 
 LATER = "comes when yours is there"        # or it would be copied

@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from ..show import style
+from ..show.table import FAINT, table
 
 
 class Verdict:
@@ -24,17 +25,12 @@ class Verdict:
 
     def _repr_html_(self):
         icon, colour = self.ICONS[self.status]
-        plain = "background:none;border:none"           # JupyterLab stripes the rows of a table
-        cell = f"{plain};padding:1px 12px 1px 0;text-align:left;vertical-align:top;white-space:pre-wrap"
-        rows = []
-        for label, text in self.rows:
-            words = label in ("", "hint", "missing")
-            head = f'<th scope="row" style="{cell};font-weight:normal;opacity:.75">{label}</th>' if label else ""
-            rows.append(f'<tr style="{plain}">{head}<td colspan="{1 if label else 2}" '
-                        f'style="{cell}{"" if words else ";font-family:monospace"}">{escape(text)}</td></tr>')
+        lines = [((label, FAINT), (escape(text), "" if label in ("hint", "missing") else "font-family:monospace"))
+                 for label, text in self.rows if label]
+        words = "".join(f"<div>{escape(text)}</div>" for label, text in self.rows if not label)
         return (f'<div style="border-left:5px solid {colour};padding:2px 12px;line-height:1.5">'
-                f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>'
-                f'<table style="border:none;margin:2px 0;font-size:inherit">{"".join(rows)}</table></div>')
+                f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>{words}'
+                f'{table(lines, cell="white-space:pre-wrap;") if lines else ""}</div>')
 
 
 class Wrong(Exception):

@@ -205,7 +205,8 @@ def _watched(f, args, kwargs):
 def _paths(variables):
     """{id of a module or a parameter: where it is found, such as "model.layers.0"} of the modules among the variables."""
     modules = [(name, value) for name, value in variables.items() if isinstance(value, nn.Module) and not name.startswith("_")]
-    return {id(item): path for name, module in reversed(modules) for path, item in nn._walk(name, module, set())}
+    return {id(item): path for name, module in reversed(modules)
+            for path, item in [*module.named_modules(name), *module.named_tensors(name)]}
 
 
 def _recorded(output):
@@ -265,7 +266,7 @@ def _fold(nodes, call, born):
     results = [key for key in members if not users.get(key, {None}) <= members]
     if len(results) != 1:
         return nodes
-    own = {id(item) for _, item in nn._walk("", call.module, set())}
+    own = {id(item) for _, item in call.module.named_tensors()}
     members |= {node.key for node in nodes if not node.op and users[node.key] <= members
                 and (node.key in own or node.key not in born or born[node.key] > call.start)}
     values, inputs = {node.key: node.value for node in nodes}, {}

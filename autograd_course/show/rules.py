@@ -10,7 +10,7 @@ from autograd_lib.tape import Primitive
 
 from ..source import cut, find, source
 from .picture import Picture
-from .table import html_table, side_by_side
+from .table import FAINT, side_by_side, table
 
 # Rows that a lesson uses before the one whose heading they stand under in ops.py derives them all.
 MET = {"add": "02", "multiply": "02"}
@@ -57,16 +57,19 @@ def table_of_rules(lesson):
         words.append(f"{'●' if new else ' '} {row.name}: z = {formula}; lesson {home}" + f", met in {met}" * bool(met) + ", today" * new)
         for letter, text, comment in columns:
             words.append(f"    to {letter}: {text}".replace("\n", "\n" + " " * 10) + f"    {comment}" * bool(comment))
-        name = row.name if new else f'<span style="font-weight:normal">{row.name}</span>'
-        (fresh if new else earlier).append((f'{name}<div style="font-weight:normal">z = {escape(formula)}</div>',
+        name = f"<strong>{row.name}</strong>" if new else row.name
+        (fresh if new else earlier).append((f"{name}<div>z = {escape(formula)}</div>",
                                             side_by_side([(f"to {letter}", text, comment) for letter, text, comment in columns]),
-                                            "<br>".join([*where, *["today"] * new])))
-    head = "row", "what goes", "lesson"
-    table = html_table(head, fresh) if fresh else ""
+                                            ("<br>".join([*where, *["today"] * new]), "white-space:nowrap")))
+
+    def shown(rows):
+        return table(rows, [(words, FAINT) for words in ("row", "what goes", "lesson")], ruled=True, wide=True)
+
+    html = shown(fresh) if fresh else ""
     if earlier:
-        table += (f"<details{' open' * (not fresh)}><summary>Of earlier lessons: {len(earlier)} row{'s' * (len(earlier) > 1)}</summary>"
-                  f"{html_table(head, earlier)}</details>")
-    return Picture(f'<div style="line-height:1.5"><strong>{title}</strong>{table}</div>', "\n".join(words))
+        html += (f"<details{' open' * (not fresh)}><summary>Of earlier lessons: {len(earlier)} row{'s' * (len(earlier) > 1)}</summary>"
+                 f"{shown(earlier)}</details>")
+    return Picture(f'<div style="line-height:1.5"><strong>{title}</strong>{html}</div>', "\n".join(words))
 
 
 def _columns(row, lesson):

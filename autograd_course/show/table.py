@@ -1,23 +1,33 @@
-"""Tables of code and words in the page's own colours, so that both of JupyterLab's themes show through."""
+"""The one HTML table, and code with words beside it, in the page's own colours: both of JupyterLab's themes show through."""
 from html import escape
 
-# No colour is set, so that both of JupyterLab's themes show through.
 FAINT = "opacity:.75"
 CODE = "font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere"
+LINE = "border-top:1px solid rgba(128,128,128,.35);"
+BARE = "background:none;border:none;"       # JupyterLab stripes tables
 
 
-def html_table(head, rows):
-    """Rows of HTML cells, the first of each its heading; JupyterLab's stripes, alignment and equal columns are undone."""
-    plain, cell = "background:none;border:none", ("padding:3px 18px 3px 0;text-align:left;vertical-align:top;max-width:none;border:none;"
-                                                  "border-top:1px solid rgba(128,128,128,.35)")
-    head = "".join(f'<th scope="col" style="{cell};border-top:none;font-weight:normal;{FAINT}">{words}</th>' for words in head)
-    body = []
-    for first, middle, *last in rows:
-        last = "".join(f'<td style="{cell};white-space:nowrap">{part}</td>' for part in last)
-        body.append(f'<tr style="{plain}"><th scope="row" style="{cell};min-width:8.5em">{first}</th>'
-                    f'<td style="{cell};width:100%">{middle}</td>{last}</tr>')
-    return (f'<table style="border:none;border-collapse:collapse;table-layout:auto;width:100%;margin:4px 0;font-size:inherit">'
-            f'{f"""<thead><tr style="{plain}">{head}</tr></thead>""" if head else ""}<tbody>{"".join(body)}</tbody></table>')
+def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
+    """HTML of a table. A cell is HTML, or (HTML, CSS of its own); the first of each row is that row's heading.
+
+    head: the cells above the columns, () for none. ruled: a line above each row. wide: as wide as the page, of which the second
+    column takes what the others leave. style, cell: CSS of the table, of every cell.
+    """
+    cell = f"{BARE}padding:2px 18px 2px 0;text-align:left;vertical-align:top;max-width:none;font-weight:normal;{cell}"
+
+    def written(tag, one, line=""):
+        html, own = one if isinstance(one, tuple) else (one, "")
+        return f'<{tag} style="{cell}{line}{own}">{html}</{tag[:2]}>'
+
+    lines = ["".join(written('th scope="col"', one) for one in head)] if head else []
+    for first, *others in rows:
+        line = LINE if ruled else ""
+        lines.append(written('th scope="row"', first, line) + "".join(
+            written("td", one, line + ("width:100%;" if wide and not i else "")) for i, one in enumerate(others)))
+    style = ("width:100%;" if wide else "") + style
+    body = "".join(f'<tr style="{BARE}">{line}</tr>' for line in lines)
+    return (f'<table style="border:none;border-collapse:collapse;table-layout:auto;margin:2px 0;font-size:inherit;{style}">'
+            f"<tbody>{body}</tbody></table>")
 
 
 def side_by_side(parts):

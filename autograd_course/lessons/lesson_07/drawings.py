@@ -8,6 +8,7 @@ from ...show import style
 from ...show.axes import Axes, decades, ticks
 from ...show.ink import number
 from ...show.picture import Picture, beside, svg
+from ...show.table import table
 from . import clinic
 from .designs import DESIGNS, source
 
@@ -101,18 +102,18 @@ def costs(costs, longest, twice, graph):
     """Time, memory, visits, the longest chain and what two calls give, a line a design. costs: {design: Cost} of the graph."""
     panels = [_bars(title, {name: getattr(cost, what) for name, cost in costs.items()}, limits, what != "bytes", shown)
               for title, what, limits, shown in COLUMNS]
-    table = Axes((0, 0, 1, 1), (0, 1), (0, 1))
+    right = Axes((0, 0, 1, 1), (0, 1), (0, 1))
     for x, title in [(170, "longest chain"), (290, "two calls (one: 12)")]:
-        table.words(x, 22, title, size=13)
+        right.words(x, 22, title, size=13)
     for row, name in enumerate(costs):
-        table.words(6, 54 + 30 * row, name, anchor="start", size=13)
-        table.words(170, 54 + 30 * row, f"{longest[name]:,}", size=13)
-        table.words(290, 54 + 30 * row, number(twice[name]), size=13)
+        right.words(6, 54 + 30 * row, name, anchor="start", size=13)
+        right.words(170, 54 + 30 * row, f"{longest[name]:,}", size=13)
+        right.words(290, 54 + 30 * row, number(twice[name]), size=13)
     words = "longest chain, and two calls: " + "; ".join(f"{name} {longest[name]:,}, {number(twice[name])}" for name in costs)
     text = [f"{graph}, in six designs. Time and memory are for each operation, on this computer."]
     text += [f"{name}: {cost.microseconds:.1f} µs, {cost.bytes:.0f} bytes, {cost.visits:,} visits; longest chain {longest[name]:,}; "
              f"asked twice, {number(twice[name])}" for name, cost in costs.items()]
-    return Picture(beside(*panels, svg("0 0 380 240", "".join(table.parts), words)), "\n".join(text))
+    return Picture(beside(*panels, svg("0 0 380 240", "".join(right.parts), words)), "\n".join(text))
 
 
 def _bars(title, values, limits, powers, shown):
@@ -150,12 +151,9 @@ def in_line(value):
 
 def ward(sheets, of=clinic):
     """The examinations, a line each, and what each engine shows: {letter: sheet}. What is not right is framed and marked."""
-    cell = f"padding:4px 3px;text-align:center;border:none;border-bottom:1px solid {style.LINE};background:none;color:{style.INK}"
-    words = f"{cell};text-align:left;font-weight:normal;min-width:9em;max-width:22em"
-    right_cell = f"{cell};color:{style.TANGENT};font-weight:600"
-    heads = "".join(f'<th scope="col" style="{cell};font-weight:600;min-width:2.1em">{letter}</th>' for letter in sheets)
-    rows = [f'<tr style="background:none"><th scope="col" style="{words}">examination</th>'
-            f'<th scope="col" style="{right_cell}">right</th>{heads}</tr>']
+    words, right_cell = "text-align:left;min-width:9em;max-width:22em", f"color:{style.TANGENT};font-weight:600"
+    head = [("examination", words), ("right", right_cell), *((letter, "font-weight:600;min-width:2.1em") for letter in sheets)]
+    rows = []
     lines = [f"The ward: {len(of.EXAMINATIONS)} examinations of {len(sheets)} engine{'s' * (len(sheets) != 1)}; ✗ is not right."]
     for name, (asked, right, _) in of.EXAMINATIONS.items():
         cells, found = [], []
@@ -163,15 +161,14 @@ def ward(sheets, of=clinic):
             value = shown(results[name])
             if of.fails(name, results[name]):
                 found.append(f"{letter} {in_line(results[name])} ✗")
-                cells.append(f'<td style="{cell}"><span style="border:2px dashed {style.GRADIENT};border-radius:4px;padding:1px 4px;'
-                             f'color:{style.GRADIENT};white-space:pre;display:inline-block">{value}</span></td>')
+                cells.append(f'<span style="border:2px dashed {style.GRADIENT};border-radius:4px;padding:1px 4px;'
+                             f'color:{style.GRADIENT};white-space:pre;display:inline-block">{value}</span>')
             else:
-                cells.append(f'<td style="{cell};color:{style.FAINT}">✓</td>')
-        rows.append(f'<tr style="background:none"><th scope="row" style="{words}">{escape(asked)}</th>'
-                    f'<td style="{right_cell};white-space:pre">{shown(right)}</td>{"".join(cells)}</tr>')
+                cells.append(("✓", f"color:{style.FAINT}"))
+        rows.append(((escape(asked), words), (shown(right), f"{right_cell};white-space:pre"), *cells))
         lines.append(f"{asked}: right {in_line(right)}; " + ("; ".join(found) if found else "nobody fails"))
-    table = f'<table style="border:none;border-collapse:collapse;margin:0;font-size:13px">{"".join(rows)}</table>'
-    return Picture(f'<div style="{style.CARD};font-family:{style.FONT}">{table}</div>', "\n".join(lines))
+    cells = table(rows, head, ruled=True, style="font-size:13px;", cell=f"padding:4px 3px;text-align:center;color:{style.INK};")
+    return Picture(f'<div style="{style.CARD};font-family:{style.FONT}">{cells}</div>', "\n".join(lines))
 
 
 def case(letter, method="as found", of=clinic):
@@ -193,12 +190,10 @@ def case(letter, method="as found", of=clinic):
             value = of.sheet(patient.engine.__base__)[name] if mended else ill_value
             sign = "✗" if of.fails(name, value) else "✓"
             facts.append(("its examination", f"{of.EXAMINATIONS[name][0]}: {in_line(value)} {sign}"))
-    cells = "".join(f'<tr style="background:none"><th scope="row" style="text-align:left;padding:2px 14px 2px 0;font-weight:normal;'
-                    f'color:{style.FAINT};vertical-align:top;white-space:nowrap">{name}</th>'
-                    f'<td style="text-align:left;padding:2px 0">{escape(fact)}</td></tr>' for name, fact in facts)
+    cells = table([((name, f"color:{style.FAINT};white-space:nowrap"), escape(fact)) for name, fact in facts],
+                  style="margin:4px 0 8px;font-size:14px;", cell=f"color:{style.INK};")
     title = f"Patient {letter}, {'mended' if mended else 'as found'}"
     html = (f'<div style="{style.CARD};font-family:{style.FONT};font-size:14px;min-width:min(640px,95%)"><strong>{title}</strong>'
-            f'<table style="border:none;margin:4px 0 8px;font-size:14px;color:{style.INK}">{cells}</table>'
-            f'<pre style="{style.LINES};font-size:13px;background:none;color:{style.INK}">{chr(10).join(code)}</pre></div>')
+            f'{cells}<pre style="{style.LINES};font-size:13px;background:none;color:{style.INK}">{chr(10).join(code)}</pre></div>')
     text = f"{title}. {facts[-1][1]}"
     return Picture(html, text)

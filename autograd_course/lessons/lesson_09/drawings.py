@@ -7,6 +7,7 @@ from ...show import style
 from ...show.axes import Axes
 from ...show.ink import cell, number
 from ...show.picture import Picture, beside, svg
+from ...show.table import table
 from ..lesson_07 import drawings as lesson_07
 from . import array_ward
 
@@ -86,7 +87,6 @@ def candidates(m, k, n):
     for rows, inner, columns in [(2, 2, 2), (m, k, n)]:
         rng = np.random.default_rng(1)      # with these numbers no wrong product is right by chance; the tests try all sizes
         cases.append([rng.integers(-9, 10, shape) for shape in ((rows, inner), (inner, columns), (rows, columns))])
-    cell = f"padding:3px 14px;text-align:left;border:none;border-bottom:1px solid {style.LINE};background:none;color:{style.INK}"
     heads = [f"A {A.shape}, B {B.shape}, g {g.shape}" for A, B, g in cases]
     body, fitting, right = [], [[], []], [[], []]
     for swap, t, s in pairs((False, True), repeat=3):
@@ -97,15 +97,12 @@ def candidates(m, k, n):
             verdicts.append(_verdict(*(factors[::-1] if swap else factors), A.shape, g @ B.T))
             fitting[nth] += [called] * ("✓ shape" in verdicts[nth])
             right[nth] += [called] * ("✓ right" in verdicts[nth])
-        cells = "".join(f'<td style="{cell};{"font-weight:600" if "✓ right" in verdict else f"color:{style.FAINT}"}">{verdict}</td>'
-                        for verdict in verdicts)
-        body.append(f'<tr style="background:none"><th scope="row" style="{cell};font-weight:normal">{called}</th>{cells}</tr>')
-    top = "".join(f'<th scope="col" style="{cell}">{words}</th>' for words in ["product", *heads])
-    table = (f'<table style="border:none;border-collapse:collapse;margin:0;font-size:14px"><tr style="background:none">{top}</tr>'
-             f'{"".join(body)}</table>')
+        body.append((called, *((verdict, "font-weight:600" if "✓ right" in verdict else f"color:{style.FAINT}") for verdict in verdicts)))
     lines = [f"{head}: {len(fit)} of 8 have the shape of A: {', '.join(fit)}. Right: {', '.join(one)}." for head, fit, one in zip(
         heads, fitting, right)]
-    return Picture(f'<div style="{style.CARD};font-family:{style.FONT}">{table}</div>', "\n".join(lines))
+    top = [(words, "font-weight:600") for words in ["product", *heads]]
+    shown = table(body, top, ruled=True, style="font-size:14px;", cell=f"color:{style.INK};")
+    return Picture(f'<div style="{style.CARD};font-family:{style.FONT}">{shown}</div>', "\n".join(lines))
 
 
 def _verdict(left, right, shape, wanted):
