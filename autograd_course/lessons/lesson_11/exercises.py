@@ -1,9 +1,7 @@
 """Lesson 11: the largest rate of a bowl, Nesterov's step, Adam's, and where the weight decay goes."""
-import math
-
 import numpy as np
 
-from ...ask import exercise, expect, expect_call, is_stub
+from ...ask import edit, exercise, expect, expect_call, expect_untouched, is_stub
 from ...ask.mistakes import printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet
@@ -94,13 +92,16 @@ def _curvature(got, expected):
     mistakes=[
         _curvature,
         ((30, 60), "2 divided by it, not times it."),
+        ((30, 15), "2 divided by it, not it divided by 2."),
         ((30, 0.05), "Half the lr would give the factor 1 − 0.05 · 30 = −0.5: that is not yet the limit."),
         ((30, 0.2), "The limit of 10 is 0.2. What is that of 30?")],
     planted=[((-10, -0.2), "It changes sides"), ((-10, 0.2), "It changes sides"), ((10, 0.2), "done in one step"),
              ((-30, 0.067), "and positive"), ((20, 0.1), "neither nearer nor farther"), ((15, 0.133), "halve the distance"),
              ((3, 0.67), "a division left"), ((30, 0.033), "lands at the bottom"), ((30, 0.07), "rounded too much"),
              ((30, 0.06), "rounded too much"),
-             ((25, 0.08), "Number 1 of 2"), (30, "2 values were expected")])
+             ((25, 0.08), "Number 1 of 2"), (30, "2 values were expected"), ((30, np.nan), "2 of 2"),
+             ((0.067, 30), "swapped"), (("30", "0.067"), "1 of 2")],
+    also_right=["(30, 0.067)", "[30.0, 1 / 15]", "np.array([3, 2 / 300]) * [10, 10]"])
 def bowl(answer):
     expect(answer, (30, 2 / 30), tried="the largest curvature, and the limit of lr", shown="two other numbers", hints=bowl.mistakes,
            rtol=0.01)
@@ -108,46 +109,20 @@ def bowl(answer):
 
 # --- Nesterov -----------------------------------------------------------------------------------------------------------------
 
+_SUM, _STEP = "m = beta * m + g", "return w - lr * (g + beta * m), m"      # the solution's two lines
+_OLD_M = _SUM, "old, m = m, beta * m + g"
+
+
 def _nesterov(w, m, g, lr, beta):
     m = beta * m + g
     return w - lr * (g + beta * m), m
-
-
-def _plain(w, m, g, lr, beta):
-    m = beta * m + g
-    return w - lr * m, m
-
-
-def _ahead_twice(w, m, g, lr, beta):
-    new = beta * m + g
-    return w - lr * beta * m - lr * new, new
-
-
-def _mean(w, m, g, lr, beta):
-    m = beta * m + (1 - beta) * g
-    return w - lr * (g + beta * m), m
-
-
-def _lr_inside(both):
-    def step(w, m, g, lr, beta):
-        m = beta * m + lr * g
-        return w - ((lr if both else 1) * g + beta * m), m
-    return step
-
-
-def _step(by):
-    """Nesterov with another step: by(old m, new m, g, beta)."""
-    def step(w, m, g, lr, beta):
-        new = beta * m + g
-        return w - lr * by(m, new, g, beta), new
-    return step
 
 
 @exercise(
     "11.nesterov", minutes=4, difficulty="optional",
     question="""
         Write one step of Nesterov's momentum, in the form of the box: w, m and g are arrays of one shape, and g was measured at w. Give
-        back the new w and the new m.""",
+        back the new w and the new m, and leave the arrays that you were given as they are.""",
     stub="""
         def nesterov(w, m, g, lr, beta):
             ...""",
@@ -163,103 +138,89 @@ def _step(by):
     explained="One `beta * m` more than plain momentum, and the *new* m in it.",
     why="The gradient answers now, and the memory as it will act next.",
     mistakes=[
-        (_plain, "This is plain momentum (g + β · old m is just the new m). The step is g + β · m with the m that has taken in g."),
-        (_ahead_twice, "It looks ahead twice: w is the place ahead already, and g was measured there."),
-        (_step(lambda m, new, g, beta: m + beta * g), "g stands alone, and β belongs to m."),
-        (_step(lambda m, new, g, beta: new + beta * g), "g stands alone, and β belongs to m."),
-        (_step(lambda m, new, g, beta: g + new), "β is missing: how much of m is left at the next step?"),
-        (_step(lambda m, new, g, beta: new + beta * new), "The step is g + β · m from where w is: g itself, not m, stands in front."),
-        (_step(lambda m, new, g, beta: -g - beta * new), "That goes uphill: against g, so minus."),
-        (lambda w, m, g, lr, beta: (_nesterov(w, m, g, lr, beta)[0], m), "The new m has to come back too: this is the old one."),
-        (lambda w, m, g, lr, beta: (w - lr * (g + beta * m), m), "m has to take in g first: m = beta * m + g."),
-        (lambda *given: _nesterov(*given)[0], "w alone comes back. The next step needs the new m as well."),
-        (_mean, "That m is a mean, with 1 − β. Momentum adds g whole."),
-        (lambda w, m, g, lr, beta: (w - (g + beta * (beta * m + g)), beta * m + g), "A step without lr."),
-        (lambda w, m, g, lr, beta: (w - lr * g + beta * (beta * m + g), beta * m + g), "Brackets: lr times all of g + β · m."),
-        (lambda w, m, g, lr, beta: (w - lr * g - beta * (beta * m + g), beta * m + g), "lr multiplies both: g and β · m."),
-        *[(_lr_inside(both), "lr is in the step alone: m adds up g itself.") for both in (True, False)],
+        edit("(g + beta * m)", "m",
+             "This is plain momentum (g + β · old m is just the new m). "
+             "The step is g + β · m with the m that has taken in g."),
+        edit(*_OLD_M, "(g + beta * m)", "(beta * old + m)",
+             "It looks ahead twice: w is the place ahead already, and g was measured there."),
+        edit(*_OLD_M, "(g + beta * m)", "(old + beta * g)", "g stands alone, and β belongs to m."),
+        edit("(g + beta * m)", "(m + beta * g)", "g stands alone, and β belongs to m."),
+        edit("(g + beta * m)", "(g + m)", "β is missing: how much of m is left at the next step?"),
+        edit("(g + beta * m)", "(m + beta * m)",
+             "The step is g + β · m from where w is: g itself, not m, stands in front."),
+        edit("w - lr", "w + lr", "That goes uphill: against g, so minus."),
+        edit(_SUM, "new = beta * m + g", "(g + beta * m)", "(g + beta * new)",
+             "The new m has to come back too: this is the old one."),
+        edit(_SUM, "", "m has to take in g first: m = beta * m + g."),
+        edit(_SUM, "m = g", "The old m is lost: β of it stays, m = beta * m + g."),
+        edit(_SUM, "m = beta * m", "m has to take in g: m = beta * m + g."),
+        edit(_STEP, "return w - lr * (g + beta * m)", "w alone comes back. The next step needs the new m as well."),
+        edit(_SUM, "m = beta * m + (1 - beta) * g", "That m is a mean, with 1 − β. Momentum adds g whole."),
+        edit("lr * (", "(", "A step without lr."),
+        edit("lr * (g + beta * m)", "lr * g + beta * m", "Brackets: lr times all of g + β · m."),
+        edit("lr * (g + beta * m)", "lr * g - beta * m", "lr multiplies both: g and β · m."),
+        edit(_SUM, "m = beta * m + lr * g", "lr * (g + beta * m)", "lr * g + beta * m",
+             "lr is in the step alone: m adds up g itself."),
+        edit(_SUM, "m = beta * m + lr * g", "lr * (", "(", "lr is in the step alone: m adds up g itself."),
+        edit(_SUM, "m = beta * m - lr * g", "- lr * (g + beta * m)", "+ beta * m - lr * g",
+             "lr is in the step alone: m adds up g itself."),
+        edit("beta * m + g", "0.9 * m + g", "beta * m)", "0.9 * m)",
+             "β is what the function is given, beta: not always 0.9."),
+        edit("- lr *", "- 0.1 *", "The step is lr long, as it is given: not always 0.1."),
         printed(_nesterov)],
-    planted=[(lambda w, m, g, lr, beta: _nesterov(w, m, g, lr, beta)[::-1], "swapped"),
-             (lambda w, m, g, lr, beta: _nesterov(w, m, g, lr, 0.9), "got")])
+    planted=[edit(_STEP, "return m, w - lr * (g + beta * m)", "swapped"),
+             edit(_SUM, "m *= beta; m += g", "writes into the caller's array"),
+             edit(_STEP, "w -= lr * (g + beta * m)\n    return w, m", "writes into the caller's array"),
+             edit(_SUM, "m = beta * abs(m) + g", "differs"), edit("beta * m)", "beta * m.sum())", "differs"),
+             edit(_STEP, "return w - lr * (g + beta * m), np.round(m)", "Whole numbers"),
+             edit(_STEP, "return (w - lr * (g + beta * m)) * np.nan, m", "differs"),
+             edit(_SUM, "m = beta * np.atleast_2d(m)[0] + g", "differs")],
+    also_right=[
+        "lambda w, m, g, lr, beta: (w - lr * ((1 + beta) * g + beta * beta * m), beta * m + g)",
+        "lambda w, m, g, lr, beta: [w - lr * (g + beta * (beta * m + g)), beta * m + g]",
+        """
+        def nesterov(w, m, g, lr, beta):
+            new_w, new_m = np.empty_like(w), np.empty_like(m)
+            for i in np.ndindex(w.shape):
+                new_m[i] = beta * m[i] + g[i]
+                new_w[i] = w[i] - lr * (g[i] + beta * new_m[i])
+            return new_w, new_m""",
+        """
+        def nesterov(w, m, g, lr, beta):
+            new = np.zeros(m.shape)
+            new[...] = np.add(np.multiply(beta, m), g)
+            return np.subtract(w, lr * (g + beta * new)), new""",
+        """
+        class Nesterov:
+            def __call__(self, w, m, g, lr, beta):
+                m = beta * m + g
+                return w - lr * (g + beta * m), m
+        nesterov = Nesterov()"""])
 def nesterov(answer):
     if is_stub(answer):
         raise NotYet
-    w, m, g = np.array([[1.0, -2.0, 0.5], [0.5, 1.0, -3.0], [2.0, -1.0, 0.25]])
-    for given in [(w, m, g, 0.1, 0.8), (1.0, 3.0, -1.0, 0.5, 0.5)]:
-        expect_call(answer, *given, gives=_nesterov(*given), hints=nesterov.mistakes)
+    rng = np.random.default_rng(0)
+    row = np.array([[1.0, -2.0, 0.5], [0.5, 1.0, -3.0], [2.0, -1.0, 0.25]])
+    for (w, m, g), lr, beta in [(row, 0.1, 0.8), (rng.normal(size=(3, 2, 4)).round(2), 0.5, 0.3)]:
+        expect_call(answer, w, m, g, lr, beta, gives=_nesterov(w, m, g, lr, beta), hints=nesterov.mistakes)
+        expect_untouched(answer, w, m, g, lr, beta)
 
 
 # --- Adam ---------------------------------------------------------------------------------------------------------------------
 
-def _adam(kept="", power=None, first=True, second=True, mean=None, top=None, below=None, square=None, sign=1, rate=True, swap=False,
-          stale=False):
-    """Adam's step, with one thing changed; kept names what comes back corrected; top(g, t, beta1) stands in for m_hat."""
-    def adam(w, m, v, t, g, lr, beta1, beta2, eps):
-        if swap:
-            beta1, beta2 = beta2, beta1
-        keep = mean or (lambda beta, old, new: beta * old + (1 - beta) * new)
-        old_m, old_v = m, v
-        m, v = keep(beta1, m, g), keep(beta2, v, g * g if square is None else square(g))
-        use_m, use_v = (old_m, old_v) if stale else (m, v)
-        grown = power or (lambda beta, t: 1 - beta**t)
-        m_hat = use_m / grown(beta1, t) if first else use_m
-        v_hat = use_v / grown(beta2, t) if second else use_v
-        step = (m_hat if top is None else top(g, t, beta1)) / (np.sqrt(v_hat) + eps if below is None else below(v_hat, eps))
-        return (w - sign * (lr if rate else 1) * step, m_hat if "m" in kept else m, v_hat if "v" in kept else v)
-    return adam
+_M, _V = "m = beta1 * m + (1 - beta1) * g", "v = beta2 * v + (1 - beta2) * g * g"
+_RETURN = "return w - lr * m_hat / (np.sqrt(v_hat) + eps), m, v"
+_BACK = "eps), m, v"
 
 
-right_adam = _adam()
-
-
-def _brackets(w, m, v, t, g, lr, beta1, beta2, eps):
+def _adam(w, m, v, t, g, lr, beta1, beta2, eps):
     m, v = beta1 * m + (1 - beta1) * g, beta2 * v + (1 - beta2) * g * g
-    m_hat, v_hat = m / 1 - beta1**t, v / 1 - beta2**t
-    return w - lr * m_hat / (np.sqrt(v_hat) + eps), m, v
-
-
-def _eps_outside(w, m, v, t, g, lr, beta1, beta2, eps):
-    new, m, v = right_adam(w, m, v, t, g, lr, beta1, beta2, 0.0)
-    return new + eps, m, v
-
-
-def _one_outside(w, m, v, t, g, lr, beta1, beta2, eps):
-    m, v = beta1 * m + 1 - beta1 * g, beta2 * v + 1 - beta2 * g * g
     return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps), m, v
 
 
-def _m_summed(w, m, v, t, g, lr, beta1, beta2, eps):
-    m, v = beta1 * m + g, beta2 * v + (1 - beta2) * g * g
-    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps), m, v
-
-
-def _beta1_below(w, m, v, t, g, lr, beta1, beta2, eps):
-    m, v = right_adam(w, m, v, t, g, lr, beta1, beta2, eps)[1:]
-    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta1**t)) + eps), m, v
-
-
-def _beta1_alone(w, m, v, t, g, lr, beta1, beta2, eps):
-    return right_adam(w, m, v, t, g, lr, beta1, beta1, eps)
-
-
-def _hats_alone(w, m, v, t, g, lr, beta1, beta2, eps):
-    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps), m, v
-
-
-def _of_m_squared(w, m, v, t, g, lr, beta1, beta2, eps):
-    m = beta1 * m + (1 - beta1) * g
-    v = beta2 * v + (1 - beta2) * m * m
-    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps), m, v
-
-
-def _root_corrected(w, m, v, t, g, lr, beta1, beta2, eps):
-    m, v = right_adam(w, m, v, t, g, lr, beta1, beta2, eps)[1:]
-    return w - lr * (m / (1 - beta1**t)) / (np.sqrt(v) / (1 - beta2**t) + eps), m, v
-
-
-def _eps_inside(w, m, v, t, g, lr, beta1, beta2, eps):
-    m, v = right_adam(w, m, v, t, g, lr, beta1, beta2, eps)[1:]
-    return w - lr * np.sqrt(1 - beta2**t) / (1 - beta1**t) * m / (np.sqrt(v) + eps), m, v
+def _power(of, hint):
+    """The slip `of`, a correction with β and t, in both of them."""
+    return edit("(1 - beta1**t)", of.replace("β", "beta1"), "(1 - beta2**t)", of.replace("β", "beta2"), hint)
 
 
 def _nan(got, expected):
@@ -271,7 +232,7 @@ def _nan(got, expected):
     "11.adam", minutes=7, difficulty="medium",
     question="""
         Write one step of Adam from the box. w, m, v and g are arrays of one shape; t counts the steps, and is 1 at the first. Give back the
-        new w, m and v.""",
+        new w, m and v, and leave the arrays that you were given as they are.""",
     stub="""
         def adam(w, m, v, t, g, lr, beta1, beta2, eps):
             ...""",
@@ -290,64 +251,125 @@ def _nan(got, expected):
     explained="Two memories, two corrections, one division. The library's `Adam` has the same five lines.",
     why="The first step is lr long for every weight, whether its gradient is 1000 or 0.001.",
     mistakes=[
-        (_eps_inside, "v is corrected before eps is added: the root of v_hat, and eps beside it."),
-        (_adam(first=False, second=False),
-         "m and v began at 0, and are still too small: the bias correction is missing. (At the first step it makes 3.16 · lr of lr.)"),
-        (_adam(first=False), "m is not corrected: divide it by 1 − β₁ᵗ too."),
-        (_adam(second=False), "v is not corrected: divide it by 1 − β₂ᵗ too."),
-        *[(_adam(kept=kept), f"What comes back is corrected ({kept}). That is for this step alone: m and v themselves go on.")
-          for kept in ("m and v", "m", "v")],
-        (_adam(power=lambda beta, t: 1 - beta), "Divide by 1 − βᵗ: the power t is missing."),
-        (_adam(power=lambda beta, t: (1 - beta)**t), "Divide by 1 − βᵗ: the power belongs to β alone, beta**t."),
-        (_adam(power=lambda beta, t: 1 - beta * t), "Divide by 1 − βᵗ: β to the power t, not times t."),
-        (_adam(power=lambda beta, t: beta**t), "What is there of the mean after t steps is 1 − βᵗ, not βᵗ."),
-        (_adam(power=lambda beta, t: 1 / (1 - beta**t)), "m and v are too small: divide by 1 − βᵗ."),
-        (_adam(power=lambda beta, t: 1 - beta**(t + 1)), "t is 1 at the first step, and the power is t itself."),
-        (_adam(below=lambda v, eps: v + eps), "The root is missing: g is measured in √v, which has its unit."),
-        (_adam(below=lambda v, eps: np.sqrt(v + eps)), "eps is added to the root, not under it."),
-        (_adam(below=lambda v, eps: np.sqrt(v)), "eps is missing below."),
-        (_adam(square=lambda g: g @ g), "g @ g is one number for all weights. Each weight has its own: g * g."),
-        (_of_m_squared, "v is a mean of g squared, not of m squared."),
-        (_root_corrected, "Correct v itself, then take its root."),
-        (_adam(square=lambda g: g), "v is a mean of g squared: g * g."),
-        (_adam(square=np.abs), "v is a mean of g squared: g * g."),
-        *[(summed, "m and v are means: the new one counts 1 − β. (Momentum adds it whole; Adam does not.)")
-          for summed in (_m_summed, _adam(mean=lambda beta, old, new: beta * old + new))],
-        (_adam(mean=lambda beta, old, new: (1 - beta) * old + beta * new), "β is the share of the old, 1 − β that of the new."),
-        *[(wrong, "β₁ belongs to m, β₂ to v.") for wrong in (_adam(swap=True), _beta1_below, _beta1_alone)],
-        *[(_adam(top=top), "That steps by g. The step is made of m, corrected: a mean of the gradients so far.")
-          for top in (lambda g, t, beta: g, lambda g, t, beta: g / (1 - beta**t))],
-        (_adam(stale=True), "The step is made of the new m and v, not of the old ones."),
-        (_adam(sign=-1), "That goes uphill: against the gradient, so minus."),
-        (_adam(rate=False), "A step without lr."),
-        (lambda w, m, v, t, g, lr, beta1, beta2, eps: (right_adam(w, m, v, t, g, lr, beta1, beta2, eps)[0], m, v),
-         "The new m and v have to come back: these are the old ones."),
-        (lambda *given: right_adam(*given)[0], "w alone comes back. The next step needs the new m and v as well."),
-        (_brackets, "Brackets: m / (1 - beta1**t). Without them Python divides by 1 first."),
-        (_eps_outside, "Brackets: eps is added to the root, below: / (np.sqrt(v_hat) + eps)."),
-        (_one_outside, "Brackets: (1 - beta1) * g, and (1 - beta2) * g * g."),
-        (_hats_alone, "m and v never take in g: the box's first two lines."),
-        (lambda w, m, v, t, g, lr, beta1, beta2, eps: beta1 ^ t, "In Python a power is **: beta1**t."),
-        (lambda w, m, v, t, g, lr, beta1, beta2, eps: math.sqrt(v), "np.sqrt takes arrays; math.sqrt does not."),
-        *[(lambda w, m, v, t, g, lr, beta1, beta2, eps, name=name: getattr(v, name), "These are NumPy arrays: np.sqrt(v), g**2, beta1 * m.")
-          for name in ("sqrt", "pow", "square", "mul_")],
-        (lambda *given: (*right_adam(*given)[1:], right_adam(*given)[0]), "The right numbers in the wrong order: w, m, v."),
-        _nan, printed(right_adam)],
-    planted=[(_adam(power=lambda beta, t: 1 - beta**(t - 1)), "t counts from 1"),
-             (lambda *given: right_adam(*given)[::-1], "swapped"),
-             (_m_summed, "Momentum adds it whole"), (_adam(kept="m"), "is corrected (m)"),
-             (lambda *given: (given[0] - given[5] * np.sign(given[4]), *right_adam(*given)[1:]), "got")])
+        edit("v_hat = v / (1 - beta2**t)", "v_hat = v", "m_hat /", "m_hat * np.sqrt(1 - beta2**t) /",
+             "v is corrected before eps is added: the root of v_hat, and eps beside it."),
+        edit(" / (1 - beta1**t)", "", " / (1 - beta2**t)", "",
+             "m and v began at 0, and are still too small: the bias correction is missing. "
+             "(At the first step it makes 3.16 · lr of lr.)"),
+        edit(" / (1 - beta1**t)", "", "m is not corrected: divide it by 1 − β₁ᵗ too."),
+        edit(" / (1 - beta2**t)", "", "v is not corrected: divide it by 1 − β₂ᵗ too."),
+        *[edit(_BACK, f"eps), {back}",
+               f"What comes back is corrected ({said}). That is for this step alone: m and v themselves go on.")
+          for said, back in [("m and v", "m_hat, v_hat"), ("m", "m_hat, v"), ("v", "m, v_hat")]],
+        _power("(1 - β)", "Divide by 1 − βᵗ: the power t is missing."),
+        _power("(1 - β)**t", "Divide by 1 − βᵗ: the power belongs to β alone, beta**t."),
+        _power("(1 - β * t)", "Divide by 1 − βᵗ: β to the power t, not times t."),
+        _power("β**t", "What is there of the mean after t steps is 1 − βᵗ, not βᵗ."),
+        edit("m / (1", "m * (1", "v / (1", "v * (1", "m and v are too small: divide by 1 − βᵗ."),
+        _power("(1 - β**(t + 1))", "t is 1 at the first step, and the power is t itself."),
+        _power("(1 - β**min(t, 3))", "The power is t at every step, at the hundredth too."),
+        edit("np.sqrt(v_hat)", "v_hat", "The root is missing: g is measured in √v, which has its unit."),
+        edit("np.sqrt(v_hat) + eps", "np.sqrt(v_hat + eps)", "eps is added to the root, not under it."),
+        *[edit(" + eps", slip, "eps is missing below, or a number of your own: it is given, as eps.")
+          for slip in ("", " + 1e-8")],
+        edit("* g * g", "* (g @ g)", "g @ g is one number for all weights. Each weight has its own: g * g."),
+        edit("* g * g", "* np.mean(g * g)", "Every weight has a v of its own: no mean or sum over the weights."),
+        edit("* g * g", "* m * m", "v is a mean of g squared, not of m squared."),
+        edit("v_hat = v /", "v_hat = np.sqrt(v) /", "np.sqrt(v_hat)", "v_hat", "Correct v itself, then take its root."),
+        edit("* g * g", "* g", "v is a mean of g squared: g * g."),
+        edit("* g * g", "* abs(g)", "v is a mean of g squared: g * g."),
+        edit(_M, "m = beta1 * m + g",
+             "m and v are means: the new one counts 1 − β. (Momentum adds it whole; Adam does not.)"),
+        edit(_M, "m = beta1 * m + g", _V, "v = beta2 * v + g * g",
+             "m and v are means: the new one counts 1 − β. (Momentum adds it whole; Adam does not.)"),
+        edit(_M, "m = (1 - beta1) * m + beta1 * g", _V, "v = (1 - beta2) * v + beta2 * g * g",
+             "β is the share of the old, 1 − β that of the new."),
+        edit(_M, _M.replace("1", "2").replace("(2 -", "(1 -"), _V, _V.replace("2", "1"), "beta1**t", "beta2**t",
+             "beta2**t", "beta1**t",
+             "β₁ belongs to m, β₂ to v."),
+        edit("beta2**t", "beta1**t", "β₁ belongs to m, β₂ to v."),
+        edit(_V, _V.replace("beta2", "beta1"), "beta2**t", "beta1**t", "β₁ belongs to m, β₂ to v."),
+        edit(_M, _M.replace("beta1", "beta2"), _V, _V.replace("beta2", "beta1"),
+             "In the first two lines β₁ belongs to m, β₂ to v."),
+        edit("beta1**t", "beta2**t", "beta2**t", "beta1**t", "In the corrections β₁ belongs to m, β₂ to v."),
+        edit("lr * m_hat", "lr * g",
+             "That steps by g. The step is made of m, corrected: a mean of the gradients so far."),
+        edit("m_hat = m /", "m_hat = g /",
+             "That steps by g. The step is made of m, corrected: a mean of the gradients so far."),
+        edit(_M, "old, m = m, " + _M[4:], _V, "was, v = v, " + _V[4:], "m_hat = m", "m_hat = old", "v_hat = v",
+             "v_hat = was",
+             "The step is made of the new m and v, not of the old ones."),
+        edit("w - lr", "w + lr", "That goes uphill: against the gradient, so minus."),
+        edit("lr * m_hat", "m_hat", "A step without lr."),
+        edit(_M, "old, m = m, " + _M[4:], _V, "was, v = v, " + _V[4:], _BACK, "eps), old, was",
+             "The new m and v have to come back: these are the old ones."),
+        edit(_BACK, "eps)", "w alone comes back. The next step needs the new m and v as well."),
+        edit("(1 - beta1**t)", "1 - beta1**t", "(1 - beta2**t)", "1 - beta2**t",
+             "Brackets: m / (1 - beta1**t). Without them Python divides by 1 first."),
+        edit("(np.sqrt(v_hat) + eps)", "np.sqrt(v_hat) + eps",
+             "Brackets: eps is added to the root, below: / (np.sqrt(v_hat) + eps)."),
+        edit("(1 - beta1) * g", "1 - beta1 * g", "(1 - beta2) * g", "1 - beta2 * g",
+             "Brackets: (1 - beta1) * g, and (1 - beta2) * g * g."),
+        edit(_M, "", _V, "", "m and v never take in g: the box's first two lines."),
+        edit("beta1**t", "beta1 ^ t", "In Python a power is **: beta1**t."),
+        edit(_M, "import math; " + _M, "np.sqrt", "math.sqrt", "np.sqrt takes arrays; math.sqrt does not."),
+        *[edit(old, new, "These are NumPy arrays: np.sqrt(v), g**2, beta1 * m.")
+          for old, new in [("np.sqrt(v_hat)", "v_hat.sqrt()"), ("* g * g", "* g.pow(2)"), ("* g * g", "* g.square()"),
+                           (_M, "m.mul_(beta1).add_(g)")]],
+        edit(_RETURN, _RETURN.replace("return w", "w = w").replace(", m, v", "") + "\n    return m, v, w",
+             "The right numbers in the wrong order: w, m, v."),
+        _nan, printed(_adam)],
+    planted=[_power("(1 - β**(t - 1))", "t counts from 1"),
+             edit(_RETURN, _RETURN.replace("return w", "w = w").replace(", m, v", "") + "\n    return v, m, w",
+                  "swapped"),
+             edit(_M, "m *= beta1; m += (1 - beta1) * g", "writes into the caller's array"),
+             edit(_V, "v *= beta2; v += (1 - beta2) * g * g", "writes into the caller's array"),
+             edit(_RETURN, _RETURN.replace("return w -", "w -=").replace(", m, v", "") + "\n    return w, m, v",
+                  "writes into the caller's array"),
+             edit(_V, "v = np.maximum(beta2 * v, g * g)", "differs"), edit("lr *", "0.1 *", "differs"),
+             edit("m_hat /", "np.sign(g) /", "differs"), edit(_BACK, "eps) - lr * 0.01 * w, m, v", "differs")],
+    also_right=[
+        """
+        def adam(w, m, v, t, g, lr, beta1, beta2, eps):
+            m, v = m + (1 - beta1) * (g - m), v + (1 - beta2) * (g**2 - v)
+            root = np.sqrt(v) / (1 - beta2**t)**0.5 + eps
+            return w - lr / (1 - beta1**t) * m / root, m, v""",
+        """
+        def adam(w, m, v, t, g, lr, beta1, beta2, eps):
+            new = [a.copy() for a in (w, m, v)]
+            for i in np.ndindex(w.shape):
+                new[1][i] = beta1 * m[i] + (1 - beta1) * g[i]
+                new[2][i] = beta2 * v[i] + (1 - beta2) * g[i] * g[i]
+                new[0][i] -= lr * new[1][i] / (1 - beta1**t) / ((new[2][i] / (1 - beta2**t))**0.5 + eps)
+            return new""",
+        """
+        def adam(w, m, v, t, g, lr, beta1, beta2, eps):
+            new = np.zeros(m.shape)
+            new[..., :] = np.multiply(beta1, m) + (1 - beta1) * g
+            v = beta2 * v + (1 - beta2) * np.square(g)
+            m_hat, v_hat = new / (1 - pow(beta1, t)), v / (1 - np.power(beta2, t))
+            return np.subtract(w, lr * m_hat * np.reciprocal(v_hat**0.5 + eps)), new, v""",
+        edit("(np.sqrt(v_hat) + eps)", "np.add(np.sqrt(v_hat), eps)"),
+        """
+        class Adam:
+            def __call__(self, w, m, v, t, g, lr, beta1, beta2, eps):
+                m, v = beta1 * m + (1 - beta1) * g, beta2 * v + (1 - beta2) * g**2
+                return w - lr * (m / (1 - beta1**t)) / ((v / (1 - beta2**t))**0.5 + eps), m, v
+        adam = Adam()"""])
 def adam(answer):
     if is_stub(answer):
         raise NotYet
     w, m, v, g = np.array([[1.0, -2.0, 0.5], [0.3, -1.0, 0.2], [0.5, 2.0, 0.01], [2.0, -1.0, 0.25]])
     first = w, np.zeros(3), np.zeros(3), 1, np.array([1000.0, -0.001, 0.5]), 0.05, 0.9, 0.999, 1e-8      # were lr 1 − β₁, they could cancel
     later = w, m, v, 3, g, 0.1, 0.8, 0.95, 0.05
+    rng = np.random.default_rng(0)
+    many = *rng.uniform(0.1, 2, (3, 4, 2)).round(2), 8, rng.normal(size=(4, 2)).round(2), 0.3, 0.7, 0.9, 0.2
     with np.errstate(all="ignore"):
-        for given, where in [(first, "the first step, t = 1"), (later, "a later step, t = 3")]:
-            expect_call(answer, *given, gives=right_adam(*given), hints=adam.mistakes,
-                        tried=f"{where}: w = {given[0]}, m = {given[1]}, v = {given[2]}, g = {given[4]}, lr = {given[5]}, "
-                              f"betas {given[6]} and {given[7]}, eps = {given[8]}")
+        for given in (first, later, many):
+            expect_call(answer, *given, gives=_adam(*given), hints=adam.mistakes,
+                        tried=f"step t = {given[3]}: w = {given[0]}, m = {given[1]}, v = {given[2]}, g = {given[4]}, "
+                              f"lr = {given[5]}, betas {given[6]} and {given[7]}, eps = {given[8]}")
+            expect_untouched(answer, *given)
 
 
 @exercise(
@@ -385,7 +407,9 @@ def adam(answer):
         ((0, 0), "The gradient of the data is 0, but the decay pulls."),
         ((0.316, 0.001), "That is the first step without bias correction."),
         sign_lost((0.1, 0.001), "Asked is by how much it falls.")],
-    planted=[((0.1, 0.002), "Number 2 of 2"), (0.1, "2 values were expected")])
+    planted=[((0.1, 0.002), "Number 2 of 2"), (0.1, "2 values were expected"), ((np.nan, 0.001), "1 of 2"),
+             ((0.101, 0.001), "1 of 2")],
+    also_right=["[0.1, 0.001]", "(0.1 * 0.01 / (np.sqrt(0.01**2) + 1e-8), 1 - 0.999)"])
 def decay(answer):
     expect(answer, (0.1, 0.001), tried="by how much the weight falls in Adam, and in AdamW", shown="two other numbers",
            hints=decay.mistakes, rtol=1e-4)
@@ -397,8 +421,7 @@ def _factor(epoch):
     return (epoch + 1) / 10 if epoch < 10 else (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2
 
 
-def _schedule(rise=lambda epoch: (epoch + 1) / 10, fall=lambda epoch: (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2):
-    return lambda epoch: rise(epoch) if epoch < 10 else fall(epoch)
+_RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2"
 
 
 @exercise(
@@ -420,23 +443,47 @@ def _schedule(rise=lambda epoch: (epoch + 1) / 10, fall=lambda epoch: (1 + np.co
     explained="A slow start gives Adam's v time to learn how large the gradients are.",
     why="Any plan for lr is a function of one number.",
     mistakes=[
-        (_schedule(rise=lambda epoch: epoch / 10), "Call 0 has the factor 0.1 already: (epoch + 1) / 10."),
-        (_schedule(rise=lambda epoch: (epoch + 1) / 100), "Ten calls to rise, so each adds a tenth."),
-        (_schedule(fall=lambda epoch: (1 + np.cos(np.pi * epoch / 100)) / 2), "The fall begins at 10 and takes 90: (epoch − 10) / 90."),
-        (_schedule(fall=lambda epoch: (1 + np.cos(np.pi * (epoch - 10) / 100)) / 2), "The fall takes 90 calls, from 10 to 100."),
-        (_schedule(fall=lambda epoch: np.cos(np.pi * (epoch - 10) / 90)), "That falls to −1. Half of it, lifted: (1 + cos) / 2."),
-        (_schedule(fall=lambda epoch: 1 + np.cos(np.pi * (epoch - 10) / 90)), "1 + cos falls from 2 to 0: half of it."),
-        (_schedule(fall=lambda epoch: 1 - (epoch - 10) / 90), "That is a straight line. A cosine falls slowly, then fast, then slowly."),
-        (_schedule(fall=lambda epoch: (1 + np.cos((epoch - 10) / 90)) / 2), "π is missing: half a wave is π long."),
-        (_schedule(fall=lambda epoch: (1 + np.cos(180 * (epoch - 10) / 90)) / 2), "np.cos counts in radians: π, not 180."),
-        (_schedule(fall=lambda epoch: np.cos(np.pi / 2 * (epoch - 10) / 90)), "A quarter of a wave. Half of one, lifted: (1 + cos) / 2."),
-        (lambda epoch: min((epoch + 1) / 10, 1), "The fall is missing: from 10 on it is half a cosine wave."),
-        (lambda epoch: (epoch + 1) / 10 if epoch <= 10 else _factor(epoch), "10 belongs to the fall: epoch < 10."),
-        (lambda epoch: (1 + np.cos(np.pi * epoch / 100)) / 2, "The rise is missing: before 10 it is (epoch + 1) / 10."),
+        (lambda epoch: 0.1 * _factor(epoch),
+         "Ten times too small: each of the ten calls adds a tenth, and the factor gets to 1."),
+        (lambda epoch: 0.001 * _factor(epoch), "A factor of lr is wanted, 1 at the top: not lr itself."),
+        edit(_RISE, "return epoch / 10", "Call 0 has the factor 0.1 already: (epoch + 1) / 10."),
+        edit(_RISE, "return (epoch + 1) // 10", "// cuts off to whole numbers: one / divides."),
+        edit(_RISE, "return (epoch + 1) / 100",
+             "Ten times too small: each of the ten calls adds a tenth, and the factor gets to 1."),
+        edit(_RISE, "return ((epoch + 1) / 10)**2", "It rises evenly: every call adds a tenth."),
+        edit(_FALL, "return (1 + np.cos(np.pi * epoch / 100)) / 2",
+             "The fall begins at 10 and takes 90: (epoch − 10) / 90."),
+        edit("/ 90", "/ 100", "The fall takes 90 calls, from 10 to 100."),
+        edit("/ 90", "/ 89", "The fall takes 90 calls, from 10 to 100."),
+        edit(_FALL, "return np.cos(np.pi * (epoch - 10) / 90)", "That falls to −1. Half of it, lifted: (1 + cos) / 2."),
+        edit(_FALL, "return 1 + np.cos(np.pi * (epoch - 10) / 90)", "1 + cos falls from 2 to 0: half of it."),
+        edit(_FALL, "return 1 + np.cos(np.pi * (epoch - 10) / 90) / 2", "Brackets: (1 + cos), and half of all of it."),
+        edit(_FALL, "return 1 - (epoch - 10) / 90",
+             "That is a straight line. A cosine falls slowly, then fast, then slowly."),
+        edit("np.pi * ", "", "π is missing: half a wave is π long."),
+        edit("np.pi", "180", "np.cos counts in radians: π, not 180."),
+        edit("np.pi", "2 * np.pi", "A whole wave falls and rises again. Half of one is π long."),
+        edit("np.cos", "np.sin", "A sine begins in the middle, at 0. The cosine begins at its top."),
+        edit(_FALL, "return np.cos(np.pi / 2 * (epoch - 10) / 90)",
+             "A quarter of a wave. Half of one, lifted: (1 + cos) / 2."),
+        edit(_FALL, "return 1", "The fall is missing: from 10 on it is half a cosine wave."),
+        edit("epoch < 10", "epoch <= 10", "10 belongs to the fall: epoch < 10."),
+        edit(_RISE, "return (1 + np.cos(np.pi * epoch / 100)) / 2", _FALL,
+             "return (1 + np.cos(np.pi * epoch / 100)) / 2",
+             "The rise is missing: before 10 it is (epoch + 1) / 10."),
         printed(_factor)],
-    planted=[(lambda epoch: 1.0, "got")])
+    planted=[(lambda epoch: 1.0, "got"), (lambda epoch: np.round(_factor(epoch), 1), "got"),
+             (lambda epoch: _factor(epoch) if epoch < 100 else np.nan, "got"),
+             (lambda epoch: {0: 0.1, 4: 0.5, 9: 1.0, 40: 0.75, 10: 1.0}.get(epoch, _factor(85)), "got")],
+    also_right=[
+        "lambda epoch: min((epoch + 1) / 10, (1 + np.cos(np.pi * max(epoch - 10, 0) / 90)) / 2)",
+        "lambda epoch: (epoch + 1) / 10 if epoch < 10 else np.cos(np.pi * (epoch - 10) / 180)**2",
+        "lambda epoch: np.where(epoch < 10, (epoch + 1) / 10, (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2)",
+        """
+        table = [*np.arange(1, 11) / 10, *(1 + np.cos(np.linspace(0, np.pi, 91))) / 2]
+        factor = table.__getitem__"""])
 def warmup(answer):
     if is_stub(answer):
         raise NotYet
-    for epoch in (0, 4, 9, 40, 10, 85, 100):
+    for epoch in (4, 40, 0, 9, 10, 85, *range(101)):
         expect_call(answer, epoch, gives=_factor(epoch), hints=warmup.mistakes)
