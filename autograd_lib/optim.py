@@ -12,6 +12,12 @@ from .tape import Tensor, as_array, commit, replacing
 _BOUNDS = {"alpha": (0, 1), "betas": (0, 1), "step_size": (1, math.inf), "T_max": (1, math.inf)}
 
 
+def __getattr__(name):
+    """The names of torch.optim that are not here."""
+    raise AttributeError(f"autograd_lib.optim has no {name}: it has SGD, RMSprop, Adam and AdamW, and the schedules "
+                         "LambdaLR, StepLR and CosineAnnealingLR; another is an Optimizer with an _update method")
+
+
 def _demand(owner, **settings):
     kind = type(owner).__name__
     for name, given in settings.items():

@@ -34,7 +34,7 @@ class Module(Stateful):
     Attributes that are Tensors requiring a gradient are its parameters; those that are modules, or lists, tuples and
     dicts of either, are searched too. A Tensor that is found twice counts once, under its first name. The state that is
     saved and loaded is the parameters, also those frozen by `requires_grad = False`, and the buffers; a constant, such
-    as an input that `forward` keeps, is no part of it.
+    as an input that `forward` keeps, is no part of it (of one that requires a gradient keep `x.detach()`).
     """
 
     training = True
@@ -69,8 +69,7 @@ class Module(Stateful):
 
     def train(self, mode=True):
         """Set `training` here and in every module within; `eval()` unsets it. Returns self."""
-        for _, module in self.named_modules():
-            module.training = mode
+        commit([(setattr, module, "training", mode) for _, module in self.named_modules()])
         return self
 
     def eval(self):
@@ -239,6 +238,7 @@ class Conv2d(Module):
         self.weight = _parameter((out_channels, in_channels, kh, kw), fan_in, rng, dtype)
         self.bias = _parameter(out_channels, fan_in, rng, dtype) if bias else None
         self.stride, self.padding = stride, padding
+        self(np.zeros((0, in_channels, kh, kw)))        # refuses what fits no image
 
     def forward(self, x):
         return functional.conv2d(x, self.weight, self.bias, self.stride, self.padding)
@@ -249,6 +249,7 @@ class MaxPool2d(Module):
 
     def __init__(self, kernel_size, stride=None):
         self.kernel_size, self.stride = kernel_size, stride
+        self(np.zeros((0, 1, *ops.pair(kernel_size))))      # refuses what fits no image
 
     def forward(self, x):
         return functional.max_pool2d(x, self.kernel_size, self.stride)

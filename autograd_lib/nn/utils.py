@@ -20,5 +20,5 @@ def clip_grad_norm_(parameters, max_norm):
     if not np.isfinite(norm):
         raise ValueError(f"clip_grad_norm_: the norm of the gradients is {norm}; an entry is infinite or nan, and no factor mends that")
     if norm > max_norm:
-        commit([(setattr, p, "grad", np.asarray(p.grad * p.dtype.type(max_norm / norm))) for p in parameters])
+        commit([(setattr, p, "grad", np.asarray(g * (max_norm / norm), p.dtype)) for p, g in zip(parameters, grads)])
     return norm

@@ -254,6 +254,12 @@ def test_a_model_changes_its_dtype_whole(interrupted):
     (lambda: nn.LayerNorm(2.5), TypeError, "LayerNorm: normalized_shape"),
     (lambda: nn.Embedding(2.0, 3), TypeError, "Embedding: num_embeddings"),
     (lambda: nn.Linear(2, 3, dtype=int), TypeError, "int64"), (lambda: nn.Dropout(1.5), ValueError, "dropout: p .*1.5"),
+    (lambda: nn.Conv2d(1, 2, 0), ValueError, r"conv2d: a kernel of \(0, 0\)"),
+    (lambda: nn.Conv2d(1, 2, 3, stride=0), ValueError, r"conv2d: .*stride \(0, 0\)"),
+    (lambda: nn.Conv2d(1, 2, 3, padding=-1), ValueError, r"conv2d: .*padding \(-1, -1\)"),
+    (lambda: nn.MaxPool2d(2, 0), ValueError, r"max_pool2d: .*stride \(0, 0\)"),
+    (lambda: nn.AvgPool2d("2"), TypeError, "an int or a pair of them is needed, not '2'"),
+    (lambda: ag.optim.lr_scheduler, AttributeError, "optim has no lr_scheduler: .* StepLR"),
     (lambda: nn.Sequential([nn.Linear(2, 3)]), TypeError, r"Sequential: layer 0 .* not \[Linear.*one by one"),
     (lambda: nn.Sequential(ag.relu, nn.Linear), TypeError, "Sequential: layer 1 must be a module .*, not <class"),
     (lambda: nn.Sequential(None), TypeError, "Sequential: layer 0"),
@@ -334,6 +340,10 @@ def test_gradients_are_clipped_together():
         b.grad = np.array([3 * size], np.float32)
         np.testing.assert_allclose(nn.utils.clip_grad_norm_([b], most), 3 * size, rtol=1e-6)
         np.testing.assert_allclose(b.grad, [most], rtol=1e-5)
+    half = Tensor(np.zeros(2, np.float16), requires_grad=True)
+    half.grad = np.full(2, 3e4, np.float16)
+    nn.utils.clip_grad_norm_([half], 1e-3)                  # by a factor that a float16 does not hold
+    np.testing.assert_allclose(half.grad, 1e-3 / np.sqrt(2), rtol=1e-3)
     for grad, most, words in [(np.inf, 1.0, "norm of the gradients is inf"), (np.nan, 1.0, "nan"), (1.0, -1.0, "max_norm")]:
         c.grad = np.array(grad)
         with pytest.raises(ValueError, match=words):
@@ -449,6 +459,11 @@ def test_zero_grad_train_and_eval():
     assert not (model.training or model.inner.training or model.list[0].training or model.dict["y"]["z"].training)
     assert model.train() is model and model.inner.training
     assert "training" not in model.state_dict()
+
+
+def test_all_of_a_model_is_in_training_or_none(interrupted):
+    for model in interrupted(Nested, nn.Module.eval):
+        assert len({module.training for _, module in model.named_modules()}) == 1
 
 
 def test_a_module_may_know_its_parent():
