@@ -289,7 +289,7 @@ def scale(placed):
 def _dot(boxes, direction):
     """The graph in DOT: boxes of our sizes, and a smaller box on each edge where a gradient passes."""
     dot = graphviz.Digraph(
-        graph_attr={"rankdir": direction, "ordering": "in", "nodesep": "0.17", "ranksep": "0.2"},
+        graph_attr={"rankdir": direction, "ordering": "in", "nodesep": "0.28", "ranksep": "0.2"},
         node_attr={"shape": "box", "fixedsize": "true", "label": ""}, edge_attr={"arrowsize": "0.7"})
     for i, (width, height, inputs, ways) in enumerate(boxes):
         dot.node(str(i), width=f"{width / 72:.3f}", height=f"{height / 72:.3f}")
@@ -367,7 +367,7 @@ LAYERS = {
     "tip": f'<path fill="{style.LINE}" d="{{}}"/>',
     "bar": f'<path stroke="{style.INK}" stroke-width="1.6" d="{{}}"/>',
     "bead": f'<g fill="{style.PAPER}">{{}}</g>',
-    "bead word": f'<g font-size="11.5" text-anchor="middle" fill="{style.GRADIENT}" pointer-events="none">{{}}</g>',
+    "bead word": '<g font-size="11.5" text-anchor="middle" pointer-events="none">{}</g>',
     "paper": f'<g fill="{style.PAPER}">{{}}</g>',
     "head of a leaf": '<path fill="#fef3d0" d="{}"/>',
     "head of a result": '<path fill="#e8eaed" d="{}"/>',
@@ -378,8 +378,8 @@ LAYERS = {
     "value": f'<g text-anchor="end" font-weight="600" fill="{style.VALUE}">{{}}</g>',
     "value range": f'<g text-anchor="end" font-size="11" fill="{style.VALUE}">{{}}</g>',
     "grad line": f'<path stroke="{style.GRADIENT}" stroke-width="3" {DASHED} d="{{}}"/>',
-    "grad": f'<g text-anchor="end" font-weight="600" fill="{style.GRADIENT}">{{}}</g>',
-    "grad range": f'<g text-anchor="end" font-size="11" fill="{style.GRADIENT}">{{}}</g>',
+    "grad": f'<g text-anchor="end" font-weight="600" fill="{style.WRITTEN[style.GRADIENT]}">{{}}</g>',
+    "grad range": f'<g text-anchor="end" font-size="11" fill="{style.WRITTEN[style.GRADIENT]}">{{}}</g>',
     "outline": '<g fill="none" pointer-events="all">{}</g>',      # over the words, so that its title shows on hover
     "mark": '<g font-size="10.5" font-weight="600" text-anchor="middle">{}</g>',
 }
@@ -392,12 +392,12 @@ STATES = {
     "ahead": (f'stroke="{style.LINE}" stroke-width="1.2" stroke-dasharray="1.5 3"', ""),
 }
 
-# A bead in a state: (its outline, its mark)
+# A bead in a state: (its outline, its mark). It holds a local gradient, and so is no gradient's colour until one passes.
 BEADS = {
-    None: (f'stroke="{style.GRADIENT}" {DASHED}', ""),
+    None: (f'stroke="{style.FAINT}"', ""),
     "now": (f'stroke="{style.GRADIENT}" stroke-width="3"', "▶ "),
     "waiting": (f'stroke="{style.INK}" stroke-dasharray="7 4"', "… "),
-    "done": (f'stroke="{style.GRADIENT}"', "✓ "),
+    "done": (f'stroke="{style.INK}"', "✓ "),
     "ahead": (STATES["ahead"][0], ""),
 }
 

@@ -442,7 +442,7 @@ def _list(title, rows, room):
     short = "overflow:hidden;text-overflow:ellipsis"
     lines = "".join(f'<div style="display:flex;gap:8px;height:{LINE}px"><span style="color:{style.FAINT}">{_words(label)}</span>'
                     f'<span style="flex:1 0 0;min-width:0;{short}">{_words(words)}</span>'
-                    f'<b style="font-weight:600;color:{style.GRADIENT};min-width:0;{short}">{_words(gradient)}</b></div>'
+                    f'<b style="font-weight:600;color:{style.WRITTEN[style.GRADIENT]};min-width:0;{short}">{_words(gradient)}</b></div>'
                     for label, words, gradient in rows)
     return (f'<div style="min-width:0;min-height:{LINE * (room + 1) + 4}px;white-space:nowrap;background:#f6f7f8;border-radius:6px;'
             f'padding:4px 10px 6px"><div style="font-weight:600;border-bottom:1px solid {style.LINE};margin-bottom:3px;{short}">'

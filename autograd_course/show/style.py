@@ -6,6 +6,9 @@ TANGENT = "#009E73"      # a tangent: dotted
 DIFFERENCE = "#000000"   # a finite difference: hollow circles
 INK, FAINT, LINE, PAPER = "#222222", "#5f6368", "#9aa0a6", "#ffffff"
 
+# The same in letters, dark enough to be read small: at least 4.5 : 1 on paper.
+WRITTEN = {GRADIENT: "#B84E00", TANGENT: "#007A58", LINE: FAINT}
+
 # Keyword arguments for matplotlib, one set a role: ax.plot(x, y, **style.gradient)
 value = {"color": VALUE, "linestyle": "-", "linewidth": 2}
 gradient = {"color": GRADIENT, "linestyle": "--", "linewidth": 2}
