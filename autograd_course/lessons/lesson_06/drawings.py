@@ -131,13 +131,12 @@ def _sketch(values, edges, places, size, known, shut=()):
             _arrow(plot, places[x], places[z])
             continue
         passes = float(gradients[z] * local)
-        colour = style.GRADIENT if passes else FAINT
         (px, py) = _arrow(plot, places[x], places[z], passes)
         words = f"local {_short(local)}"
         half = 8 + 2.9 * len(words)
         plot.parts.append(f'<rect x="{px - half:.1f}" y="{py - 10:.1f}" width="{2 * half:.1f}" height="20" rx="10" fill="{style.PAPER}" '
-                          f'stroke="{colour}" stroke-dasharray="4 2.5"/>')
-        plot.words(px, py + 4, words, colour if passes else style.FAINT, size=11.5)
+                          f'stroke="{style.LINE if passes else FAINT}"/>')
+        plot.words(px, py + 4, words, style.INK if passes else style.FAINT, size=11.5)
     for name, (px, py) in places.items():
         off, left, top = name in shut, px - WIDE / 2, py - HIGH / 2
         head = "#eeeeee" if off else "#e8eaed" if any(z == name for _, z, _ in edges) else "#fef3d0"

@@ -1,9 +1,7 @@
 """Lesson 06: models of single numbers, trained: the loop, the weights by hand, and what goes wrong in silence."""
-from operator import attrgetter
-
 import numpy as np
 
-from ...ask import NotYet, exercise, expect, expect_call, has_blank
+from ...ask import NotYet, edit, exercise, expect, expect_call, has_blank
 from ...ask.compare import same
 from ...ask.mistakes import printed
 from ...ask.probes import engine
@@ -50,7 +48,7 @@ _ROUTES = [
     "06.routes", minutes=5, difficulty="medium",
     question="""
         w₃ reaches L by three paths. Through b alone it brings 1.09 · 0.8905 · 0.3101 = 0.3010, the local gradients along
-        w₃ → b → ŷ → L in the picture at the top. What do the others bring, through c alone, and through b *and* c? Four digits are
+        w₃ → b → ŷ → L in the picture above. What do the others bring, through c alone, and through b *and* c? Four digits are
         enough.""",
     stub="""
         through_c = ...
@@ -73,13 +71,16 @@ def routes(answer):
 # --- The loop ------------------------------------------------------------------------------------------------------------------
 
 class _Value(Value):
-    """Adds, subtracts and multiplies by itself, whatever the learner's `multiply` does."""
+    """Adds and multiplies by itself, whatever the learner's `multiply` does; and p -= 0.1 makes a new one, as in the notebook."""
 
     def __add__(self, other):
         return _Value(self.data + other.data, (self, other), (1.0, 1.0))
 
     def __mul__(self, other):
         return _Value(self.data * other.data, (self, other), (other.data, self.data))
+
+    def __sub__(self, number):
+        return _Value(self.data - number, (self,), (1.0,))
 
 
 _Value.__name__ = "Value"        # what an error of Python calls it
@@ -108,62 +109,14 @@ CASES = [      # (words, where the parameters start, what their .grad holds, los
      (0.5, -0.75, 0.25), 0.0, _curve, [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0), (1.5, 0.5)], 0.02)]
 
 
-def _loop(forget="first", sign=-1, rate=None, steps="each", examples=lambda all: all, moved=lambda all: all, by=attrgetter("grad"),
-          arguments=lambda x, y: (x, y), walks=1):
-    """A training loop with one thing changed."""
-    def train(parameters, loss, given, rate_given):
-        def clear():
-            for p in parameters:
-                p.grad = 0.0
-
-        def step():
-            for p in moved(parameters):
-                p.data = p.data + sign * (rate_given if rate is None else rate) * by(p)
-
-        for i, (x, y) in enumerate(examples(given)):
-            if forget == "first" or forget == "once" and i == 0:
-                clear()
-            if steps == "early":
-                step()
-            for _ in range(walks):
-                backward(loss(parameters, *arguments(x, y)))
-            if forget == "between":
-                clear()
-            if steps == "each":
-                step()
-            if forget == "last":
-                clear()
-        if steps == "once":
-            step()
-    return train
-
-
+CLEAR, STEP = (f"        for p in parameters:\n            p.{line}" for line in ("grad = 0.0\n", "data -= rate * p.grad"))
+WALK = "        L = loss(parameters, x, y)\n        backward(L)\n"
+LAST = "\n    for p in parameters:\n        p.data -= rate * p.grad"
 OLD = "The gradients of the examples before are still in it: p.grad = 0.0 for every parameter, at the beginning of each example."
 ONCE = "That is one step, after the last example. The step belongs into the loop: one after each example."
 STILL = ("Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the walk back, and before anything is "
          "forgotten? (p -= … only makes a new Value.)")
-SLIPS = [
-    (_loop(forget=None), OLD), (_loop(forget="once"), OLD),
-    (_loop(forget="last"), "What is in .grad before the first example is old too: forget first, then walk back."),
-    (_loop(forget="between"), STILL),
-    (_loop(sign=1), "It goes uphill: against the gradient, so minus."),
-    (_loop(steps="once", forget=None), ONCE), (_loop(steps="once"), ONCE),
-    (_loop(steps="early"), STILL),
-    (_loop(rate=1.0), "That is a step without the rate: rate * p.grad."),
-    (_loop(rate=0.1), "The rate is not always 0.1: it is handed in, as rate."),
-    (_loop(examples=lambda all: all[:1]), "It learns from the first example alone. Is a return, or an indent, too early?"),
-    (_loop(examples=lambda all: all[::-1]), "The examples come in their order: each step begins where the one before ended."),
-    (_loop(moved=lambda all: all[:1]), "Only the first parameter has moved. The step is a loop over all of them."),
-    (_loop(moved=lambda all: all[-1:]), "Only the last parameter has moved. Is the step outside its loop over the parameters?"),
-    (_loop(moved=lambda all: []), STILL),
-    (_loop(by=attrgetter("data")), "The gradient moves it, not its own value: rate * p.grad."),
-    (_loop(by=lambda p: p.data + p.grad), "The gradient alone moves it: p.data -= rate * p.grad."),
-    (_loop(by=lambda p: np.sign(p.grad)), "The size of the gradient counts too, not only its sign."),
-    (_loop(by=lambda p: max(p.grad, 0.0)), "A negative gradient moves its parameter too: upwards."),
-    (_loop(by=lambda p: p.grad * p.data), "The gradient alone moves it: p.data -= rate * p.grad."),
-    (_loop(arguments=lambda x, y: (y, x)), "x and y are exchanged: loss(parameters, x, y)."),
-    (_loop(walks=2), "Exactly two gradients a step: backward is called twice."),
-    (_loop(sign=-0.5), "Half a step each time: the step is rate * p.grad, without a half.")]
+ALONE = "The gradient alone moves it: p.data -= rate * p.grad."
 # What Python says of a slip, and the hint
 SAID = {
     "has no attribute 'backward'": "In your engine backward is a function: backward(L).",
@@ -210,79 +163,109 @@ def _after(train, start, left, loss, examples, rate):
                     p.data -= rate * p.grad""",
     explained="Forget, forward, backward, step: every training loop has these four.",
     why="This loop does not know what it trains: any calculation that your engine can record.",
-    mistakes=SLIPS,
+    mistakes=[
+        edit(CLEAR, "", OLD),
+        edit(CLEAR, "        if x == examples[0][0]:\n            for p in parameters:\n                p.grad = 0.0\n",
+             OLD),
+        edit(CLEAR, "", STEP, f"{STEP}\n            p.grad = 0.0",
+             "What is in .grad before the first example is old too: forget first, then walk back."),
+        edit(CLEAR, "", WALK, WALK + CLEAR, STILL),
+        edit(WALK, "", STEP, f"{STEP}\n{WALK}", STILL),
+        edit("p.data -=", "p -=", STILL),
+        edit("p.data -=", "p.data +=", "It goes uphill: against the gradient, so minus."),
+        edit(CLEAR, "", STEP, LAST, ONCE),
+        edit(STEP, LAST, ONCE),
+        edit("rate * p.grad", "p.grad", "That is a step without the rate: rate * p.grad."),
+        edit("rate * p.grad", "0.1 * p.grad", "The rate is not always 0.1: it is handed in, as rate."),
+        edit("rate * p.grad", "rate / 2 * p.grad", "Half a step each time: the step is rate * p.grad, without a half."),
+        edit(STEP, f"{STEP}\n        return",
+             "It learns from the first example alone. Is a return, or an indent, too early?"),
+        edit("in examples", "in examples[::-1]",
+             "The examples come in their order: each step begins where the one before ended."),
+        edit(STEP, STEP + "\n            break",
+             "Only the first parameter has moved. The step is a loop over all of them."),
+        edit(STEP, "        p.data -= rate * p.grad",
+             "Only the last parameter has moved. Is the step outside its loop over the parameters?"),
+        edit("rate * p.grad", "rate * p.data", "The gradient moves it, not its own value: rate * p.grad."),
+        edit("rate * p.grad", "rate * (p.data + p.grad)", ALONE),
+        edit("rate * p.grad", "rate * p.data * p.grad", ALONE),
+        edit("p.data -= rate * p.grad", "p.data = -rate * p.grad",
+             "That puts the step in place of the parameter: p.data -= … moves it."),
+        edit("rate * p.grad", "rate * np.sign(p.grad)",
+             "The size of the gradient counts, all of it: not its sign alone, and nothing is cut."),
+        edit("rate * p.grad", "rate * abs(p.grad)", "A negative gradient moves its parameter too: upwards."),
+        edit("rate * p.grad", "rate * max(p.grad, 0)", "A negative gradient moves its parameter too: upwards."),
+        edit("rate * p.grad", "rate * p.grad / len(examples)", "Each example makes a whole step: nothing is divided."),
+        edit("rate * p.grad", "rate * min(max(p.grad, -1), 1)",
+             "The size of the gradient counts, all of it: not its sign alone, and nothing is cut."),
+        edit("parameters, x, y", "parameters, y, x", "x and y are exchanged: loss(parameters, x, y)."),
+        edit("backward(L)", "backward(L)\n        backward(L)",
+             "Exactly two gradients a step: backward is called twice.")],
     planted=[
-        (lambda parameters, loss, examples, rate: [loss(parameters, x, y).backward() for x, y in examples], "backward(L)"),
-        (lambda parameters, loss, examples, rate: [p.zero_grad() for p in parameters], "p.grad = 0.0"),
-        (lambda parameters, loss, examples, rate: parameters.zero_grad(), "one by one"),
-        (lambda parameters, loss, examples, rate: _with_none(parameters, loss, examples), "not None"),
-        (lambda parameters, loss, examples, rate: _two_names(parameters, loss, examples, rate), "any number of parameters"),
-        (lambda parameters, loss, examples, rate: [backward(_line(parameters[:2], x, y)) for x, y in examples], "Nothing has moved"),
-        (lambda parameters, loss, examples, rate: _new_values(parameters, loss, examples, rate), "Nothing has moved"),
-        (lambda parameters, loss, examples, rate: _loop()(parameters, _line if len(parameters) == 2 else _other, examples, rate),
-         "expected")])
+        edit("backward(L)", "L.backward()", "backward(L)"),
+        edit("p.grad = 0.0", "p.zero_grad()", "p.grad = 0.0"),
+        edit(CLEAR, "        parameters.zero_grad()\n", "one by one"),
+        edit("p.grad = 0.0", "p.grad = None", "not None"),
+        edit(STEP, "        w, b = parameters\n        w.data, b.data = w.data - rate * w.grad, b.data - rate * b.grad",
+             "any number of parameters"),
+        edit("loss(parameters, x, y)", "_line(parameters, x, y)", "any number of parameters"),
+        edit(STEP,
+             "        for i, p in enumerate(parameters):\n            parameters[i] = Value(p.data - rate * p.grad)",
+             "parameter")],
+    also_right=[
+        edit("p.data -= rate * p.grad", "p.data = p.data - rate * p.grad"), edit("0.0", "0"),
+        edit("        L = loss(parameters, x, y)\n        backward(L)", "        backward(loss(parameters, x, y))"),
+        """
+        def train(parameters, loss, examples, rate):
+            losses, i = [], 0
+            while i < len(examples):
+                [setattr(p, "grad", 0.0) for p in parameters]
+                L = loss(parameters, *examples[i])
+                backward(L)
+                gradients = [p.grad for p in parameters]
+                for p, g in zip(parameters, gradients):
+                    p.data += -rate * g
+                losses.append(L.data)
+                i += 1
+            return losses""",
+        """
+        def clear(parameters):
+            for p in parameters:
+                p.grad = 0.0
+
+        def train(parameters, loss, examples, rate):
+            clear(parameters)
+            for example in examples:
+                backward(loss(parameters, example[0], example[1]))
+                for k in range(len(parameters)):
+                    parameters[k].data -= rate * parameters[k].grad
+                clear(parameters)"""])
 def train(answer):
     if has_blank(answer):
         raise NotYet
     for words, *case in CASES:
-        right, tried = _after(_loop(), *case), f"the parameters after training {words}"
+        tried = f"the parameters after training {words}"
         try:
             got = _after(answer, *case)
         except Exception as error:
             error.tried = tried
             error.hint = next((hint for piece, hint in SAID.items() if piece in str(error)), "")
             raise
-        expect(got, right, tried=tried, hints=[(_after(wrong, *case), hint) for wrong, hint in SLIPS
-                                               if not same(_after(wrong, *case), right, 1e-9, 1e-12)])
-
-
-def _with_none(parameters, loss, examples):
-    for x, y in examples:
-        for p in parameters:
-            p.grad = None
-        backward(loss(parameters, x, y))
-
-
-def _two_names(parameters, loss, examples, rate):
-    w, b = parameters
-    _loop()([w, b], loss, examples, rate)
-
-
-def _new_values(parameters, loss, examples, rate):
-    for x, y in examples:
-        backward(loss(parameters, x, y))
-        for i, p in enumerate(parameters):
-            parameters[i] = _Value(p.data - rate * p.grad)
-
-
-def _other(parameters, x, y):
-    return _line([parameters[0], parameters[2]], x, y)
+        right = _after(train.answer(train.solution), *case)
+        seen = [(_after(wrong, *case), hint) for wrong, hint in train.mistakes]
+        expect(got, right, tried=tried, hints=[pair for pair in seen if not same(pair[0], right, 1e-9, 1e-12)])
 
 
 # --- The talk's model by hand --------------------------------------------------------------------------------------------------
 
-def _by_hand(open_b=None, open_c=None, slope=4.0, height=4.0, outer=2.0, inner=None, third=None, order=(0, 1, 2), closed=False,
-             bend=lambda p: max(p, 0.0), gate=None, wave=np.cos):
-    """The three gradients, with one thing changed."""
-    def gradients(w1, w2, w3, x, y):
-        a = x * x
-        p, q = w1 * a + w3, w2 * a + w3
-        b, c = bend(p), bend(q)
-        g = outer * (height * np.sin(b + c) - y) * slope * wave(b + c)
-        gb, gc = (g if open_b or p > 0 else 0.0), (g if open_c or q > 0 else 0.0)
-        if gate:
-            gb, gc = gate(g, b), gate(g, c)
-        if closed and (p <= 0 or q <= 0):
-            gb = gc = 0.0
-        last = {None: gb + gc, "b": gb, "c": gc, "a": (gb + gc) * a, "mean": (gb + gc) / 2}[third]
-        every = gb * (a if inner is None else inner(x, b, p)), gc * (a if inner is None else inner(x, c, q)), last
-        return tuple(every[i] for i in order)
-    return gradients
+def right_by_hand(w1, w2, w3, x, y):
+    a = x * x
+    b, c = max(w1 * a + w3, 0), max(w2 * a + w3, 0)
+    g = 2 * (4 * np.sin(b + c) - y) * 4 * np.cos(b + c)
+    return g * a * (b > 0), g * a * (c > 0), g * (b > 0) + g * (c > 0)
 
 
-right_by_hand = _by_hand()
-
-
+B, C = "g if b > 0 else 0.0", "g if c > 0 else 0.0"
 _GATE = "A relu whose sum is not above 0 lets nothing pass: the gate of b or of c is missing."
 _WHOLE = "w₃ stands in both branches: what comes through b and what comes through c are added, whole."
 
@@ -316,33 +299,63 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
     explained="Both branches get the same g; each relu lets it pass or not. `b > 0` asks the same as `w1 * a + w3 > 0`.",
     why="While both gates are open w₁ and w₂ get the same, g·a, and w₃ gets g twice. When one closes, w₃ keeps the other.",
     mistakes=[
-        (_by_hand(open_b=True, open_c=True), _GATE), (_by_hand(open_b=True), _GATE), (_by_hand(open_c=True), _GATE),
-        (_by_hand(bend=lambda p: p), "On the way forward relu is missing: below 0, b and c are 0. `max(…, 0)`."),
-        (_by_hand(bend=lambda p: p, open_b=True, open_c=True),
-         "The relus are missing on both ways: below 0, b is 0 on the way forward, and nothing passes on the way back. The same for c."),
-        (_by_hand(gate=lambda g, b: g * b), "A gate lets all of g through, or nothing: how large b is has no place in it."),
-        (_by_hand(gate=lambda g, b: b), "What passes the gate is g, not b."),
-        (_by_hand(gate=lambda g, b: 1.0 if b > 0 else 0.0), "The gate is 1 or 0, and what passes is g times that."),
-        (_by_hand(closed=True), "Each branch has a gate of its own: when one is closed, the other still lets g pass."),
-        (_by_hand(gate=lambda g, b: max(g, 0.0)), "The gate asks b, not g: where b is above 0, a negative g passes too."),
-        (_by_hand(third="b"), _WHOLE), (_by_hand(third="c"), _WHOLE), (_by_hand(third="mean"), _WHOLE),
-        (_by_hand(third="a"), "w₃ is added, not multiplied by a: its local gradient is 1."),
-        (_by_hand(slope=1.0), "One 4 is missing, the second: ŷ = 4 sin(b + c) has the slope 4 cos(b + c)."),
-        (_by_hand(height=1.0), "One 4 is missing, the first: the error is 4 sin(b + c) − y."),
-        (_by_hand(height=1.0, slope=1.0), "Both 4s are missing: ŷ is 4 sin(b + c), in the error and in the slope."),
-        (_by_hand(slope=1.0, wave=np.ones_like), "That is the gradient of ŷ. To go on to b + c, multiply by the slope, 4 cos(b + c)."),
-        (_by_hand(wave=np.ones_like), "The slope of 4 sin is 4 cos(b + c): the cos is missing."),
-        (_by_hand(wave=lambda s: np.cos(4 * np.sin(s))), "The slope of 4 sin is taken where sin was: at b + c, not at ŷ."),
-        (_by_hand(slope=-4.0), "The slope of sin is cos, without a minus; and the error is ŷ − y."),
-        (_by_hand(outer=1.0), "L = (ŷ − y)² has the slope 2 (ŷ − y): the 2 is missing. (There is no half in front here.)"),
-        (_by_hand(inner=lambda x, z, p: x), "w₁ is multiplied by a, and a is x²: the local gradient is a, not x."),
-        (_by_hand(inner=lambda x, z, p: 1.0), "w₁ is multiplied by a: its local gradient is a."),
-        (_by_hand(order=(1, 0, 2)), "The gradients of w₁ and w₂ are swapped."),
-        (_by_hand(order=(2, 0, 1)), "The order is w₁, w₂, w₃."),
+        edit(B, "g", C, "g", _GATE), edit(B, "g", _GATE), edit(C, "g", _GATE),
+        edit("max(w1 * a + w3, 0)", "w1 * a + w3", "max(w2 * a + w3, 0)", "w2 * a + w3",
+             "On the way forward relu is missing: below 0, b and c are 0. `max(…, 0)`."),
+        edit("max(w1 * a + w3, 0)", "w1 * a + w3", "max(w2 * a + w3, 0)", "w2 * a + w3", B, "g", C, "g",
+             "The relus are missing on both ways: below 0, b is 0 on the way forward, and nothing passes on the way back. The same for c."),
+        edit(B, "g * b", C, "g * c", "A gate lets all of g through, or nothing: how large b is has no place in it."),
+        edit(B, "b", C, "c", "What passes the gate is g, not b."),
+        edit(B, "1.0 if b > 0 else 0.0", C, "1.0 if c > 0 else 0.0",
+             "The gate is 1 or 0, and what passes is g times that."),
+        edit(B, "g if b > 0 and c > 0 else 0.0", C, "gb",
+             "Each branch has a gate of its own: when one is closed, the other still lets g pass."),
+        edit(B, "max(g, 0)", C, "max(g, 0)", "The gate asks b, not g: where b is above 0, a negative g passes too."),
+        edit("if b > 0", "if g > 0", "if c > 0", "if g > 0",
+             "The gate asks b, not g: where b is above 0, a negative g passes too."),
+        edit("if b > 0", "if c > 0", "if c > 0", "if b > 0",
+             "The gradients of w₁ and w₂ are swapped, or their gates: that of b asks b."),
+        edit("if b > 0", "if w1 > 0", "if c > 0", "if w2 > 0", _GATE),
+        edit("gb + gc", "gb", _WHOLE), edit("gb + gc", "gc", _WHOLE), edit("gb + gc", "(gb + gc) / 2", _WHOLE),
+        edit("gb + gc", "g", _WHOLE), edit("gb + gc", "2 * g",
+             "w₃ gets what passes the gates, gb and gc, not what arrives before them."),
+        edit("gb + gc", "(gb + gc) * a", "w₃ is added, not multiplied by a: its local gradient is 1."),
+        edit("4 * np.cos", "np.cos", "One 4 is missing, the second: ŷ = 4 sin(b + c) has the slope 4 cos(b + c)."),
+        edit("(4 * np.sin", "(np.sin", "One 4 is missing, the first: the error is 4 sin(b + c) − y."),
+        edit("4 * np.cos", "np.cos", "(4 * np.sin", "(np.sin",
+             "Both 4s are missing: ŷ is 4 sin(b + c), in the error and in the slope."),
+        edit(" * 4 * np.cos(b + c)", "",
+             "That is the gradient of ŷ. To go on to b + c, multiply by the slope, 4 cos(b + c)."),
+        edit(" * np.cos(b + c)", "", "The slope of 4 sin is 4 cos(b + c): the cos is missing."),
+        edit("np.cos(b + c)", "np.cos(4 * np.sin(b + c))",
+             "The slope of 4 sin is taken where sin was: at b + c, not at ŷ."),
+        edit("* 4 * np.cos(b + c)", "* 4 * np.sin(b + c)", "The slope of sin is cos: 4 cos(b + c)."),
+        edit("* 4 * np.cos", "* -4 * np.cos", "The slope of sin is cos, without a minus; and the error is ŷ − y."),
+        edit("2 * (4", "(4",
+             "L = (ŷ − y)² has the slope 2 (ŷ − y): the 2 is missing. (There is no half in front here.)"),
+        edit("gb * a", "gb * x", "gc * a", "gc * x",
+             "w₁ is multiplied by a, and a is x²: the local gradient is a, not x."),
+        edit("gb * a", "gb", "gc * a", "gc", "w₁ is multiplied by a: its local gradient is a."),
+        edit("gb * a", "gb * w1", "gc * a", "gc * w2", "In w₁ · a the local gradient of w₁ is the other factor, a."),
+        edit("gb * a, gc * a", "gc * a, gb * a",
+             "The gradients of w₁ and w₂ are swapped, or their gates: that of b asks b."),
+        edit("gb * a, gc * a, gb + gc", "gb + gc, gb * a, gc * a", "The order is w₁, w₂, w₃."),
         printed(right_by_hand)],
-    planted=[(lambda w1, w2, w3, x, y: right_by_hand(w1, w2, w3, x, y)[2], "3 values were expected"),
-             (lambda w1, w2, w3, x, y: tuple(2 * w for w in (w1, w2, w3)), "expected"),
-             (lambda w1, w2, w3, x, y: tuple(-1e-3 * one for one in right_by_hand(w1, w2, w3, x, y)), "Every entry is")])
+    planted=[edit("gb * a, gc * a, gb + gc", "gb + gc", "3 values were expected"),
+             edit("gb * a, gc * a, gb + gc", "2 * w1, 2 * w2, 2 * w3", "expected"),
+             (lambda w1, w2, w3, x, y: tuple(-1e-3 * one for one in right_by_hand(w1, w2, w3, x, y)), "Every entry is")],
+    also_right=[
+        edit(B, "g * (b > 0)", C, "g * (c > 0)"), edit("gb * a, gc * a, gb + gc", "[gb * a, gc * a, gb + gc]"),
+        edit("if b > 0", "if w1 * a + w3 > 0", "if c > 0", "if w2 * a + w3 > 0"),
+        edit("gb * a, gc * a, gb + gc", "np.array([gb * a, gc * a, gb + gc])"),
+        """
+        def by_hand(w1, w2, w3, x, y):
+            from math import cos, sin
+            opens = [w * x ** 2 + w3 > 0 for w in (w1, w2)]
+            s = sum(max(0.0, w * x ** 2 + w3) for w in (w1, w2))
+            g = 8 * cos(s) * (4 * sin(s) - y)
+            return g * x ** 2 * opens[0], g * x ** 2 * opens[1], g * sum(opens)""",
+        "ag.grad(lambda w1, w2, w3, x, y: (4 * ag.sin(ag.relu(w1 * x * x + w3) + ag.relu(w2 * x * x + w3)) - y) ** 2, (0, 1, 2))"])
 def by_hand(answer):
     if has_blank(answer):
         raise NotYet
