@@ -47,7 +47,38 @@ def is_stub(function):
     return any(steps in ([("LOAD_CONST", body), ("RETURN_VALUE", None)], [("RETURN_CONST", body)]) for body in (None, ...))
 
 
-def has_blank(function):
-    """Whether a `...` is left anywhere in the function: for stubs of which a part is given. (An index x[..., 0] counts too.)"""
-    consts = getattr(getattr(function, "__code__", function), "co_consts", ())
-    return is_stub(function) or ... in consts or any(has_blank(inner) for inner in consts if hasattr(inner, "co_consts"))
+def has_blank(function, indices=False):
+    """Whether a `...` stands anywhere in the function where a value belongs: for stubs of which a part is given.
+
+    In an index, `x[..., 0]`, it is an index; `x[...]` is a blank if the stub has such `indices`.
+    """
+    code = getattr(function, "__code__", function)
+    if not hasattr(code, "co_consts"):
+        return False
+    steps = list(dis.get_instructions(code))
+    return (is_stub(function) or any(has_blank(inner, indices) for inner in code.co_consts)
+            or any(_is_blank(steps, at, indices and step.argval is ...) for at, step in enumerate(steps)
+                   if step.opcode in dis.hasconst and (step.argval is ... or isinstance(step.argval, tuple) and ... in step.argval)))
+
+
+def _is_blank(steps, at, indices):
+    """Whether what the instruction `at` puts on the stack is used as anything but an index; `indices`: or as a whole index.
+
+    `above` counts what lies upon it; whoever takes it off is its user. A tuple or a slice built with it stands for it.
+    """
+    above = 0
+    for step in steps[at + 1:]:
+        if step.opname in ("BUILD_TUPLE", "BUILD_SLICE") and step.arg > above:
+            above, indices = 0, False
+            continue
+        change = dis.stack_effect(step.opcode, step.arg, jump=False)
+        if above + change < 0:
+            subscript = step.opname in ("BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR") or step.argrepr == "[]"
+            return indices or not subscript or step.opname == "STORE_SUBSCR" and above == 2      # x[i] = …: it lies below x and i
+        above += change
+    return True
+
+
+def blank_indices(stub):
+    """Whether the text of a stub leaves an index to be filled: `grad_x[...] += ...`."""
+    return any(isinstance(part, ast.Subscript) and getattr(part.slice, "value", None) is ... for part in ast.walk(ast.parse(stub)))

@@ -74,11 +74,11 @@ import numpy as np
 
 import autograd_lib
 
-from ..source import has_blank, is_stub
+from ..source import blank_indices, has_blank, is_stub
 from .answers import as_cell, defined, edit
-from .compare import expect, expect_call, expect_untouched, returned, times, waits, without
+from .compare import expect, expect_call, expect_untouched, returned, times, unfinished, waits, without
 from .probes import expect_engine, expect_rule, of_engine, of_rule
-from .verdict import NotYet, Verdict, Wrong, brief, formula, likely, shortened
+from .verdict import NotYet, Verdict, Wrong, brief, formula, likely, said, shortened
 
 LESSONS = Path(__file__).parents[1] / "lessons"
 EXERCISES = {}      # name -> Exercise
@@ -101,6 +101,11 @@ class Exercise:
     planted: list
     also_right: list
     names: object
+
+    @property
+    def parts(self):
+        """The names of what the learner's cell defines."""
+        return defined(self.stub).strip("()").split(", ")
 
     @cached_property
     def mistakes(self):
@@ -162,26 +167,30 @@ def _text(markdown):
 def check(name, answer):
     """The Verdict on `answer`, the learner's value, function or class for exercise `name`. Never raises."""
     name = str(name)
-    if (LESSONS / f"lesson_{name.partition('.')[0]}").is_dir():
-        _lesson(name.partition(".")[0])
+    if re.match(r"\d\d\.", name) and (LESSONS / f"lesson_{name[:2]}").is_dir():
+        _lesson(name[:2])
     if name not in EXERCISES:
-        return Verdict("wrong", ("hint", f"There is no exercise {name!r}: write the name as it is in the question."))
+        return Verdict("wrong", ("hint", f"There is no exercise {name[:40]!r}: write the name as it is in the question."))
+    exercise = EXERCISES[name]
     try:
         if waits(answer) or any(answer is ours for ours in OURS):
             raise NotYet
-        EXERCISES[name].check(answer)
+        remark = exercise.check(answer)
+        if len(exercise.parts) > 1 and not (isinstance(answer, (tuple, list)) and len(answer) == len(exercise.parts)):
+            raise Wrong("your answer", brief(answer), f"({', '.join(exercise.parts)})",
+                        f"{len(exercise.parts)} values were expected: give them in this order, in brackets.")
     except NotYet:
         return Verdict("not yet", ("", "Replace the ... above, run that cell, then this one."))
-    except Wrong as difference:
-        return Verdict("wrong", *zip(("tried", "got", "expected", "hint"), difference.args))
-    except Exception as error:
-        if "ellipsis" in str(error):
+    except (Exception, SystemExit) as error:
+        if unfinished(answer, blank_indices(exercise.stub)) or isinstance(error, TypeError) and "'ellipsis'" in said(error):
             return Verdict("not yet", ("", "One ... is still there. Replace it, run that cell, then this one."))
+        if isinstance(error, Wrong):
+            return Verdict("wrong", *zip(("tried", "got", "expected", "hint"), error.args))
         return Verdict("wrong", ("tried", getattr(error, "tried", "")), ("raised", shortened(error)),
                        ("hint", getattr(error, "hint", "") or likely(error)))
     from . import record      # here, for it draws: a verdict must not wait for that
     record.solved(name)
-    return Verdict("right", ("", EXERCISES[name].why))
+    return Verdict("right", ("", exercise.why), ("but", remark or ""))
 
 
 OURS = []       # what yours_or_ours gave in place of answers: where its cell runs twice, that is no answer of the learner's

@@ -1,45 +1,78 @@
 """expect and expect_call: the learner's answer against the right one, and the likely cause of a difference."""
+import copy
+import inspect
 import io
 import sys
+import sysconfig
 from contextlib import redirect_stdout
+from itertools import permutations
+from numbers import Number
+from pathlib import Path
 
 import numpy as np
 
+import autograd_lib
 from autograd_lib import Tensor
 
-from ..source import is_stub
-from .verdict import NotYet, Wrong, brief, called
+from ..source import has_blank, is_stub
+from .verdict import NotYet, Wrong, brief, called, said
 
 
-def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, args=()):
+def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, args=(), letters=()):
     """Stops the check unless `got` is `expected`: close, for numbers and arrays of one shape; part by part, for a tuple.
 
     `hints` are looked through in order. (wrong, sentence) recognises the value `wrong`, or what the function `wrong` gives for the
-    same `args`; anything else is called, `hint(got, expected)`, and gives a sentence or None.
+    same `args`; anything else is called, `hint(got, expected)`, and gives a sentence or None. `letters` are the learner's names of `args`.
     """
     if waits(got):
         raise NotYet
     if not same(got, expected, rtol, atol):
-        raise Wrong(tried, brief(got), shown or brief(expected), _cause(got, expected, hints, args, rtol, atol))
+        place = _first_difference(got, expected, rtol, atol)
+        cause = _cause(got, expected, hints, args, rtol, atol, letters)
+        if place and not cause and np.size(expected) <= ALL_SHOWN:
+            cause = f"The first entry that differs is {list(place)}."
+        raise Wrong(tried, _at(got, place), shown or _at(expected, place), cause)
 
 
 def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **options):
-    """`expect(function(*args), gives)`, where `tried` is written for you. Returns what came back."""
-    tried, shown = tried or called(function, args), shown or brief(gives)
-    got = returned(function, *args, tried=tried, shown=shown, hints=hints)
-    expect(got, gives, tried=tried, shown=shown, hints=hints, args=args, **options)
+    """`expect(function(*args), gives)`, where `tried` is written for you. Returns what came back.
+
+    The one rule for every function of the learner's: it is called twice, each time on copies, has to come to an end, to give the same
+    both times, and to leave the caller's arrays and lists alone.
+    """
+    tried, shown_or_gives = tried or called(function, args), shown or brief(gives)
+    got, overwritten = _returned(function, args, tried, shown_or_gives, hints)
+    expect(got, gives, tried=tried, shown=shown, hints=hints, args=args, letters=letters_of(function), **options)
+    if overwritten:
+        raise overwritten
+    with redirect_stdout(io.StringIO()):
+        again, _ = _returned(function, args, f"{tried}, once more", shown_or_gives, ())
+    if not same(again, gives, options.get("rtol", 1e-6), options.get("atol", 1e-9)):
+        raise Wrong(f"{tried}, once more", brief(again), shown or brief(gives),
+                    "Right at the first call, and another result at the second, with the same arguments: something is kept in between.")
     return got
 
 
 def returned(function, *args, tried, shown, hints=()):
-    """What the learner's function gives back; stops the check if it is no function, or gives nothing."""
+    """What the learner's function gives back; stops the check if it is no function, gives nothing, has no end, or overwrites `args`."""
+    got, overwritten = _returned(function, args, tried, shown, hints)
+    if overwritten:
+        raise overwritten
+    return got
+
+
+def _returned(function, args, tried, shown, hints):
+    """(what came back, the Wrong that says which argument was overwritten, or None)"""
     if not callable(function):
         raise Wrong(tried, brief(function), "a function", "The check calls your answer: give it the function, not a result.")
-    printed = _Tee()
+    printed, given = _Tee(), copies(args)
     try:
         with redirect_stdout(printed):
-            got = function(*copies(args))
-    except Exception as error:
+            got = bounded(function, *given)
+    except Endless:
+        raise Wrong(tried, f"no end after {MOST_STEPS:,} steps", shown,
+                    "It does not come to an end: what is to become smaller, or False, each time round the loop?") from None
+    except (Exception, SystemExit) as error:
         error.tried = tried
         error.hint = next((sentence for wrong, sentence in _functions(hints) if _raises(wrong, args, error)), "")
         raise
@@ -47,18 +80,73 @@ def returned(function, *args, tried, shown, hints=()):
         raise Wrong(tried, "None", shown,
                     "It prints the result and gives None back: write return, and no print." if printed.getvalue().strip()
                     else "Nothing came back: is there a return, on every way through it?")
-    return got
+    return got, _overwritten(function, args, given)
 
 
 def expect_untouched(function, *args):
     """Stops the check if a call changes one of its arrays in place."""
     given = copies(args)
     function(*given)
-    for before, after in zip(args, given):
-        if isinstance(before, np.ndarray) and not np.array_equal(before, after):
-            raise Wrong(f"the arrays given to {called(function, args)}, after the call", brief(after), f"{brief(before)}, as it was",
-                        "It writes into the caller's array. -= and *= do that too: make a new one, x - … in place of x -= ….")
+    if overwritten := _overwritten(function, args, given):
+        raise overwritten
 
+
+def _overwritten(function, args, given):
+    """The Wrong that says which of the arguments a call has changed, or None."""
+    for before, after in zip(args, given):
+        if not unchanged(before, after):
+            kind = "list" if isinstance(before, (list, tuple)) else "array"
+            return Wrong(f"the {kind} given to {called(function, args)}, after the call", brief(after), f"{brief(before)}, as it was",
+                         f"It writes into the caller's {kind}. " + (
+                             "-= and *= do that too: make a new one, x - … in place of x -= …." if kind == "array" else
+                             "Make a new one, and leave theirs as it was."))
+    return None
+
+
+def unchanged(before, after):
+    """Whether arrays and lists hold what they held. Nothing else is looked into: a dict is passed to be filled."""
+    if isinstance(before, np.ndarray):
+        return np.array_equal(before, after, equal_nan=before.dtype.kind in "fc")
+    if isinstance(before, (list, tuple)):
+        return len(before) == len(after) and all(map(unchanged, before, after))
+    return not isinstance(before, Number) or before is after or bool(before == after)
+
+
+# --- One way to stop an endless answer -----------------------------------------------------------------------------------------
+
+MOST_STEPS = 2_000_000      # lines of the learner's, and calls of any function: a fraction of a second where there is an end
+LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+                  | {str(Path(autograd_lib.__file__).parent), "<frozen"})
+
+
+class Endless(BaseException):      # or an `except Exception` inside the loop would take it
+    """A call that did not come to its end."""
+
+
+def bounded(function, *args, most=None):
+    """What the function returns; raises Endless after so many steps. A step is a call, or a line of code that is in no library.
+
+    While somebody traces already, as a debugger does, nothing is counted.
+    """
+    if sys.gettrace():
+        return function(*args)
+    steps, most = 0, most or MOST_STEPS
+
+    def count(frame, event, argument):
+        nonlocal steps
+        steps += 1
+        if steps > most:
+            raise Endless
+        return None if event == "call" and frame.f_code.co_filename.startswith(LIBRARIES) else count
+
+    sys.settrace(count)
+    try:
+        return function(*args)
+    finally:
+        sys.settrace(None)
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------
 
 def times(c, sentence):
     """A hint for an answer that is exactly c times the right one."""
@@ -71,9 +159,27 @@ def without(g, sentence="Off by the factor g: the upstream gradient is missing. 
 
 
 def copies(args):
-    """The arguments for one call, which may write into its arrays; an array given twice is one array in the copy too."""
-    made = {id(a): a.copy() for a in args if isinstance(a, np.ndarray)}
-    return [made.get(id(a), a) for a in args]
+    """The arguments for one call, which may write into its arrays, lists and dicts, and draw from its generators.
+
+    An array given twice is one array in the copy too; objects of other kinds are passed as they are.
+    """
+    made = {}
+
+    def copied(a):
+        if id(a) not in made:
+            made[id(a)] = (a.copy() if isinstance(a, np.ndarray) else copy.deepcopy(a) if isinstance(a, np.random.Generator) else
+                           type(a)(map(copied, a)) if type(a) in (list, tuple) else
+                           {key: copied(value) for key, value in a.items()} if type(a) is dict else a)
+        return made[id(a)]
+    return [copied(a) for a in args]
+
+
+def letters_of(function):
+    """The learner's names of the arguments; () where they cannot be read."""
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return ()
 
 
 def scaled(c, x):
@@ -84,19 +190,50 @@ def waits(answer):
     """Whether a `...` (or None) stands where an answer belongs."""
     if isinstance(answer, (tuple, list)):
         return any(map(waits, answer))
+    if isinstance(answer, dict):
+        return any(map(waits, answer.values()))
     return answer is None or answer is ...
+
+
+def unfinished(answer, indices=False):
+    """Whether a `...` stands anywhere in an answer, or in the code of its functions; `indices` as in `has_blank`."""
+    if isinstance(answer, type):
+        answer = vars(answer)
+    if isinstance(answer, dict):
+        answer = list(answer.values())
+    if isinstance(answer, (tuple, list)):
+        return any(unfinished(part, indices) for part in answer)
+    functions = answer, getattr(answer, "func", None), getattr(answer, "__wrapped__", None)      # of a partial, of a cache
+    return answer is ... or any(has_blank(function, indices) for function in functions)
 
 
 def same(got, expected, rtol, atol):
     if isinstance(expected, (tuple, list)):
-        return (_is_sequence(got) and len(got) == len(expected)
+        return ((_is_sequence(got) or np.ndim(got) and isinstance(got, np.ndarray)) and len(got) == len(expected)
                 and all(same(*pair, rtol, atol) for pair in zip(got, expected)))
     if isinstance(expected, str):
         return isinstance(got, str) and got.strip().lower() == expected.strip().lower()
-    if isinstance(expected, (bool, np.bool_)) or not isinstance(expected, (int, float, complex, np.generic, np.ndarray)):
+    if isinstance(expected, (bool, np.bool_)) or not isinstance(expected, (Number, np.generic, np.ndarray)):
         return type(got) in (bool, np.bool_, type(expected)) and got == expected
     got = _array(got)
     return got is not None and got.shape == np.shape(expected) and np.allclose(got, expected, rtol, atol, equal_nan=True)
+
+
+ALL_SHOWN = 24      # entries of an array that a verdict shows; of a larger one the first that differs
+
+
+def _first_difference(got, expected, rtol, atol):
+    """The index of the first entry in which two arrays of one shape differ, or None."""
+    have, want = _array(got), None if isinstance(expected, (tuple, bool)) else _array(expected)
+    if have is None or want is None or have.shape != want.shape or want.ndim == 0:
+        return None
+    return tuple(map(int, np.argwhere(~np.isclose(have, want, rtol, atol, equal_nan=True))[0]))
+
+
+def _at(value, place):
+    """`value` in words, with its entry at `place` if it is too large to be shown whole."""
+    entry = f", at {list(place)}: {brief(_array(value)[place])}" if place and _array(value).size > ALL_SHOWN else ""
+    return brief(value) + entry
 
 
 class _Tee(io.StringIO):
@@ -126,21 +263,27 @@ def _raises(wrong, args, error):
     try:
         _silently(wrong, args)
     except Exception as other:
-        return (type(other), str(other)) == (type(error), str(error))
+        return (type(other), said(other)) == (type(error), said(error))
     return False
 
 
 def _is_sequence(x):
-    return isinstance(x, (tuple, list)) or isinstance(x, np.ndarray) and x.ndim == 1
+    return isinstance(x, (tuple, list, range)) or isinstance(x, np.ndarray) and x.ndim == 1
 
 
 def _array(x):
-    """x as an array of numbers, or None where it is none."""
+    """x as an array of numbers, or None where it is none: a Tensor, a list of them, fractions."""
     try:
-        x = np.asarray(x.data if isinstance(x, Tensor) else x)
-    except (TypeError, ValueError):      # a ragged list, a list of Tensors
+        x = np.asarray(_plain(x))
+        if x.dtype.kind == "O" and all(isinstance(entry, Number) for entry in x.flat):
+            x = x.astype(float)
+    except (TypeError, ValueError):      # a ragged list
         return None
     return x if x.dtype.kind in "iufc" else None
+
+
+def _plain(x):
+    return x.data if isinstance(x, Tensor) else [*map(_plain, x)] if isinstance(x, (list, tuple)) else x
 
 
 def _recognised(got, wrong, args):
@@ -153,7 +296,7 @@ def _recognised(got, wrong, args):
     return same(got, wrong, 1e-5, 1e-9)
 
 
-def _cause(got, expected, hints, args, rtol, atol):
+def _cause(got, expected, hints, args, rtol, atol, letters=()):
     """The likely cause of a difference: the author's hints first, then the mistakes that every exercise knows."""
     for hint in hints:
         if isinstance(hint, tuple):
@@ -161,8 +304,10 @@ def _cause(got, expected, hints, args, rtol, atol):
                 return hint[1]
         elif (isinstance(expected, (tuple, list)) or _array(got) is not None) and (sentence := hint(got, expected)):
             return sentence
+    if hasattr(got, "__next__") and (isinstance(expected, (tuple, list)) or np.ndim(expected)):
+        return f"This is of type {type(got).__name__}, which can be read once and is empty then. Make a list of it: list(…)."
     if isinstance(expected, (tuple, list)):
-        return _cause_in_parts(got, expected, args, rtol, atol)
+        return _cause_in_parts(got, expected, args, rtol, atol, letters)
     if isinstance(expected, str):
         return "" if isinstance(got, str) else "The answer is a text, in quotes."
     if isinstance(expected, bool):
@@ -178,22 +323,29 @@ def _cause(got, expected, hints, args, rtol, atol):
         return f"A single number was expected, and this holds {have.size}: give the number itself, without brackets."
     if have.shape != want.shape:
         return f"Shape {have.shape}, where {want.shape} was expected{_misshapen(have, want)}"
-    return _factor(have, want) or (_truncated(have, want) if args else "")
+    if np.isnan(have).any() and not np.isnan(want).any():
+        return "nan came back, as from 0/0, 0 · inf, inf − inf, or the root or logarithm of a negative number."
+    return (_without_g(have, want, args, letters) or _factor(have, want) or _moved(have, want)
+            or (_truncated(have, want) if args else ""))
 
 
-def _cause_in_parts(got, expected, args, rtol, atol):
+def _cause_in_parts(got, expected, args, rtol, atol, letters):
     if not _is_sequence(got):
         return f"{len(expected)} values were expected, and this is one."
     if len(got) != len(expected):
         return f"{len(expected)} values were expected, and you gave {len(got)}."
-    if same(got[::-1], expected, rtol, atol):
-        return "The right numbers in the wrong order: are the two swapped?"
+    if len(got) <= 4 and any(same(order, expected, rtol, atol) for order in permutations(got)):
+        return f"The right numbers in the wrong order: are {'the two' if len(got) == 2 else 'two of them'} swapped?"
     want, have = _array(expected), _array(got)
     if want is not None and have is not None and have.shape == want.shape and (sentence := _factor(have, want)):
         return sentence
-    first = next(i for i in range(len(expected)) if not same(got[i], expected[i], rtol, atol))
-    cause = _cause(got[first], expected[first], (), args, rtol, atol) if np.ndim(expected[first]) else ""
-    return f"Number {first + 1} of {len(expected)} differs. {cause}".strip()
+    wrong = [i for i in range(len(expected)) if not same(got[i], expected[i], rtol, atol)]
+    others = f" The other{'s are' if len(expected) > 2 else ' is'} right." if len(wrong) == 1 else ""
+    pair = got[wrong[0]], expected[wrong[0]]
+    cause = _cause(*pair, (), args, rtol, atol, letters)
+    if not cause and (place := _first_difference(*pair, rtol, atol)):
+        cause = f"Its first entry that differs is {list(place)}."
+    return " ".join(filter(None, [f"Number {wrong[0] + 1} of {len(expected)} differs.", cause])) + others
 
 
 def _misshapen(have, want):
@@ -207,7 +359,40 @@ def _misshapen(have, want):
         return ": an axis of length 1 is lost. keepdims=True keeps it."
     if have.shape == want.shape[::-1] and have.ndim > 1:
         return ": transposed?"
+    if have.ndim == want.ndim - 1 and have.size and want.size % have.size == 0:
+        lost = [axis for axis in range(want.ndim) if have.shape == (*want.shape[:axis], *want.shape[axis + 1:])]
+        if lost:
+            return f": axis {lost[0]} is gone."
+    if have.size == want.size:
+        return ": the right number of entries in another shape."
     return "."
+
+
+def _without_g(have, want, args, letters):
+    """Whether the upstream gradient is missing: the first argument of what the learner calls g."""
+    if letters[:1] != ("g",) or not args or _array(args[0]) is None or not np.all(np.isfinite(have)):
+        return ""
+    try:
+        there = np.allclose(have * _array(args[0]), want, rtol=1e-5, atol=1e-9)
+    except ValueError:
+        return ""
+    return "Off by the factor g: the upstream gradient is missing. Multiply by what arrives." if there and np.any(want) else ""
+
+
+def _moved(have, want):
+    """The right entries in other places: transposed, laid out anew in another order, or turned round."""
+    if want.ndim == 0 or not np.allclose(np.sort(have, None), np.sort(want, None), rtol=1e-5, atol=1e-9):
+        return ""
+    if want.ndim > 1 and any(other.shape == have.shape and np.allclose(have, other, rtol=1e-5, atol=1e-9)
+                             for other in [want.swapaxes(a, b) for a in range(want.ndim) for b in range(a)]):
+        return "The right numbers, but transposed."
+    if want.ndim > 1 and any(np.allclose(have, want.transpose(order).reshape(want.shape), rtol=1e-5, atol=1e-9)
+                             for order in [range(want.ndim)[::-1], (*range(want.ndim - 2), want.ndim - 1, want.ndim - 2)]):
+        return "The right numbers in other places: reshape keeps the order in which they are read, and a transpose changes it."
+    for axis in range(want.ndim):
+        if np.allclose(have, np.flip(want, axis), rtol=1e-5, atol=1e-9):
+            return f"The right numbers, last to first along axis {axis}."
+    return "The right numbers in other places."
 
 
 KNOWN = {2: "Exactly double.", 0.5: "Exactly half.", -1: "The right size with the wrong sign.",
@@ -236,5 +421,6 @@ def _factor(got, expected):
 
 
 def _truncated(got, expected):
-    whole = np.any(got) and np.any(got != expected) and (np.all(got == np.trunc(expected)) or np.all(got == np.floor(expected)))
+    whole = (np.any(got) and np.any(got != expected) and (expected.size > 1 or abs(expected) > 2)
+             and (np.all(got == np.trunc(expected)) or np.all(got == np.floor(expected))))
     return "Whole numbers came back, the rest is cut off: is there a //, an int( ), or an array of integers?" if whole else ""

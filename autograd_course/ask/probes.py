@@ -1,5 +1,4 @@
 """expect_rule and expect_engine: what a rule of the table and a scalar engine are tried on, and the wrong ones they recognise."""
-import sys
 from inspect import signature
 
 import numpy as np
@@ -7,7 +6,7 @@ import numpy as np
 from autograd_lib import vjp
 
 from ..source import is_stub
-from .compare import expect, expect_call, expect_untouched, same
+from .compare import Endless, bounded, expect, expect_call, expect_untouched, same
 from .mistakes import keepdims_lost, sign_lost
 from .verdict import NotYet, Wrong, brief
 
@@ -261,36 +260,14 @@ def _outcome(probe, Scalar):
         return None
 
 
-class Endless(Exception):
-    """A call that did not come to its end."""
-
-
-def bounded(most, function, *args):
-    """What the function returns; raises Endless after so many calls of functions."""
-    calls = 0
-
-    def count(frame, event, argument):
-        nonlocal calls
-        calls += 1
-        if calls > most:
-            raise Endless
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        return function(*args)
-    finally:
-        sys.setprofile(before)
-
-
 def _expect_each_node_once(Scalar):
     b = a = Scalar(1.0)
     for _ in range(40):
         b = b + b
     try:
-        bounded(50_000, b.backward)
+        bounded(b.backward, most=50_000)
     except Endless:
-        raise Wrong("40 doublings, b = b + b, and one backward call", "no end after 50,000 calls of functions", "41 visits",
+        raise Wrong("40 doublings, b = b + b, and one backward call", "no end after 50,000 steps", "41 visits",
                     FAULTS["every path"]) from None
     expect(a.grad, 2.0 ** 40, tried="the gradient of a after 40 doublings, b = b + b")
 

@@ -16,8 +16,10 @@ class Verdict:
 
     ICONS = {"not yet": ("…", style.LINE), "wrong": ("✗", style.GRADIENT), "right": ("✓", style.TANGENT)}
 
+    LONGEST = 2000      # characters of a text: the learner's own error may hold a whole data set
+
     def __init__(self, status, *rows):
-        self.status, self.rows = status, [(label, text) for label, text in rows if text]
+        self.status, self.rows = status, [(label, shortest(text, self.LONGEST)) for label, text in rows if text]
 
     def __repr__(self):
         lines = (f"{label:<9} {text}".strip().replace("\n", "\n" + " " * 10) for label, text in self.rows)
@@ -25,10 +27,10 @@ class Verdict:
 
     def _repr_html_(self):
         icon, colour = self.ICONS[self.status]
-        lines = [((label, FAINT), (escape(text), "" if label in ("hint", "missing") else "font-family:monospace"))
+        lines = [((label, FAINT), (escape(text), "" if label in ("hint", "missing", "but") else "font-family:monospace"))
                  for label, text in self.rows if label]
         words = "".join(f"<div>{escape(text)}</div>" for label, text in self.rows if not label)
-        return (f'<div style="border-left:5px solid {colour};padding:2px 12px;line-height:1.5">'
+        return (f'<div class="mathjax_ignore" style="border-left:5px solid {colour};padding:2px 12px;line-height:1.5">'
                 f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>{words}'
                 f'{table(lines, cell="white-space:pre-wrap;") if lines else ""}</div>')
 
@@ -65,8 +67,15 @@ def brief(x):
         return x.formula.partition("(")[0]
     if callable(x):
         return ("np." if isinstance(x, np.ufunc) else "") + getattr(x, "__name__", type(x).__name__)
-    text = repr(x)
-    return text if len(text) <= 120 else text[:117] + "…"
+    try:
+        return shortest(repr(x), 120)
+    except Exception:      # a __repr__ of the learner's own
+        return type(x).__name__
+
+
+def shortest(text, most):
+    """A text of at most so many characters."""
+    return text if len(text) <= most else text[:most - 3] + "…"
 
 
 def called(function, args):
@@ -85,7 +94,15 @@ def shortened(error):
             shown = f"{_cell(frame.f_code.co_filename)}line {line}: {text}"
             if text and not text.startswith("check(") and lines[-1:] != [shown]:     # a comprehension has a frame of its own
                 lines.append(shown)
-    return "\n".join([*lines[-6:], f"{type(error).__name__}: {error}"])      # the last six: recursion has a thousand
+    return "\n".join([*lines[-6:], f"{type(error).__name__}: {said(error)}"])      # the last six: recursion has a thousand
+
+
+def said(error):
+    """The error's own text."""
+    try:
+        return str(error)
+    except Exception:      # a __str__ of the learner's own
+        return "(its text cannot be shown)"
 
 
 def _cell(filename):
@@ -120,7 +137,9 @@ LIKELY = [
 
 def likely(error):
     """The likely cause of a common error of Python, or ""."""
+    if isinstance(error, SystemExit):
+        return "exit ends the whole program. To end a function, write return."
     for pattern, sentence in LIKELY:
-        if found := re.search(pattern, str(error)):
+        if found := re.search(pattern, said(error)[:1000]):
             return found.expand(sentence)
     return ""

@@ -1,8 +1,11 @@
 """check: three verdicts and the likely cause; common mistakes, and what a rule and an engine are tried on."""
+import functools
 import json
 import linecache
 import math
 import sys
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,7 +14,9 @@ import autograd_lib as ag
 from autograd_course import ask as exercises
 from autograd_course import check
 from autograd_course.ask import Wrong, exercise, expect, expect_call, expect_untouched, formula, mistakes, probes, record, times, without
+from autograd_course.ask.compare import Endless, bounded
 from autograd_course.ask.probes import expect_engine, expect_rule, of_engine, of_rule
+from autograd_course.source import has_blank
 
 
 def sample(name, why="So.", **told):
@@ -191,11 +196,174 @@ def test_endless_recursion_is_shown_short():
     assert "RecursionError" in repr(verdict) and len(repr(verdict).splitlines()) < 10
 
 
-def test_the_caller_keeps_its_arrays():
-    def careless(g, x):
-        g *= x
-        return g.sum(0)
-    assert check("99.rule", careless).status == "right", "each call gets arrays of its own"
+# ---------------------------------------------------------------- one rule for every function of the learner's
+
+def careless(g, x):
+    g *= x
+    return g.sum(0)
+
+
+def pops(numbers):
+    return 2 * numbers.pop()
+
+
+def grows(x, seen=[]):      # noqa: B006
+    seen.append(x)
+    return 2 * x * len(seen)
+
+
+def endless(x):
+    while x != 5:
+        try:
+            x = x + 0
+        except Exception:
+            pass
+    return x
+
+
+@pytest.mark.parametrize("name, answer, said", [
+    ("99.rule", careless, "It writes into the caller's array. -= and *= do that too"),
+    ("99.last", pops, "It writes into the caller's list."),
+    ("99.slope", grows, "something is kept in between"),
+    ("99.slope", endless, "no end after 2,000,000 steps"),
+    ("99.slope", lambda x: sum(1 for _ in iter(int, 1)), "It does not come to an end"),
+    ("99.slope", lambda x: sys.exit("done"), "exit ends the whole program"),
+    ("99.row", lambda x: (2 * a for a in x), "type generator, which can be read once and is empty then"),
+    ("99.row", lambda x: map(lambda a: 2 * a, x), "type map, which can be read once"),
+    ("99.pair", iter((500, 1000)), "Make a list of it"),
+    ("99.slope", lambda x: np.nan, "nan came back"), ("99.row", lambda x: 2 * x + np.nan * (x > 3), "nan came back")])
+def test_one_rule_for_every_function(name, answer, said):
+    @sample("99.last")
+    def last(answer):
+        expect_call(answer, [1.0, 2.0], gives=4.0)
+
+    @sample("99.row")
+    def row(answer):
+        expect_call(answer, np.arange(5.0), gives=2 * np.arange(5.0))
+    first, second = check(name, answer), check(name, answer)
+    assert first.status == "wrong" == second.status and said in repr(first)
+    assert sys.gettrace() is None
+
+
+class Twice:
+    def __call__(self, x):
+        return 2 * x
+
+
+@pytest.mark.parametrize("name, answer", [
+    ("99.slope", np.vectorize(lambda x: 2 * x)), ("99.slope", functools.cache(lambda x: 2 * x)), ("99.slope", Twice()),
+    ("99.slope", functools.partial(lambda y, x: y * x, 2)), ("99.slope", lambda x: Fraction(x) * 2),
+    ("99.slope", lambda x: Decimal(2 * x)), ("99.slope", lambda x: np.array(2 * x)), ("99.pair", (Fraction(500), Decimal(1000))),
+    ("99.pair", np.array([500, 1000])), ("99.pair", range(500, 1001, 500)),
+    ("99.rule", lambda g, x: [Fraction(float(a)) for a in (g * x).sum(0)]),
+    ("99.rule", lambda g, x: [ag.Tensor(a) for a in (g * x).sum(0)]),
+    ("99.rule", lambda g, x: (g[..., None] * x[..., None])[..., 0].sum(0)),
+    ("99.drawn", lambda x, rng: x * rng.normal())])
+def test_every_kind_of_function_and_number(name, answer):
+    @sample("99.drawn")
+    def drawn(answer):
+        expect_call(answer, 2.0, np.random.default_rng(0), gives=2 * np.random.default_rng(0).normal())
+    assert check(name, answer).status == "right"
+
+
+def test_bounded_counts_calls_and_lines_and_leaves_a_debugger_alone():
+    assert bounded(lambda n: [n, n], 3, most=10) == [3, 3]
+    for function in (lambda n: [str(k) for k in range(n)], lambda n: max(range(n), key=lambda k: -k)):
+        with pytest.raises(Endless):
+            bounded(function, 10_000, most=1000)
+    sys.settrace(tracer := lambda *_: None)
+    try:
+        assert bounded(lambda n: len([k for k in range(n)]), 10_000, most=10) == 10_000 and sys.gettrace() is tracer
+    finally:
+        sys.settrace(None)
+
+
+@pytest.mark.parametrize("answer, got, expected, hint", [
+    (lambda x: x + (x == 13), "array of shape (5, 8), at [1, 5]: 14", "array of shape (5, 8), at [1, 5]: 13", ""),
+    (lambda x: x.T.reshape(5, 8), "at [0, 1]: 8", "at [0, 1]: 1", "in other places: reshape keeps the order"),
+    (lambda x: x[::-1], "at [0, 0]: 32", "at [0, 0]: 0", "last to first along axis 0"),
+    (lambda x: x.T, "shape (8, 5)", "shape (5, 8)", "transposed?"),
+    (lambda x: x[0], "shape (8", "shape (5, 8)", "axis 0 is gone"),
+    (lambda g: np.ones_like(g), "at [0, 0]: 1", "at [0, 0]: 0", "the upstream gradient is missing")])
+def test_the_first_entry_that_differs(answer, got, expected, hint):
+    @sample("99.large")
+    def large(answer):
+        expect_call(answer, np.arange(40.0).reshape(5, 8), gives=np.arange(40.0).reshape(5, 8), tried="it")
+    rows = dict(check("99.large", answer).rows)
+    assert (got in rows["got"] or len(rows["got"]) > 30) and expected in rows["expected"] and hint in rows.get("hint", "")
+
+
+@pytest.mark.parametrize("got, hint", [
+    ((3.0, np.eye(2)), "Number 1 of 2 differs. Exactly half. The other is right."),
+    ((6.0, np.array([[1.0, 0], [0, 2]])), "Number 2 of 2 differs. Its first entry that differs is [1, 1]. The other is right."),
+    ((6.0, np.ones(2)), "Number 2 of 2 differs. Shape (2,), where (2, 2) was expected"),
+    ((np.eye(2), 6.0), "the wrong order: are the two swapped?"), (np.eye(2), "2 values were expected, and this is one")])
+def test_inside_a_pair_it_says_which_and_how(got, hint):
+    @sample("99.two")
+    def two(answer):
+        expect(answer, (6.0, np.eye(2)), tried="both")
+    assert hint in repr(check("99.two", got))
+
+
+# ---------------------------------------------------------------- not yet
+
+INDICES = ["return g[..., None]", "return g[...]", "A[k, ...] += g", "A[...] = g", "return g[..., k]", "del A[...]", "A[...] *= 2",
+           "return A[..., 1:2] @ B[:, ..., k+1:2]", "return np.einsum('...ij->ij', g)", "A[..., 0] = B[..., 1]",
+           "return (lambda x: x[..., 0])(g)", "x = A[..., None, :k] if k else A[...]", "A[..., k], B[..., i] = g, 1",
+           "return g[0][..., None][...]"]
+BLANKS = ["...", "return ...", "A[i, k] += ...", "A[i, k] = ...", "return 2 * ...", "return ... * 2", "x = ...", "return (..., 2)",
+          "return [..., g]", "return foo(...)", "return g[i](...)", "return (lambda g: ...)(g)", "A[..., k] = ...", "A[..., k] += ...",
+          "return A[..., 0] + ...", "windows = ...\n    return fold(windows, A.shape[2:])"]
+
+
+@pytest.mark.parametrize("body", INDICES + BLANKS)
+def test_an_ellipsis_in_an_index_is_no_blank(body):
+    scope = {}
+    exec(f"def function(g, A, B, i=0, j=1, k=2):\n    {body}", scope)
+    assert has_blank(scope["function"]) == (body in BLANKS)
+    assert has_blank(scope["function"], indices=True) == (body in BLANKS or "[...]" in body)
+
+
+def test_an_error_that_speaks_of_an_ellipsis_is_an_error():
+    verdict = check("99.slope", lambda x: np.einsum("i->i", np.ones((2, 2))))
+    assert verdict.status == "wrong" and "no '...' ellipsis" in repr(verdict)
+    waiting = ...
+    assert check("99.slope", lambda x: 2 * waiting).status == "not yet"
+    assert check("99.slope", functools.partial(lambda y, x: ..., 2)).status == "not yet"
+
+
+def test_too_few_answers_never_pass():
+    @sample("99.rules", stub="a = ...\nb = ...")
+    def rules(answer):
+        for rule, x in zip(answer, (1.0, 2.0)):
+            expect_call(rule, x, gives=2 * x)
+    for answer in [(), "", [], {}, [Twice()], [Twice()] * 3]:
+        assert "2 values were expected" in repr(check("99.rules", answer))
+    assert check("99.rules", [Twice(), Twice()]).status == "right"
+
+
+def test_texts_of_any_length_and_dollars():
+    class Loud(Exception):
+        def __str__(self):
+            raise ValueError
+
+    def fails(x):
+        raise ValueError("$5 and $6 " * 10 ** 6)
+
+    def loud(x):
+        raise Loud
+    verdict = check("99.slope", fails)
+    assert len(repr(verdict)) < 3000 and 'class="mathjax_ignore"' in verdict._repr_html_()
+    assert "Loud: (its text cannot be shown)" in repr(check("99.slope", loud))
+    assert len(repr(check("9" * 10 ** 6, 1))) < 200
+
+
+def test_right_with_a_remark():
+    @sample("99.deep")
+    def deep(answer):
+        expect(answer, 1, tried="it")
+        return "It fails when deep."
+    assert repr(check("99.deep", 1)) == "right\nSo.\nbut       It fails when deep."
 
 
 def test_html_says_it_with_icon_and_word():
@@ -370,7 +538,7 @@ def test_a_rule_is_called_twice(product):
     def remembers(g, z, x, y):
         seen.append(x)
         return g * y * (1 if seen.count(x) < 2 else 2) if np.ndim(x) == 0 else g * y
-    assert "Exactly double" in repr(check("99.product", remembers))
+    assert "something is kept in between" in repr(check("99.product", remembers))
     assert check("99.product", lambda g, z, x, y: g * y).status == "right"
     assert check("99.product", lambda g, z, x, y: ...).status == "not yet"
 
