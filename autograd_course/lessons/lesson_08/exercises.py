@@ -70,7 +70,8 @@ _TO_COLUMN = [
     (lambda g: g[:, :1], "Only the first copy has paid. What of the others?"),
     (lambda g: g.max(axis=1, keepdims=True), "That is the largest of each row. Every copy brings its g: add them up."),
     (lambda g: np.abs(g).sum(axis=1, keepdims=True), _SIZES),
-    (lambda g: np.cumsum(g, axis=1), "Those are the sums on the way. The last of each row is the whole: g.sum(axis=1, keepdims=True).")]
+    (lambda g: np.cumsum(g, axis=1),
+     "Those are the sums on the way. The last of each row is the whole: g.sum(axis=1, keepdims=True).")]
 _TO_NUMBER = [
     (lambda g: g.sum(axis=0), "One axis is left, and a number has none. It went to every cell of z: add up all of g."),
     (lambda g: g.sum(axis=1), "One axis is left, and a number has none. It went to every cell of z: add up all of g."),
@@ -160,7 +161,8 @@ _SUM = [
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, axis), x.shape),
      "axis may be None, and with keepdims no axis is lost: restore(g, x, axis) looks after both."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), (2, 3)), _ONE_SHAPE),
-    (lambda g, z, x, axis, keepdims: np.abs(sum_x(g, z, x, axis)), "The signs are lost: what arrives is copied as it is."),
+    (lambda g, z, x, axis, keepdims: np.abs(sum_x(g, z, x, axis)),
+     "The signs are lost: what arrives is copied as it is."),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * (x != 0),
      "A 0 in x counts like any other entry: if it rises by 1, so does the sum.")]
 _MEAN = [
@@ -177,9 +179,11 @@ _MEAN = [
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[axis], "axis may be None: over all. " + _N),
     (lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
      "That has the shape of z. Each entry of x wants its gradient."),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(z.size / x.size, x.shape), "g is missing: what arrives multiplies 1/n."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(z.size / x.size, x.shape),
+     "g is missing: what arrives multiplies 1/n."),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / {None: 6, 0: 2, 1: 3, -1: 3}[axis], _ONE_SHAPE),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) // (x.size / z.size), "// drops the rest: divide by n with /.")]
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) // (x.size / z.size),
+     "// drops the rest: divide by n with /.")]
 
 
 @exercise(
@@ -208,22 +212,28 @@ _MEAN = [
              ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "That divides by 2")],
     also_right=[
         edit("np.broadcast_to(restore(g, x, axis), x.shape)", "restore(g, x, axis) * np.ones_like(x)",
-             "sum_x(g * z.size / x.size, z, x, axis)", "sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis])"),
+             "sum_x(g * z.size / x.size, z, x, axis)",
+             "sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis])"),
         edit("np.broadcast_to(restore(g, x, axis), x.shape)", "np.full(x.shape, restore(g, x, axis))"),
-        edit("np.broadcast_to(restore(g, x, axis), x.shape)", "ag.vjp(lambda x: ag.sum(x, axis=axis, keepdims=keepdims), x)[1](g)[0]",
-             "sum_x(g * z.size / x.size, z, x, axis)", "ag.vjp(lambda x: ag.mean(x, axis=axis, keepdims=keepdims), x)[1](g)[0]")])
+        edit("np.broadcast_to(restore(g, x, axis), x.shape)",
+             "ag.vjp(lambda x: ag.sum(x, axis=axis, keepdims=keepdims), x)[1](g)[0]",
+             "sum_x(g * z.size / x.size, z, x, axis)",
+             "ag.vjp(lambda x: ag.mean(x, axis=axis, keepdims=keepdims), x)[1](g)[0]")])
 def spread(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     x, rng = np.array([[8.0, 1, 0], [2, 4, 5]]), np.random.default_rng(0)
-    cases = [(x, 1, False, np.array([10.0, 20])), (x, 0, False, np.array([1.0, 2, 3])), (x, None, False, np.float64(12)),
+    cases = [(x, 1, False, np.array([10.0, 20])), (x, 0, False, np.array([1.0, 2, 3])), (x, None, False,
+                                                                                         np.float64(12)),
              (x, 1, True, np.array([[10.0], [20]]))]
-    for shape, axis, keepdims in [((4, 2), 1, False), ((4, 2), 0, True), ((4, 2), None, True), ((3, 3), 0, False), ((2, 4), -1, False),
+    for shape, axis, keepdims in [((4, 2), 1, False), ((4, 2), 0, True), ((4, 2), None, True), ((3, 3), 0, False),
+                                  ((2, 4), -1, False),
                                   ((2, 3, 4), 1, False)]:
         x = rng.normal(size=shape).round(2)
         cases.append((x, axis, keepdims, rng.normal(size=np.sum(x, axis, keepdims=keepdims).shape).round(2)))
     for x, axis, keepdims, g in cases:
-        for rule, name, right, forward, hints in zip(answer, ("sum_x", "mean_x"), (sum_x, mean_x), (np.sum, np.mean), (_SUM, _MEAN),
+        for rule, name, right, forward, hints in zip(answer, ("sum_x", "mean_x"), (sum_x, mean_x), (np.sum, np.mean),
+                                                     (_SUM, _MEAN),
                                                      strict=True):
             z = forward(x, axis=axis, keepdims=keepdims)
             expect_call(rule, g, z, x, axis, keepdims, gives=right(g, z, x, axis), hints=hints,
@@ -281,17 +291,21 @@ _RESHAPE = [
     (lambda g, z, x, shape: x, "That is x itself. What comes back is g, in the shape of x."),
     (lambda g, z, x, shape: np.reshape(g, (2, 3)), "Right for this x. Which shape has any x?"),
     (lambda g, z, x, shape: np.ones(x.shape), "g is missing: it is what comes back."),
-    (lambda g, z, x, shape: np.reshape(g, x.shape, order="F"), "That reads column by column. A reshape goes line by line, both ways."),
+    (lambda g, z, x, shape: np.reshape(g, x.shape, order="F"),
+     "That reads column by column. A reshape goes line by line, both ways."),
     (lambda g, z, x, shape: np.reshape(np.abs(g), x.shape), "The signs are lost: what arrives is moved as it is.")]
 _TRANSPOSE = [
     (lambda g, z, x, axes: np.reshape(g, x.shape), "Right shape, wrong places: x[0, 1] went to z[1, 0]. What brings it back?"),
     (lambda g, z, x, axes: g, "That has the shape of z. The gradient of x has x's shape."),
     (lambda g, z, x, axes: np.transpose(x), "That is z. What comes back is g."),
     (lambda g, z, x, axes: x, "That is x itself. What comes back is g, moved."),
-    (lambda g, z, x, axes: np.rot90(g), "Turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
-    (lambda g, z, x, axes: np.rot90(g, -1), "Turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
+    (lambda g, z, x, axes: np.rot90(g),
+     "Turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
+    (lambda g, z, x, axes: np.rot90(g, -1),
+     "Turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
     (lambda g, z, x, axes: np.abs(g.T), "The signs are lost: what arrives is moved as it is."),
-    (lambda g, z, x, axes: np.reshape([[1.0, 3, 5], [2, 4, 6]], x.shape), "That is right for the g of the example alone.")]
+    (lambda g, z, x, axes: np.reshape([[1.0, 3, 5], [2, 4, 6]], x.shape),
+     "That is right for the g of the example alone.")]
 _MORE = "g has more entries than x: some of them are y's. Which rows of z are x's?"
 _JOIN_X = [
     (lambda g, z, x, y, axis, starts: x, "That is x itself. What comes back to it are rows of g."),
@@ -321,9 +335,10 @@ _JOIN_Y = [
 @exercise(
     "08.back", minutes=4, difficulty="easy",
     question="""
-        Four ways back. `np.reshape(x, shape)` keeps the entries in order, line by line: the n-th of x is the n-th of z. `np.transpose(x)`
-        is `x.T`. And `np.concatenate([x, y])` puts the rows of y under those of x: row k of x is row k of z, row k of y is row
-        `len(x) + k`. So there is a rule for each. (The library also passes `axis`, here 0, and `starts`; you need neither.)""",
+        Four ways back. `np.reshape(x, shape)` keeps the entries in order, line by line: the n-th of x is the n-th of z.
+        `np.transpose(x)` is `x.T`. And `np.concatenate([x, y])` puts the rows of y under those of x: row k of x is row
+        k of z, row k of y is row `len(x) + k`. So there is a rule for each. (The library also passes `axis`, here 0,
+        and `starts`; you need neither.)""",
     stub="""
         reshape_x = lambda g, z, x, shape: ...
         transpose_x = lambda g, z, x, axes=None: ...
@@ -336,8 +351,8 @@ _JOIN_Y = [
         transpose_x = lambda g, z, x, axes=None: np.transpose(g)
         join_x = lambda g, z, x, y, axis, starts: g[:len(x)]
         join_y = lambda g, z, x, y, axis, starts: g[len(x):]""",
-    explained="""Each entry goes to one place, with the slope 1, so its gradient is the g of that place: for the n-th of x the n-th of g,
-        for row k of x row k of g, for row k of y row `len(x) + k`.""",
+    explained="""Each entry goes to one place, with the slope 1, so its gradient is the g of that place: for the n-th of
+        x the n-th of g, for row k of x row k of g, for row k of y row `len(x) + k`.""",
     why="An op that only moves entries needs no arithmetic on the way back: only the places.",
     planted=[*(((wrong, lambda g, z, x, axes: g.T, lambda g, z, x, y, axis, starts: g[:len(x)],
                  lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _RESHAPE),
@@ -348,9 +363,11 @@ _JOIN_Y = [
              *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes: g.T,
                  lambda g, z, x, y, axis, starts: g[:len(x)], wrong), hint) for wrong, hint in _JOIN_Y)],
     also_right=[
-        edit("np.reshape(g, x.shape)", "g.ravel().reshape(x.shape)", "np.transpose(g)", "np.einsum('ij->ji', g)", "g[:len(x)]",
+        edit("np.reshape(g, x.shape)", "g.ravel().reshape(x.shape)", "np.transpose(g)", "np.einsum('ij->ji', g)",
+             "g[:len(x)]",
              "g[:-len(y)]", "g[len(x):]", "g[-len(y):]"),
-        edit("np.transpose(g)", "np.array(list(zip(*g)))", "g[:len(x)]", "np.split(g, [len(x)])[0]", "g[len(x):]", "g[starts[1]:]"),
+        edit("np.transpose(g)", "np.array(list(zip(*g)))", "g[:len(x)]", "np.split(g, [len(x)])[0]", "g[len(x):]",
+             "g[starts[1]:]"),
         edit("np.transpose(g)", "np.swapaxes(g, 0, 1)", "g[:len(x)]", "[g[k] for k in range(len(x))]", "g[len(x):]",
              "np.delete(g, range(len(x)), axis=0)")])
 def back(answer):
@@ -476,11 +493,16 @@ def _in_the_mean(g, index, shape):
         (lambda g, index, shape: scattered(g, index, g.shape),
          "out is to have the shape of x, which is passed as shape. (np.bincount ends with the largest index.)"),
         (_in_the_mean, "What meets in one place is added, and no mean is taken."),
-        (_whole, "Whole numbers came back, the rest is cut off: is out an array of integers? np.zeros(shape) is of floats."),
-        (lambda g, index, shape: scattered(np.abs(g), index, shape), "The signs are lost: what arrives is added as it is."),
-        (lambda g, index, shape: scattered(g, sorted(index), shape), "g[k] is for entry index[k], in the order of index: do not sort it."),
-        (lambda g, index, shape: scattered(g, list(dict.fromkeys(index)), shape), "Each place once? What was read twice is paid twice."),
-        (lambda g, index, shape: np.zeros(shape), "Only zeros: nothing was added into this array. Add into out, and return that one."),
+        (_whole,
+         "Whole numbers came back, the rest is cut off: is out an array of integers? np.zeros(shape) is of floats."),
+        (lambda g, index, shape: scattered(np.abs(g), index, shape),
+         "The signs are lost: what arrives is added as it is."),
+        (lambda g, index, shape: scattered(g, sorted(index), shape),
+         "g[k] is for entry index[k], in the order of index: do not sort it."),
+        (lambda g, index, shape: scattered(g, list(dict.fromkeys(index)), shape),
+         "Each place once? What was read twice is paid twice."),
+        (lambda g, index, shape: np.zeros(shape),
+         "Only zeros: nothing was added into this array. Add into out, and return that one."),
         (_ones, "g is missing: those are the numbers of times that each entry was read."),
         (lambda g, index, shape: np.bincount(index, g, shape[0]), "Right for one axis. If x has two, a row of g goes to a row of x.")],
     planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter")],
@@ -496,7 +518,10 @@ def scatter(answer):
     if is_stub(answer):
         raise NotYet
     for g, index, shape in [(np.array([100.0, 20, 3]), [0, 2, 0], (3,)), (np.array([1.5, -2.25]), [1, 1], (4,)),
-                            (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2)), (np.array([0.5, -0.5, 4]), [2, 0, 1], (3,)),
+                            (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2)), (np.array([0.5, -0.5, 4]), [2,
+                                                                                                                    0,
+                                                                                                                    1],
+                                                                                         (3,)),
                             (np.array([[-1.5, 2]] * 5), [1, 3, 1, 1, 0], (4, 2))]:
         tried = f"scatter(g, index, shape), with g = {brief(g)}, index = {index}, shape = {shape}"
         try:

@@ -85,7 +85,8 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
     explained="A[i, k] is in four of the products, one for each j; B[k, j] in two, one for each i. Over all of them you add.",
     why="24 small products, each with the rule of lesson 03. The rest of today is to say the same in one line.",
     mistakes=[
-        edit("g[i, j] * B[k, j]", "B[k, j]", "g[i, j] * A[i, k]", "A[i, k]", "g is missing: multiply by what arrives at Z[i, j]."),
+        edit("g[i, j] * B[k, j]", "B[k, j]", "g[i, j] * A[i, k]", "A[i, k]",
+             "g is missing: multiply by what arrives at Z[i, j]."),
         edit("* B[k, j]", "* A[i, k]", "* A[i, k]", "* B[k, j]",
              "Are the two blanks swapped? In a product each slot gets the other factor, not its own."),
         edit(" * B[k, j]", "", " * A[i, k]", "", "That is the rule of a sum. Here two numbers are multiplied."),
@@ -103,14 +104,16 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
         edit("g[i, j] * A", "A", "grad_A is right. In the line of grad_B the g is missing."),
         edit("g[i, j] * B[k, j]", "(g @ B.T)[i, k]", "g[i, j] * A[i, k]", "(A.T @ g)[k, j]",
              "That is the finished sum, and the loop adds it once more each time round. Send what this one product sends."),
-        edit("    return", "        return", "One product, and it was over: is return inside the loop? It belongs to the left, under for."),
+        edit("    return", "        return",
+             "One product, and it was over: is return inside the loop? It belongs to the left, under for."),
         edit("[i, k] +=", "[i, k] =", "[k, j] +=", "[k, j] =",
              "Only what the last product sent is left: = writes over what was there, += adds to it."),
-        edit("* B[k, j]", "+ B[k, j]", "* A[i, k]", "+ A[i, k]", "g is added. What arrives multiplies the other factor."),
+        edit("* B[k, j]", "+ B[k, j]", "* A[i, k]", "+ A[i, k]",
+             "g is added. What arrives multiplies the other factor."),
         edit("g[i, j] * B[k, j]", "abs(g[i, j] * B[k, j])", "g[i, j] * A[i, k]", "abs(g[i, j] * A[i, k])",
              "The signs are lost: a product may send less than nothing."),
         edit("(A.shape)", "(A.shape, int)", "(B.shape)", "(B.shape, int)",
-             "Whole numbers came back, the rest is cut off: are the zeros of integers? np.zeros(A.shape) is of floats.")],
+             "Whole numbers came back, the rest is cut off: are the zeros of integers? np.zeros(A.shape) gives floats.")],
     planted=[(lambda g, A, B: (g @ B.T, g.T @ A), "Number 2 of 2"), (lambda g, A, B: g @ B.T, "2 values were expected"),
              (lambda g, A, B: (G @ RECTANGLES[1].T, RECTANGLES[0].T @ G), "other numbers")],
     also_right=[
@@ -123,7 +126,8 @@ def indices(answer):
     if has_blank(answer):
         raise NotYet
     others = [np.random.default_rng(0).normal(size=array.shape).round(2) for array in (G, *RECTANGLES)]
-    for (g, left, right), which in [((G, *RECTANGLES), ""), (others, ", with other numbers in arrays of the same shapes")]:
+    for (g, left, right), which in [((G, *RECTANGLES), ""), (others,
+                                                             ", with other numbers in arrays of the same shapes")]:
         expect_call(answer, g, left, right, gives=(g @ right.T, left.T @ g), tried=f"from_indices(g, A, B){which}",
                     hints=indices.mistakes)
 
@@ -147,7 +151,8 @@ WRONG_X = [
     (lambda g, z, x, y: z @ y.mT, "z stands where g belongs: what arrives, not the product itself."),
     (lambda g, z, x, y: np.abs(g @ y.mT), "The signs are lost."),
     (lambda g, z, x, y: (g @ y.mT, x.mT @ g), "Both came back in a tuple. This rule is for x alone."),
-    (lambda g, z, x, y: g @ y.mT / y.shape[1], "Divided by the number of columns: the product adds, and takes no mean.")]
+    (lambda g, z, x, y: g @ y.mT / y.shape[1],
+     "Divided by the number of columns: the product adds, and takes no mean.")]
 WRONG_Y = [
     (lambda g, z, x, y: x * g, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: x.mT * g, "* multiplies entry by entry. The product of matrices is @."),
@@ -235,10 +240,13 @@ def matmul(answer):
         (np.array([[7, 7], [13, 13]]), "g on the right in both: A·g + Aᵀ·g. In the left rule it stands on the left."),
         (np.array([[7, 10], [15, 22]]), "That is the value A @ A. What goes back to A?"),
         (np.array([[1, 1], [1, 1]]), "That is g, what arrives at Z."),
-        (np.array([[[3, 7], [3, 7]], [[4, 4], [6, 6]]]), "Both arrivals are right, and they arrive at one A: add them."),
-        (np.array([[5, 11], [11, 25]]), "That is A·Aᵀ: no g in it. Each arrival is g times a transposed A, or the other way round.")],
+        (np.array([[[3, 7], [3, 7]], [[4, 4], [6, 6]]]),
+         "Both arrivals are right, and they arrive at one A: add them."),
+        (np.array([[5, 11], [11, 25]]),
+         "That is A·Aᵀ: no g in it. Each arrival is g times a transposed A, or the other way round.")],
     planted=[([[7, 11], [9, 12]], "got"), ([7, 11, 9, 13], "Shape (4,)"), (40, "Shape ()"),
-             (([[3, 7], [3, 7]], [[4, 4], [6, 6]]), "add them"), ([[9, 13], [7, 11]], "got"), ([[7, 11], [9, np.nan]], "got")],
+             (([[3, 7], [3, 7]], [[4, 4], [6, 6]]), "add them"), ([[9, 13], [7, 11]], "got"), ([[7, 11], [9, np.nan]],
+                                                                                               "got")],
     also_right=["((7, 11), (9, 13))", "np.ones((2, 2)) @ [[1, 3], [2, 4]] + [[1, 3], [2, 4]] @ np.ones((2, 2))"])
 def square(answer):
     expect(answer, np.array([[7, 11], [9, 13]]), tried="the gradient of A in L = sum of A @ A",
@@ -265,8 +273,8 @@ def _to_w(g, x, w):
     solution="""
         gradient_w = lambda g, x, w: (x.mT @ g).sum(axis=0)      # (5, 3, 2) @ (5, 2, 4) → (5, 3, 4) → (3, 4)""",
     explained="""
-        As for every broadcast. Five times two rows are also ten rows of one matrix, `x.reshape(10, 3).T @ g.reshape(10, 4)`: so the sum is
-        part of the product, and so the library does it.""",
+        As for every broadcast. Five times two rows are also ten rows of one matrix,
+        `x.reshape(10, 3).T @ g.reshape(10, 4)`: so the sum is part of the product, and so the library does it.""",
     why="Five uses, five arrivals, one sum. So a batch of any size trains one W.",
     mistakes=[
         (lambda g, x, w: x.mT @ g, "An axis too many, one matrix for each of the five. W was shared by them: sum over axis 0."),
@@ -286,7 +294,8 @@ def _to_w(g, x, w):
         (lambda g, x, w: (x.mT * g).sum(axis=0), "* multiplies entry by entry. The product of matrices is @."),
         (lambda g, x, w: (x.mT() @ g).sum(axis=0), "`.mT` is written without brackets: `x.mT`."),
         (lambda g, x, w: (x.mT @ g)[-1], "That is the last of the five alone. All of them used W."),
-        (lambda g, x, w: (x.mT @ g).max(axis=0), "That is the largest of the five. Each use brings its own: add them up."),
+        (lambda g, x, w: (x.mT @ g).max(axis=0),
+         "That is the largest of the five. Each use brings its own: add them up."),
         (lambda g, x, w: np.abs((x.mT @ g).sum(axis=0)), "The signs are lost."),
         (lambda g, x, w: (x.mT @ g).sum(axis=0).T, "Transposed: W has the shape (3, 4)."),
         (lambda g, x, w: (x.mT @ g).sum(axis=0) * w, "W is multiplied in. For W the other factor is x alone."),
@@ -298,7 +307,8 @@ def _to_w(g, x, w):
     also_right=[
         "lambda g, x, w: np.einsum('nik,nij->kj', x, g)", "lambda g, x, w: np.tensordot(x, g, ([0, 1], [0, 1]))",
         "lambda g, x, w: x.reshape(-1, 3).T @ g.reshape(-1, 4)", "lambda g, x, w: sum(a.T @ b for a, b in zip(x, g))",
-        "lambda g, x, w: ag.vjp(ag.matmul, x, w)[1](g)[1]", "lambda g, x, w: (x.transpose(0, 2, 1) @ g).sum(0).tolist()"])
+        "lambda g, x, w: ag.vjp(ag.matmul, x, w)[1](g)[1]",
+                "lambda g, x, w: (x.transpose(0, 2, 1) @ g).sum(0).tolist()"])
 def batch(answer):
     rng = np.random.default_rng(0)
     for shape in [(5, 2, 3), (4, 3, 3)]:
@@ -393,8 +403,9 @@ def _right_twice(g, x, y):
     return [np.dot(x.data.T, g) if value is y else np.dot(g, y.data.T) for value in (x, y)]
 
 
-SENT_ON = [lambda got, expected: "Here what arrives is not all ones, and it has further to go: a rule gives back all of it, for any "
-                                 "g, and adds to no .grad itself."]
+def _sent_on(got, expected):
+    return ("Here what arrives is not all ones, and it has further to go: a rule gives back all of it, for any g, and "
+            "adds to no .grad itself.")
 
 
 def _kept(rule):
@@ -463,7 +474,8 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.data), np.dot(x.data, g)))), "Nothing is transposed"),
         ((_add(), _product(_right_twice)), "Each place"),
         ((_add(), _product(lambda g, x, y: (g @ y.data.T, x.data.T @ g))), "np.dot"),
-        ((_add(), _product(lambda g, x, y: (np.dot(np.ones_like(g), y.data.T), np.dot(x.data.T, np.ones_like(g))))), "· B) @ B"),
+        ((_add(), _product(lambda g, x, y: (np.dot(np.ones_like(g), y.data.T), np.dot(x.data.T, np.ones_like(g))))),
+         "· B) @ B"),
         ((_add(), _product(_kept(lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g))))), "· B) @ B"),
         ((_add(_kept(lambda g, x, y: (x.fitted(g), y.fitted(g)))), _product()), "(b · x + x)"),
         ((_add(lambda g, x, y: (y.fitted(g), x.fitted(g))), _product()), "exchanged"),
@@ -505,8 +517,8 @@ def mended(answer):
                 (np.array([[4, 4], [6, 6]]), "The two are exchanged: the first of the list goes to x.")]),
             ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
             ("b @ b of one axis", lambda x, y: x @ y, (b, b + 1), []),
-            ("(b · x + x) · x", lambda x, y: (x * y + y) * y, (b, x), SENT_ON),
-            ("((A · B) @ B) · A", lambda x, y: ((x * y) @ y) * x, (A, B), SENT_ON),
+            ("(b · x + x) · x", lambda x, y: (x * y + y) * y, (b, x), [_sent_on]),
+            ("((A · B) @ B) · A", lambda x, y: ((x * y) @ y) * x, (A, B), [_sent_on]),
             ("A @ A", lambda x, y: x @ x, (A, B), [
                 (np.array([[6, 14], [6, 14]]), WRONG_MATMUL),
                 (np.array([[8, 8], [12, 12]]), "Now the right rule runs for both, when x and y are the same. Each place has its own."),
@@ -529,7 +541,8 @@ def _expect_gradients(name, Mended, f, xs, hints):
         raise Wrong(f"the rule of {name}", brief(sent), "two gradients", "A rule gives back a list of two gradients: to x, to y.")
     shapes = [np.shape(value) for value in xs]
     if shapes[0] != shapes[1] and [np.shape(part) for part in sent] == shapes[::-1]:
-        raise Wrong(f"the rule of {name}", f"shapes {np.shape(sent[0])} and {np.shape(sent[1])}", f"shapes {shapes[0]} and {shapes[1]}",
+        raise Wrong(f"the rule of {name}", f"shapes {np.shape(sent[0])} and {np.shape(sent[1])}",
+                    f"shapes {shapes[0]} and {shapes[1]}",
                     "The two are exchanged: the first of the list goes to x.")
     if any(part is None for part in sent):
         raise Wrong(f"the rule of {name}", "nothing", "two gradients", "backward calls z.rule(g), and finds none of yours there.")
