@@ -1,11 +1,13 @@
 """Which Python operator, method and NumPy function is which row; attached to Tensor."""
 
 import operator
+import sys
+from dis import opmap
 
 import numpy as np
 
 from . import ops
-from .tape import Primitive, Tensor, plain
+from .tape import Primitive, Tensor, is_constant, plain
 
 
 def _method(f):
@@ -47,6 +49,8 @@ _CONSTANT = ["greater", "greater_equal", "less", "less_equal", "equal", "not_equ
              "array_equal", "allclose", "isclose"]
 _RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
 
+_STORE_SUBSCR = opmap["STORE_SUBSCR"]
+
 _rows = {getattr(np, name): getattr(ops, _RENAMED.get(name, name)) for name in _FUNCTIONS}
 _rows |= {f: _reduction(_rows[f]) for f in (np.sum, np.mean, np.max, np.min, np.amax, np.amin)}
 _rows[np.clip] = _clip
@@ -57,7 +61,8 @@ def _dispatch(function, args, kwargs):
     if function in _rows:
         return _rows[function](*args, **kwargs)
     if function in _constant:
-        return function(*[plain(a) if isinstance(a, Tensor) else a for a in args], **kwargs)
+        return function(*[plain(a) if isinstance(a, Tensor) else a for a in args],
+                        **{name: plain(a) if isinstance(a, Tensor) else a for name, a in kwargs.items()})
     raise TypeError(f"np.{function.__name__} has no row in the table, so it cannot be differentiated: use the functions "
                     "of autograd_lib, add a row (see autograd_lib.primitive), or pass t.data if no gradient is wanted")
 
@@ -75,7 +80,7 @@ def _array_function(self, function, types, args, kwargs):
 
 
 def _array(self, dtype=None, copy=None):
-    if self._requires_grad or self.level:
+    if not is_constant(self):
         raise TypeError("a Tensor that requires a gradient cannot become an array unnoticed: "
                         "use t.data for its value, t.detach() for a constant")
     return np.array(plain(self), dtype=dtype, copy=copy)
@@ -87,6 +92,14 @@ def _getitem(self, index):
         index = tuple(plain(i) if isinstance(i, Tensor) else i for i in parts)
         index = index[0] if len(index) == 1 else index
     return ops.getitem(self, index)
+
+
+def _float(self):
+    caller = sys._getframe(1)
+    if not is_constant(self) and caller.f_code.co_code[caller.f_lasti] == _STORE_SUBSCR:     # NumPy asks so in `a[i] = t`
+        raise TypeError("a[i] = t, for an array a, would lose the gradient of t: join Tensors with stack or concatenate, "
+                        "choose with where, or write a[i] = t.data if no gradient is wanted")
+    return float(self.item())
 
 
 def _setitem(self, index, value):
@@ -139,7 +152,7 @@ Tensor.__setitem__ = _setitem
 Tensor.__len__ = _len
 Tensor.__iter__ = _iter
 Tensor.__bool__ = lambda self: bool(plain(self))
-Tensor.__float__ = lambda self: float(self.item())
+Tensor.__float__ = _float
 Tensor.__index__ = lambda self: operator.index(plain(self)[()])
 Tensor.__format__ = lambda self, spec: format(plain(self)[()], spec) if spec else repr(self)
 Tensor.__array__ = _array

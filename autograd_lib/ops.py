@@ -133,7 +133,9 @@ _clip = elementwise(np.clip,
 
 def clip(x, min=None, max=None):
     """`x` kept between `min` and `max` (None: no bound); the bounds may be arrays or Tensors too."""
-    return _clip(x, -np.inf if min is None else min, np.inf if max is None else max)
+    dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
+    least, most = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (-np.inf, np.inf)
+    return _clip(x, least if min is None else min, most if max is None else max)
 
 
 where = elementwise(np.where,
@@ -158,8 +160,8 @@ sum = linear(np.sum,
     name="sum")
 
 mean = linear(np.mean,
-    lambda g, z, x, axis=None, keepdims=False:              # … with weight 1/n
-        _spread(g * builtins.max(z.size, 1) / builtins.max(x.size, 1), z, x, axis),
+    lambda g, z, x, axis=None, keepdims=False:              # … with weight 1/n, which a float16 can hold where n is too large
+        _spread(g * (builtins.max(z.size, 1) / builtins.max(x.size, 1)), z, x, axis),
     name="mean")
 
 broadcast_to = linear(np.broadcast_to,
@@ -274,7 +276,7 @@ def _weighted(weight):
 def _extreme(z, x, axis):
     """1 where `x` is its extreme value `z`, or an equal part where several entries tie."""
     best = x == z
-    return best / np.sum(best, axis=axis, keepdims=True, dtype=x.dtype)
+    return best / np.sum(best, axis=axis, keepdims=True, dtype=np.result_type(x.dtype, np.float32))  # float16 cannot count
 
 
 max = primitive(np.max, *_weighted(_extreme), name="max")
@@ -324,8 +326,19 @@ log_softmax = primitive(_log_softmax,
     [lambda t, z, x, axis=-1: t - np.sum(np.exp(z) * t, axis=axis, keepdims=True)],     # J = I − 1·pᵀ
     name="log_softmax", doc="log softmax along `axis`, in the shape of x; exact where softmax itself is 0.")
 
-nll_loss = linear(lambda x, target: -x[np.arange(len(target)), target].sum() / len(target),
-    lambda g, z, x, target: g * (np.arange(x.shape[-1]) == target[:, None]) / -len(target),     # ∂z/∂xₙₖ = −1/N at the target
+def _nll_loss(x, target):
+    n = getattr(target, "size", None)
+    if x.ndim != 2 or n != len(x) or target.ndim != 1 or target.dtype.kind not in "iu":
+        raise ValueError("x of shape (N, C) and for target an array of N class numbers, integers, are needed")
+    if n and np.minimum.reduce(target) < 0:
+        raise IndexError("target holds a class below 0, and they are counted from 0")
+    picked = x[np.arange(n), target]
+    return -np.add.reduce(picked) / n if x.itemsize > 2 else -picked.mean()     # a float16 may not hold the sum
+
+
+nll_loss = linear(_nll_loss,
+    lambda g, z, x, target:                                 # ∂z/∂xₙₖ = −1/N at the target
+        g * (np.arange(x.shape[-1]) == target[:, None]) * (-1 / builtins.max(len(target), 1)),
     name="nll_loss", doc="−mean of x at the target: (N, C) log-probabilities and (N,) class numbers give one number.")
 
 # --- Lesson 14: see locally -------------------------------------------------------------------------------

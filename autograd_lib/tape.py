@@ -27,6 +27,7 @@ _blocks = ContextVar("blocks", default=frozenset())  # the open no_grad blocks, 
 _last_stamp = 0
 _new = object.__new__
 _float64 = np.float64
+_array = np.ndarray
 _floats = frozenset({np.float64, np.float32})
 _scalars = frozenset({np.float64, np.float32, int, float, bool})
 
@@ -87,11 +88,22 @@ class Tensor:
     def data(self):
         """The value, a NumPy array. Assigning to it dates the change, and a backward pass through anything
         that read the old value raises. (Writing into single items, `t.data[0] = 1`, cannot be noticed.)
-        An array of another floating dtype brings that dtype along, and `.grad` follows."""
-        return np.asarray(self._data) if self.level == 0 else self._data
+        An array of another floating dtype brings that dtype along, and `.grad` follows.
+
+        Inside a function that is being differentiated it is for reading, and a constant to every derivative, as `detach()` is."""
+        if self.level:
+            value = plain(self).view()
+            value.flags.writeable = False
+            return value
+        if type(self._data) is not np.ndarray:
+            self._data = np.asarray(self._data)  # a number from here on an array, so that t.data[...] = … writes into it
+        return self._data
 
     @data.setter
     def data(self, value):
+        if self.level:
+            raise RuntimeError("data: inside a function that is being differentiated a value cannot be replaced; "
+                               "compute a new Tensor from it")
         if value is self._data:      # changed in place
             self._stamp = _stamp_now()
             if self._memory:
@@ -180,16 +192,13 @@ class Tensor:
         self.grad = None
 
     def detach(self):
-        """The same value as a constant: no gradient flows through it."""
-        t = _constant(self._data, self.level)
-        if self.level == 0:
-            t._data = np.array(self._data)[()]  # a copy: `self.data -= …` must not reach what reads the constant
-        return t
+        """The same value as a constant: no gradient flows through it, of whatever order or level."""
+        return _constant(np.array(plain(self))[()], self.level)  # a copy: `self.data -= …` must not reach what reads the constant
 
     def item(self):
         """The value as a Python number. Raises ValueError if there is more than one element, and TypeError inside a
         function that is being differentiated, where the number would be taken for a constant."""
-        if self.level:
+        if self.level and not is_constant(self):
             raise TypeError("a value cannot become a Python number inside a function that is being differentiated: use "
                             "the functions of autograd_lib or NumPy, or .detach() where a constant is meant")
         if self.size != 1:
@@ -242,11 +251,22 @@ class Primitive:
         self.kind, self.function, self.rules, self.pushes = kind, function, rules, pushes
         self.name = name or function.__name__
         self.__doc__ = doc
+        if function and not each:
+            self._check_rules()
         self.__module__ = getattr(function if each else next(filter(None, rules), None), "__module__", None)
         self.arity = None if each else len(rules)
         self.rule = each or rules.__getitem__
         self.letters, self.keywords = self._read_names()
         self.method = _quick(self)
+
+    def _check_rules(self):
+        for what, given in [("rules", self.rules)] + [("pushes", self.pushes)] * (self.kind == "primitive"):
+            if not isinstance(given, (list, tuple)) or not all(rule is None or callable(rule) for rule in given):
+                raise TypeError(f"{self.name}: {what} are functions, one for each argument, or None for one without a slope; "
+                                f"this is {given!r}")
+            if len(given) != len(self.rules) or any(push and not rule for push, rule in zip(given, self.rules)):
+                raise TypeError(f"{self.name}: each rule has a push, and each push a rule; these are {len(self.rules)} rules "
+                                f"and {len(given)} pushes")
 
     def _read_names(self):
         """What the rules call the inputs and the keywords, read off the parameters of the first there is."""
@@ -255,11 +275,12 @@ class Primitive:
         for i in reversed(range(count)):
             if rule := self.rule(i):
                 parameters = list(signature(rule).parameters.values())[2:]
-                if len(parameters) < count:
+                end = next((k + 1 for k, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), count)
+                if len(parameters) < end:
                     raise TypeError(f"{self.name}: rule {i} takes {2 + len(parameters)} arguments, but {2 + count} "
                                     f"are passed: g, z and {count} input{'s' * (count > 1)}")
-                letters = tuple(str(p) if p.kind is p.VAR_POSITIONAL else p.name for p in parameters[:count])
-                keywords = tuple(p.name for p in parameters[count:])
+                letters = tuple(str(p) if p.kind is p.VAR_POSITIONAL else p.name for p in parameters[:end])
+                keywords = tuple(p.name for p in parameters[end:])
         return letters, keywords
 
     def __repr__(self):
@@ -280,6 +301,10 @@ class Primitive:
         if not params.keys() <= set(self.keywords):
             raise TypeError(f"{self.name}: {', '.join(params.keys() - set(self.keywords))} is not supported; "
                             f"the keywords are: {', '.join(self.keywords) or 'none'}")
+        for name, value in params.items():
+            if isinstance(value, Tensor) and (value._requires_grad or value.level):
+                raise TypeError(f"{self.name}: no gradient goes to its keyword {name}, and a Tensor that wants one was given "
+                                f"for it; the inputs are {', '.join(self.letters)}, each with a rule")
         level = -1
         for a in args:
             if isinstance(a, Tensor):
@@ -320,6 +345,8 @@ class Primitive:
 
     def _split(self, args, params):
         """Keywords may be given by position, as in NumPy: sum(x, 0) is sum(x, axis=0)."""
+        if not self.arity:
+            raise TypeError(f"{self.name}: it has no rules; give one for each input")
         extra = args[self.arity:]
         if len(args) < self.arity or len(extra) > len(self.keywords):
             raise TypeError(f"{self.name}: {self.arity} input{'s' * (self.arity > 1)} expected, got {len(args)} arguments")
@@ -333,6 +360,8 @@ class Primitive:
             shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
             kind = type(error) if type(error) in (ValueError, IndexError, np.exceptions.AxisError) else TypeError
             raise kind(f"{self.name}: {str(error).removeprefix(self.name + ': ')} [{shapes}]") from None
+        if isinstance(z, tuple):
+            raise TypeError(f"{self.name}: a row returns one array, and this returned a tuple of {len(z)}: make a row of each")
         return z if isinstance(z, (np.ndarray, np.generic)) else as_array(z, f"{self.name}: its result")[()]
 
     def _push(self, tangents, z, values, params):
@@ -343,6 +372,8 @@ class Primitive:
             parts = [self(*values[:i], t, *values[i + 1:], **params) for i, t in tangents.items()]
         else:
             rules = self.pushes if self.kind == "primitive" else self.rules
+            if lost := [i for i in tangents if self.rules[i] and not rules[i]]:
+                raise TypeError(f"{self.name}: argument {lost[0]} has no push, so forward mode (jvp) cannot pass here")
             parts = [rules[i](t, z, *values, **params) for i, t in tangents.items() if rules[i]]
         if not parts:
             return None
@@ -502,7 +533,9 @@ def sent(node, g):
     two = len(values) == 2 and not params
     for i, rule in node.needed:
         gx = rule(g, z, values[0], values[1]) if two else rule(g, z, *values, **params)
-        grads[i] = gx if type(gx) is _float64 is type(values[i]) else fit(gx, node, i)
+        value = values[i]
+        fits = type(gx) is _float64 is type(value) or type(gx) is _array and gx.shape == value.shape and gx.dtype is value.dtype
+        grads[i] = gx if fits else fit(gx, node, i)
     return grads
 
 
@@ -644,7 +677,9 @@ class no_grad:
         _set_blocks(_blocks.get() | {self._entered[-1]})
 
     def __exit__(self, *_):
-        mine = max(level for level in self._entered if level in _blocks.get())  # other threads may hold others
+        mine = max((level for level in self._entered if level in _blocks.get()), default=None)  # other threads may hold others
+        if mine is None:
+            raise RuntimeError("no_grad: a block is left in the thread that entered it, and this is another")
         self._entered.remove(mine)
         _set_blocks(_blocks.get() - {mine})
 
@@ -689,6 +724,15 @@ def _constant(value, level):
     t = _new(Tensor)
     t._data, t.level, t._requires_grad, t.order = value, level, False, next(_clock)
     return t
+
+
+def is_constant(t):
+    """Whether no derivative of any level goes through `t`, a Tensor."""
+    while isinstance(t, Tensor):
+        if t._requires_grad or t.tangent is not None:
+            return False
+        t = t._data
+    return True
 
 
 def plain(t):

@@ -129,6 +129,30 @@ def test_writing_into_an_array_is_refused():
         a[:] = t
 
 
+def test_an_item_of_an_array_does_not_swallow_a_gradient():
+    """Wrong numbers once: NumPy takes float(t) for `a[0] = t`, and the gradient was lost in silence."""
+    t, a = Tensor(2.0, requires_grad=True), np.zeros((2, 2))
+    for array in (a, np.zeros((2, 2), np.float32), np.zeros((2, 2), complex), a.T):
+        for value in (t, t * 3):
+            with pytest.raises((TypeError, ValueError)) as caught:
+                array[0, 1] = value
+            assert "stack or concatenate" in str(caught.value) + str(caught.value.__cause__)    # NumPy's words, with ours as the cause
+            for index in (0, slice(1), ..., array > 5):
+                with pytest.raises((TypeError, ValueError)):
+                    array[index] = value
+    with pytest.raises((TypeError, ValueError)):
+        a[0, 0] += t
+    with pytest.raises((TypeError, ValueError)):
+        ag.grad(lambda x: (a.__setitem__((0, 0), x), x)[1])(1.0)
+    np.testing.assert_array_equal(a, 0)
+    a[0, 0], a[0, 1], a[1, 0], a[1, 1] = Tensor(1.0), t.detach(), t.data, float(t)
+    np.testing.assert_array_equal(a, [[1, 2], [2, 2]])
+    assert {"loss": float(t)} == {"loss": 2.0} and [math.sqrt(t.item() * 2)] == [2.0]
+    kept = {}
+    kept["loss"] = t
+    assert kept["loss"] is t
+
+
 def test_an_augmented_assignment_makes_a_new_tensor():
     t = Tensor([1.0, 2.0], requires_grad=True)
     u = v = t * 1
@@ -204,6 +228,13 @@ def test_functions_without_a_slope_are_constants():
         got = f(t)
         assert not isinstance(got, Tensor)
         np.testing.assert_array_equal(got, f(t.data))
+
+
+def test_functions_without_a_slope_take_keywords_too():
+    """RecursionError once: NumPy's keywords were not unwrapped."""
+    t = Tensor([-1.5, 0.0, 2.5], requires_grad=True)
+    assert np.argmax(a=t) == 2 and np.allclose(t, b=t) and np.array_equal(a1=t, a2=t)
+    np.testing.assert_array_equal(np.zeros_like(a=t), np.zeros(3))
 
 
 def test_methods_are_the_functions():

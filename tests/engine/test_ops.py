@@ -529,6 +529,31 @@ def test_repeated_indices_in_every_dtype():
             np.testing.assert_array_equal(x.grad[0], g[0] + g[1])
 
 
+def test_averages_over_more_rows_than_float16_can_count():
+    """nan once: n as a float16 is infinite above 65,504."""
+    n = 70_000
+    x = Tensor(np.ones((n, 1), np.float16), requires_grad=True)
+    x.mean().backward()
+    np.testing.assert_allclose(x.grad, 1 / n, rtol=5e-3)        # as near as a float16 is
+    x.grad = None
+    x.max().backward()
+    np.testing.assert_allclose(x.grad, 1 / n, rtol=5e-3)
+    x.grad = None
+    loss = ag.nll_loss(x, target=np.zeros(n, int))
+    loss.backward()
+    assert loss.item() == -1
+    np.testing.assert_allclose(x.grad, -1 / n, rtol=5e-3)
+
+
+def test_nll_loss_of_what_is_no_class():
+    """A wrong number once: class −1 was taken for the last."""
+    x = Tensor(np.zeros((2, 3)), requires_grad=True)
+    for target, error in [(np.array([0, -1]), IndexError), (np.array([0, 3]), IndexError), ([0, 1], ValueError),
+                          (np.array([0.0, 1.0]), ValueError), (np.array([0]), ValueError), (np.array([True, False]), ValueError)]:
+        with pytest.raises(error, match="nll_loss"):
+            ag.nll_loss(x, target=target)
+
+
 def test_tiny_probabilities_keep_their_digits():
     np.testing.assert_allclose(gradient(ag.sigmoid, -100.0), np.exp(-100.0), rtol=1e-14)
     np.testing.assert_allclose(gradient(ag.softplus, -700.0), np.exp(-700.0), rtol=1e-13)
@@ -703,6 +728,13 @@ def test_clip_in_every_form():
     agree(lambda x: ag.clip(x, None, 1.0), [x])
     agree(lambda x: ag.clip(x, -1.0), [x])
     agree(lambda x: ag.clip(x, 1.0, -1.0), [x])  # NumPy: the upper bound wins
+    for numbers in ([1, -2, 300], np.array([1, 2], np.uint8), Tensor([1, -2])):     # floats once
+        for bounds in ((0, None), (None, 1), (None, None)):
+            got = ag.clip(numbers, *bounds)
+            raw = np.asarray(numbers)
+            assert got.dtype == raw.dtype
+            np.testing.assert_array_equal(np.asarray(got), np.minimum(np.maximum(raw, bounds[0] or raw), bounds[1] or raw)
+                                          if bounds != (0, None) else np.maximum(raw, 0))
     for z in (np.clip(Tensor(x), -1, 1), Tensor(x).clip(min=-1, max=1), np.clip(Tensor(x), min=-1, max=1),
               np.clip(Tensor(x), a_min=-1, a_max=1)):
         np.testing.assert_array_equal(z.data, np.clip(x, -1, 1))

@@ -476,6 +476,24 @@ def test_what_no_longer_shares_memory_raises_no_alarm():
     y.backward()
 
 
+def test_items_of_a_number_can_be_written():
+    """Lost once: a 0-d array made anew at each reading."""
+    t = leaf(2.0)
+    t.data[...] = 7
+    assert t.item() == 7
+    t.data[()] += 1
+    (t * t).backward()
+    assert t.grad == 16
+    y = t * t
+    t.data -= 1
+    assert t.item() == 7
+    with pytest.raises(RuntimeError, match="was changed"):
+        y.backward()
+    z = t * 2
+    z.data[...] = 5
+    assert z.item() == 5
+
+
 def test_a_value_used_after_its_change_is_fine():
     x = leaf([1.0, 2.0])
     for _ in range(3):
@@ -638,6 +656,25 @@ def test_no_grad_is_per_thread():
     leave.set()
     thread.join()
     assert seen == [True, False] and recording()
+
+
+@alone
+def test_a_no_grad_block_is_left_in_its_own_thread():
+    """"max() arg is an empty sequence" once."""
+    block, said = ag.no_grad(), []
+    block.__enter__()
+
+    def other():
+        try:
+            block.__exit__(None, None, None)
+        except RuntimeError as error:
+            said.append(str(error))
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert said and "no_grad" in said[0] and "thread" in said[0]
+    block.__exit__(None, None, None)
+    assert recording()
 
 
 @alone
@@ -1083,6 +1120,50 @@ def test_a_module_is_deep_copied_with_its_own_parameters():
 def test_a_row_whose_rule_takes_too_few_arguments_is_refused_at_once():
     with pytest.raises(TypeError, match="square.*rule 0.*g, z and 1 input"):
         ag.elementwise(np.square, lambda g, x: 2 * g * x, name="square")
+
+
+@pytest.mark.parametrize("make, words", [
+    (lambda f, r: ag.primitive(f, [r], None), "pushes are functions"),
+    (lambda f, r: ag.primitive(f, [r], []), "1 rules and 0 pushes"),
+    (lambda f, r: ag.primitive(f, [r], [r, r]), "1 rules and 2 pushes"),
+    (lambda f, r: ag.primitive(f, [None, r], [r, r]), "each push a rule"),
+    (lambda f, r: ag.primitive(f, r, r), "rules are functions"),
+    (lambda f, r: ag.elementwise(f)(1.0), "no rules"),
+    (lambda f, r: ag.elementwise(f, [r, r]), "rules are functions"),
+    (lambda f, r: ag.linear(f, 3.0), "rules are functions")])
+def test_rules_that_do_not_fit_are_refused_at_once(make, words):
+    """Late, strange or silent once."""
+    def op(x):
+        return x * 1.0
+    with pytest.raises(TypeError, match=f"op: .*{words}"):
+        make(op, lambda g, z, x: g)
+
+
+def test_a_missing_push_is_no_tangent_of_0():
+    """A wrong number once: 0."""
+    op = ag.primitive(lambda x: x * 2.0, [lambda g, z, x: g * 2], [None], name="op")
+    assert ag.grad(op)(1.0) == 2
+    with pytest.raises(TypeError, match="op: argument 0 has no push.*jvp"):
+        ag.jvp(op, (1.0,), (1.0,))
+    chosen = ag.primitive(lambda c, x: c * x, [None, lambda g, z, c, x: g * c], [None, lambda t, z, c, x: t * c], name="chosen")
+    assert ag.jvp(chosen, (3.0, 1.0), (1.0, 1.0))[1] == 3
+
+
+def test_one_rule_for_two_inputs_is_an_error_that_says_so():
+    """"This is a Tensor already" once."""
+    op = ag.elementwise(lambda x, y: x * y, lambda g, z, x, y: g * y, name="op")
+    with pytest.raises(TypeError, match="op: no gradient goes to its keyword y.*inputs are x"):
+        op(leaf(1.0), leaf(2.0))
+    with pytest.raises(TypeError, match="op: no gradient goes to its keyword y"):
+        ag.grad(lambda y: op(leaf(1.0), y))(2.0)
+    assert op(leaf(1.0), 2.0).item() == 2      # a number is a keyword's value
+
+
+def test_a_row_returns_one_array():
+    """A tuple was stacked in silence once."""
+    op = ag.elementwise(lambda x: (x, 2 * x), lambda g, z, x: g, name="op")
+    with pytest.raises(TypeError, match="op: a row returns one array.*tuple of 2"):
+        op(leaf(1.0))
 
 
 @pytest.mark.parametrize("row, xs, slopes", [

@@ -234,6 +234,45 @@ def test_backward_to_a_closed_over_tensor_inside_a_transform():
     assert ag.grad(f)(3.0) == 6 and w.grad == 4
 
 
+@pytest.mark.parametrize("constant", [lambda x: x.detach(), lambda x: x.data], ids=["detach", "data"])
+def test_a_constant_is_one_at_every_level(constant):
+    """As jax.lax.stop_gradient. Wrong numbers once: only the innermost level was stopped, and the first line gave 1."""
+    assert ag.grad(ag.grad(lambda x: constant(x) * x))(2.0) == 0
+    assert ag.grad(lambda x: constant(x) * x)(2.0) == 2
+
+    def f(x):
+        return ag.sum(constant(x) ** 2 * x ** 3)    # to derivatives c²·x³: c²·3x², c²·6x, c²·6
+    for outer, inner in itertools.product((ag.grad, by_jvp, by_vjp, ag.jacobian), repeat=2):
+        assert outer(inner(f))(2.0) == 4 * 12 and outer(ag.grad(inner(f)))(2.0) == 4 * 6
+        assert inner(lambda x, d=outer: d(lambda y: constant(x * y) * y)(x))(2.0) == 0
+    np.testing.assert_allclose(ag.hessian(f)(X), np.diag(6 * X ** 3), rtol=1e-14)
+    np.testing.assert_allclose(ag.hvp(f, X, X), 6 * X ** 4, rtol=1e-14)
+    w = Tensor(2.0, requires_grad=True)
+    slope = ag.grad(lambda y: constant(w * y) * y)(3.0)
+    assert slope == 6 and not isinstance(slope, Tensor)
+    got = ag.hessian(lambda x: ag.sum(x * x) * float(np.linalg.norm(np.asarray(constant(x)))))(X)
+    np.testing.assert_allclose(got, 2 * np.linalg.norm(X) * np.eye(3), rtol=1e-14)
+    assert ag.grad(lambda x: float(constant(x)) * x)(3.0) == 3
+    assert ag.grad(lambda x: np.asarray(constant(x)) * x)(3.0) == 3
+
+
+def test_data_is_for_reading_inside_a_transform():
+    """Broken once: `x.data -= 1` moved the Tensor that the transform was given."""
+    w = Tensor([1.0, 2.0], requires_grad=True)
+
+    def replaces(x):
+        x.data = x.data * 2
+
+    def writes(x):
+        x.data[0] = 7.0
+
+    for change in (replaces, writes, lambda x: exec("x.data -= 1", {"x": x})):
+        for x in (w, w.data.copy()):
+            with pytest.raises((RuntimeError, ValueError), match="replaced|read-only"):
+                ag.grad(lambda x, change=change: (change(x), ag.sum(x * x))[1])(x)
+    np.testing.assert_array_equal(w.data, [1, 2])
+
+
 def test_a_gradient_penalty():
     """The loss contains a gradient: ∂/∂w (∂y/∂x − 1)², checked by differences."""
     x = np.array([0.5, -0.3])
