@@ -8,7 +8,6 @@ import pytest
 
 import autograd_lib as ag
 from autograd_course import slope_explorer
-from autograd_course.show.differences import v_curve
 from autograd_course.show.slopes import ROWS
 from autograd_lib import ops
 from autograd_lib.tape import Primitive
@@ -284,22 +283,3 @@ def test_steps_of_ones_own():
     assert "h = 0.5: forward difference 1.297442541" in ui.picture.text
     ui.sliders["h"].value = 0.25
     assert "h = 0.25: forward difference 1.136101667" in ui.picture.text
-
-
-def test_v_curve():
-    picture = v_curve(ag.exp, 1.0, np.e)
-    root = ET.fromstring(picture.html).find(f"{SVG}svg")
-    assert root.get("role") == "img" and len(list(root.iter(f"{SVG}circle"))) == len(list(root.iter(f"{SVG}rect"))) == 34
-    for name, low, high in [("forward", 1e-9, 1e-7), ("central", 1e-7, 1e-4)]:
-        best = float(re.search(rf"{name}: truncation and rounding meet near h = (\S+);", picture.text)[1])
-        assert low <= best <= high
-    assert "error 2.0e+00 at 1," in picture.text and "truncation" in picture.html and "rounding" in picture.html
-    assert "central: no truncation" in v_curve(lambda x: x * x, 1.0, 2.0).text
-    assert "at 1," not in v_curve(ag.log, 0.01, 100.0).text.splitlines()[2], "x − h is outside the domain"
-    with pytest.raises(ValueError, match="v_curve: f has no value at x = -1"):
-        v_curve(ag.log, -1.0, -1.0)
-
-
-def test_v_curve_of_a_wrong_slope_has_no_v():
-    errors = re.findall(r"forward.*?(\S+) at 1e-08", v_curve(ag.exp, 1.0, 2.5).text)
-    assert float(errors[0]) == pytest.approx(np.e - 2.5, rel=0.1)

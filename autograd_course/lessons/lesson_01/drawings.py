@@ -4,33 +4,40 @@ import numpy as np
 from ...show import style
 from ...show.axes import DOTS, Axes, decades, ticks
 from ...show.differences import against_steps
+from ...show.ink import number
 from ...show.picture import Picture, beside, svg
 
 
-def _secant(f, x, h, slope, width=340):
-    """The axes of `secant`: the curve, its tangent of the given slope, and the line through the points at x and x + h."""
-    span = (x - 1.2, x + 1.2)
+def _short(x):
+    """A step or an error, to two digits."""
+    return number(float(f"{x:.1e}"))
+
+
+def _secant(f, x, h, slope, title, reach=1.2):
+    """Axes from x − reach to x + reach: the curve, its tangent of the given slope, and the line through the points at x and x + h."""
+    span = (x - reach, x + reach)
     xs = np.linspace(*span, 121)
     heights, y, high = f(xs), float(f(x)), float(f(x + h))
     room = 0.08 * np.ptp(heights)
-    plot = Axes((48, 34, width, 230), span, (heights.min() - room, heights.max() + room))
-    plot.frame(ticks(*span), ticks(*plot.y), "x", "the curve, its tangent, and a secant")
+    plot = Axes((58, 34, 330, 230), span, (heights.min() - room, heights.max() + room))
+    plot.frame(ticks(*span), ticks(*plot.y), "x", title)
     plot.line(xs, heights, style.VALUE, 2.5)
     measured = (high - y) / h
     plot.straight(x, y, slope, style.TANGENT, 3.5, DOTS)
     plot.straight(x, y, measured, style.DIFFERENCE, 1.5)
     plot.dot(x, y, style.DIFFERENCE)
     plot.dot(x + h, high, style.DIFFERENCE)
-    plot.words(62, 62, f"secant: slope {measured:.8f}", style.DIFFERENCE, "start", halo=True)
-    plot.words(62, 84, f"tangent: slope {slope:.8f}", style.TANGENT, "start", halo=True)
-    return plot, f"h = {h:g}: secant slope {measured:.10f}, tangent slope {slope:.10f}"
+    plot.words(72, 62, f"secant: slope {measured:.8f}", style.DIFFERENCE, "start", halo=True)
+    plot.words(72, 84, f"tangent: slope {slope:.8f}", style.TANGENT, "start", halo=True)
+    return plot, f"h = {_short(h)}: secant slope {measured:.8f}, tangent slope {slope:.8f}"
 
 
 def secant(f, x, h, slope):
-    """The secant of f through x and x + h, beside the tangent at x, whose slope is given."""
-    plot, text = _secant(f, x, h, slope, 460)
-    text += f", error {abs((f(x + h) - f(x)) / h - slope):.1e}"
-    return Picture(svg("0 0 530 310", "".join(plot.parts), text), text)
+    """The secant of f through x and x + h, beside the tangent at x, whose slope is given; and both in a window that shrinks with h."""
+    plot, text = _secant(f, x, h, slope, "the curve, its tangent, and a secant")
+    text += f", error {_short(abs((f(x + h) - f(x)) / h - slope))}"
+    near, _ = _secant(f, x, h, slope, f"the same, magnified {number(1 / h)} times", 1.2 * h)
+    return Picture(beside(*(svg("0 0 400 310", "".join(one.parts), text) for one in (plot, near))), text)
 
 
 def chosen(panel):
@@ -45,7 +52,7 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
     hs: the steps, descending. errors: name -> one error per step; the first name is the secant's and gets circles, the
     others squares. bet: a step to mark with a vertical line, or None.
     """
-    left, text = _secant(f, x, h, slope)
+    left, text = _secant(f, x, h, slope, "the curve, its tangent, and a secant")
     plot = Axes((58, 34, 320, 230), (0.5, np.log10(hs[-1]) - 0.5), (-12.5, 1.5))
     plot.frame(decades(-16, 0, 4), decades(-12, 0, 3), "step h, smaller to the right", "how wrong the slope is")
     if bet:
@@ -53,18 +60,18 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
         px, py = plot.at(place, 1.5)
         plot.line([place] * 2, plot.y, style.FAINT, 1.5, "3 3")
         side, anchor = (-5, "end") if bet < 1e-8 else (5, "start")
-        plot.words(px + side, py + 16, f"your bet: {bet:g}", style.FAINT, anchor, 13, halo=True)
+        plot.words(px + side, py + 16, f"your bet: {_short(bet)}", style.FAINT, anchor, 13, halo=True)
     words = ""
     seen = [k for k, step in enumerate(hs) if step >= h * 0.999]
     against_steps(plot, [hs[k] for k in seen], {name: [wrong[k] for k in seen] for name, wrong in errors.items()},
                    1e-12, hs[seen[-1]])
     for nth, (name, wrong) in enumerate(errors.items()):
-        words += f"\n{name} error {wrong[seen[-1]]:.1e}"
+        words += f"\n{name} error {_short(wrong[seen[-1]])}"
         third = seen[:3][-1]
         px, py = plot.at(np.log10(hs[third]), np.log10(max(wrong[third], 1e-12)))
         across, down = (12, -6) if nth == 0 else (12, 14) if len(seen) < 3 else (-12, 12)
         plot.words(px + across, py + down, name, anchor="start" if across > 0 else "end", size=13, halo=True)
-    panels = svg("0 0 400 310", "".join(left.parts), text), svg("0 0 390 310", "".join(plot.parts), f"h = {h:g}{words}")
+    panels = svg("0 0 400 310", "".join(left.parts), text), svg("0 0 390 310", "".join(plot.parts), f"h = {_short(h)}{words}")
     return Picture(beside(*panels), text + words)
 
 

@@ -1,9 +1,11 @@
 """Lesson 01: slopes from two points."""
+from fractions import Fraction
+
 import numpy as np
 
 from autograd_lib import grad
 
-from ...ask import Wrong, exercise, expect, expect_call
+from ...ask import Wrong, brief, edit, exercise, expect, expect_call
 from ...ask.compare import returned
 from ...ask.mistakes import central_difference, in_a_tuple, one_sided, printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
@@ -17,12 +19,11 @@ recall("01", [
              "By about gradient × nudge, so **−0.3**. Today you find out what “about” means.")])
 
 prediction(
-    "01.both_sides", question="""The slope of $x^2$ at 3, measured to the right, is $6 + h$; measured to the left, it is $6 - h$. What is
-        the mean of the two? And which two points does it really use?""",
-    answer={"the mean": 6, "its points": "x − h and x + h"},
-    choices={"its points": ["x − h and x", "x and x + h", "x − h and x + h"]},
-    reveal="""Exactly **6**. In the mean, $f(x)$ itself cancels. What is left uses only the two outer points: the one at **x − h** and the
-        one at **x + h**.""")
+    "01.both_sides", question="""The slope of $x^2$ at 3, measured to the right, is $6 + h$. What is it when measured to the left? And what
+        is the mean of the two?""",
+    answer={"to the left": "6 − h", "the mean": 6}, choices={"to the left": ["6 + h", "6", "6 − h"]},
+    reveal="""To the left **6 − h**: $(9 - (3 - h)^2) / h$. The mean is exactly **6**. In it $f(x)$ itself cancels: what is left uses only
+        the two outer points, the one at x − h and the one at x + h.""")
 
 prediction(
     "01.bet", question="Which of these steps h makes the forward difference of $e^x$ at $x = 1$ most exact?",
@@ -84,37 +85,61 @@ def square(x):
     explained="How far the value moved, divided by how far x moved.",
     why="One step each way: the largest part of the error cancels, and no new idea is needed.",
     mistakes=[
-        (lambda f, x, h: (f(x + h) - f(x - h)) / h, "Exactly double: how far apart are your two points?"),
+        edit("(2 * h)", "h", "Exactly double: how far apart are your two points?"),
         one_sided("This is the one-sided difference again. The left point is at x − h."),
-        (lambda f, x, h: (f(x + h) - f(x)) / (2 * h), "You divide by 2 * h, and your points are h apart. The left one is at x − h."),
-        (lambda f, x, h: (square(x + h) - square(x - h)) / (2 * h), "You measure the slope of square: use the parameter f."),
-        (lambda f, x, h: (f(x) - f(x - h)) / h, "One-sided, to the left. Use both neighbours, and not x itself."),
-        (lambda f, x, h: (f(x + h) - f(x - h)) / 2 * h, "Python reads a / 2 * h as (a / 2) · h: put parentheses around 2 * h."),
-        (lambda f, x, h: f(x + h) - f(x - h), "That is how far the value moved. Divide by how far x moved."),
-        (lambda f, x, h: (f(x + h) - f(x - h)) / 2, "Divide by the distance of the two points, which is 2 * h."),
+        edit("f(x - h)", "f(x)", "You divide by 2 * h, and your points are h apart. The left one is at x − h."),
+        edit("f(x + h)", "square(x + h)", "f(x - h)", "square(x - h)", "You measure the slope of square: use the parameter f."),
+        edit("f(x + h)", "f(x)", "(2 * h)", "h", "One-sided, to the left. Use both neighbours, and not x itself."),
+        edit("(2 * h)", "2 * h", "Python reads a / 2 * h as (a / 2) · h: put parentheses around 2 * h."),
+        edit(" / (2 * h)", "", "That is how far the value moved. Divide by how far x moved."),
+        edit("(2 * h)", "2", "Divide by the distance of the two points, which is 2 * h."),
         (lambda f, x, h: f(x + h) - f(x - h) / (2 * h), "Only the second value is divided: mind the parentheses."),
         (lambda f, x, h: f(x + h) - f(x - h) / 2 * h, "Parentheses around the difference, and around 2 * h."),
-        (lambda f, x, h: (f(x + h) + f(x - h)) / (2 * h), "A plus where a minus belongs: how far did the value move?"),
-        (lambda f, x, h: (f(x + h / 2) - f(x - h / 2)) / h, "Your points are half a step away. They belong at x + h and x − h."),
-        (lambda f, x, h: (f(x + h / 2) - f(x - h / 2)) / (2 * h), "Your points are half a step away: at x + h / 2 and x − h / 2."),
-        (lambda f, x, h: (f(x + h) - f(x - h)) / (2 * x), "You divide by 2 * x. How far apart are the points? That has no x in it."),
-        (lambda f, x, h: (f(x - h) - f(x - h)) / (2 * h), "Both points are the same one: one is at x + h, the other at x − h."),
-        (lambda f, x, h: ((x + h) - (x - h)) / (2 * h), "You divide a distance by itself: put f around both points."),
+        edit("h) - f(", "h) + f(", "A plus where a minus belongs: how far did the value move?"),
+        edit("x + h", "x + h / 2", "x - h", "x - h / 2", "(2 * h)", "h",
+             "Your points are half a step away. They belong at x + h and x − h."),
+        edit("x + h", "x + h / 2", "x - h", "x - h / 2", "Your points are half a step away: at x + h / 2 and x − h / 2."),
+        edit("2 * h", "2 * x", "You divide by 2 * x. How far apart are the points? That has no x in it."),
+        edit("x + h", "x - h", "Both points are the same one: one is at x + h, the other at x − h."),
+        edit("f(x + h)", "(x + h)", "f(x - h)", "(x - h)", "You divide a distance by itself: put f around both points."),
         (lambda f, x, h: grad(f)(x), "That is the slope itself, or a tiny step of its own. Use the parameter h, in both points."),
+        (lambda f, x, h: (f(x + h) - 2 * f(x) + f(x - h)) / h ** 2, "That is the second difference: how fast the *slope* changes."),
+        (lambda f, x, h: abs(f(x + h) - f(x - h)) / (2 * h), "A slope can be negative: without abs the sign stays."),
+        (lambda f, x, h: central_difference(f, abs(x), h), "x can be negative: without abs you measure at x itself."),
         sign_lost(central_difference, "The sign is lost: which of the two points is subtracted?"),
         in_a_tuple(central_difference, "A single number was expected, and this holds 1"),
         printed(central_difference)],
     planted=[(lambda f, x, h: central_difference(f, x), "parameter h"), (lambda f, x, h: 3 * x ** 2, "parameter h"),
              (2.0, "give it the function"),
-             (lambda f, x, h: (f * (x + h) - f * (x - h)) / (2 * h), "unsupported operand")])
+             (lambda f, x, h: central_difference(f, x, max(h, 1e-3)), "got"),
+             (lambda f, x, h: round(central_difference(f, x, h), 4), "got"),
+             (lambda f, x, h: central_difference(f, round(x), h), "got"),
+             (lambda f, x, h: max(central_difference(f, x, h), 0.0), "got       0"),
+             (lambda f, x, h: (f * (x + h) - f * (x - h)) / (2 * h), "unsupported operand")],
+    also_right=["lambda f, x, h: ((f(x + h) - f(x)) / h + (f(x) - f(x - h)) / h) / 2",
+                "lambda f, x, h: f(x + h) / (2 * h) - f(x - h) / (2 * h)",
+                "lambda f, x, h: np.gradient([f(x - h), f(x), f(x + h)], h)[1]",
+                "lambda f, x, h: np.polyfit([x - h, x + h], [f(x - h), f(x + h)], 1)[0]",
+                """
+                def my_central(f, x, h):
+                    rise = 0
+                    for way in (1, -1):
+                        rise += way * f(x + way * h)
+                    return rise / h / 2"""])
 def central(answer):
     # at h = 0.2 no two of the usual mistakes give the same number
-    for f, x, h in [(cube, 2.0, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4)]:
+    for f, x, h in [(cube, 2.5, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4), (np.cos, 2.3, 0.1), (np.exp, -1.37, 0.01)]:
         expect_call(answer, f, x, h, gives=central_difference(f, x, h), rtol=1e-10, hints=central.mistakes)
 
 
 def _alone(got, expected):
     return None if np.ndim(got) else "Left and right: two numbers."
+
+
+def _one_side(got, expected):
+    if np.shape(got) == (2,) and (got[0] == -1) != (got[1] == 1):
+        return ("The left is right. Measure the right side alone too: forward with a positive h." if got[0] == -1 else
+                "The right side is right. Measure the left alone too: forward with a negative h.")
 
 
 @exercise(
@@ -142,9 +167,16 @@ def _alone(got, expected):
         ((1, 1), "From the left, h is negative: the value rises by |h|, and you divide by h itself."),
         ((-1, -1), "Try the right side again: which sign does h have there?"),
         ((1, -1), "The right numbers in the wrong order: the left side first."),
-        ((-1, 0), "The left is right. Measure the right side alone too: forward with a positive h."),
-        ((0, 1), "The right side is right. Measure the left alone too: forward with a negative h.")],
-    planted=[((0.5, 0.5), "expected  the slope on each side"), (-1, "two numbers"), (0, "two numbers")])
+        ((-1e-5, 1e-5), "That is how far the value moved. Divide by h."),
+        ((1e-5, 1e-5), "That is the value, |h|. The slope is how far it moved, divided by h."),
+        _one_side],
+    planted=[((0.5, 0.5), "expected  the slope on each side"), (-1, "two numbers"), (0, "two numbers"), ((-1, 0), "The left is right"),
+             ((0, 1), "The right side is right"), ((float("nan"), 1), "The right side is right"), ((-1, float("inf")), "The left is right"),
+             ((-1, 0, 1), "2 values were expected")],
+    also_right=["""
+        from_left, from_right = -1, 1""", """
+        from_left = abs(-1e-9) / -1e-9
+        from_right = np.float32(1)"""])
 def kink(answer):
     expect(answer, (-1.0, 1.0), tried="the slope of |x| at 0, from the left and from the right",
            shown="the slope on each side", atol=1e-6, hints=kink.mistakes)
@@ -171,16 +203,27 @@ def kink(answer):
         (lambda x: 2 * x, "At 1 the check measures 3, and yours gives 2: it is caught at once."),
         (lambda x: 4 * x, "At 1 the check measures 3, and yours gives 4: it is caught at once."),
         (lambda x: 0, "At 1 the check measures 3, and yours gives 0: it is caught at once."),
+        (lambda x: -3 * x, "At 1 the check measures 3, and yours gives −3: it is caught at once."),
         (lambda x: (cube(x + 1e-5) - cube(x)) / 1e-5, "You measured, and are off by 3e-5: that is caught. Write a formula that is 3 at 1."),
         printed(lambda x: 3 * x)],
     planted=[(lambda x: 3 * x ** 2, "nobody is fooled"), (lambda x: 3 * x * abs(x), "nobody is fooled"),
              (lambda x: 3 if x == 1 else None, "on every way"), (lambda x: 3 * x * x + 1e-9, "nobody is fooled"),
-             (lambda x: central_difference(cube, x), "nobody is fooled"), (lambda x: x + 7, "got       8"), (3, "give it the function")])
+             (lambda x: central_difference(cube, x), "nobody is fooled"), (lambda x: x + 7, "got       8"), (3, "give it the function"),
+             (lambda x: 3 if x == 1 else float("nan"), "a number"), (lambda x: 3 if x == 1 else "wrong", "a number"),
+             (lambda x: (3 * x,), "holds 1")],
+    also_right=["lambda x: 3", "lambda x: x + 2", "lambda x: 3 * x ** 3", "lambda x: 3 / x", "lambda x: 4 * x - 1",
+                """
+                def wrong_slope(x):
+                    if x == 1:
+                        return 3
+                    return 3 * x ** 2 + 0.001"""])
 def fool(answer):
     # as close as the lesson's own `agrees` asks for
-    expect_call(answer, 1.0, gives=3.0, rtol=0, atol=1e-6, hints=fool.mistakes)
+    expect_call(answer, 1.0, gives=3.0, rtol=1e-6, atol=0, hints=fool.mistakes)
     at_2 = returned(answer, 2.0, tried="your function(2)", shown="a wrong slope")
-    if abs(at_2 - 12) < 1e-6:
+    if not isinstance(at_2, (int, float, Fraction, np.number)) or np.isnan(float(at_2)):
+        raise Wrong("your function(2)", brief(at_2), "a wrong slope", "A slope is a number, at 2 too: a wrong one.")
+    if abs(at_2 - 12) <= 1e-6 * 12:
         raise Wrong("your function(2)", "12, the true slope", "a wrong slope",
                     "This one passes at 2 as well, so nobody is fooled. Change it so that only x = 1 still fits.")
 
@@ -197,20 +240,27 @@ def _bowl(x):
     return (x - 3) ** 2 + 5
 
 
-def _descent(sign=-1, measured=lambda f, x: central_difference(f, x), at="last", start="last", keep=slice(None), **fixed):
-    """A right `descend`, or a wrong one: measures `at` the first or the last x, moves from `start` or from 0, and `fixed` overrides f, …"""
-    def descend(f, x, rate, steps):
-        f, x, rate, steps = ({"f": f, "x": x, "rate": rate, "steps": steps} | fixed).values()
-        xs = [x]
-        for _ in range(steps):
-            xs.append({"last": xs[-1], "first": x, "0": 0.0}[start] + sign * rate * measured(f, {"last": xs[-1], "first": x}[at]))
-        return xs[keep]
-    return descend
+def _walk(slope, x, rate, steps):
+    """The positions of `descend` where the slope is known by a formula."""
+    xs = [x]
+    for _ in range(steps):
+        xs.append(xs[-1] - rate * slope(xs[-1]))
+    return xs
+
+
+def _stopping(f, x, rate, steps, stops):
+    """A wrong `descend`: it stays for good as soon as stops(old x, new x)."""
+    xs = [x]
+    for new in _walk(lambda x: central_difference(f, x), x, rate, steps)[1:]:
+        if stops(xs[-1], new):
+            break
+        xs.append(new)
+    return xs
 
 
 @exercise(
     "01.descend", minutes=10, difficulty="medium",
-    names=lambda: {"central": central_difference},
+    names=lambda: {"central": central_difference, "bowl": _bowl, "forward": lambda f, x, h: (f(x + h) - f(x)) / h, "h": 1e4},
     question="""
         Now all the steps, on any curve. `descend(f, x, rate, steps)` starts at x and takes that many steps. It returns the list of all
         positions, the start included. Measure the slope with `central` and a step of 1e-5. `descend(bowl, 0.0, 0.3, 1)` returns
@@ -232,33 +282,71 @@ def _descent(sign=-1, measured=lambda f, x: central_difference(f, x), at="last",
     explained="Each step measures at the newest x, and begins there.",
     why="Measure, step, repeat: from here on only the measuring will get better.",
     mistakes=[
-        (_descent(sign=0), "x never changed: is the new x kept?"),
-        (_descent(sign=1), "You walk uphill: against the slope means minus."),
-        (_descent(at="first"), "The slope at the start served every step. Measure inside the loop, at the newest x."),
-        (_descent(start="first"), "Each step must begin where the last one ended: xs[-1] − …, and not x − …"),
-        (_descent(at="first", start="first"), "Every step begins at the start again: measure at xs[-1], and move from xs[-1]."),
-        (_descent(rate=0.3), "You walk at a rate of 0.3: use the parameter rate."),
-        (_descent(rate=1.0), "The rate is missing: move by rate times the slope."),
-        (_descent(start="0"), "Those are the moves alone. The new x is xs[-1] minus rate times the slope."),
-        (_descent(start="0", sign=1, rate=1.0), "Those are the slopes alone. The new x is xs[-1] minus rate times the slope."),
-        (_descent(measured=lambda f, x: central_difference(f, x, 1e4)), "Your h is the one of a cell above, by now 10,000. Write 1e-5."),
-        (lambda f, x, rate, steps: [x for _ in steps], "steps is a number: for _ in range(steps)."),
-        (lambda f, x, rate, steps: [x].append(x).append(x), "append changes the list and gives back None: no xs = in front of it."),
-        (_descent(measured=lambda f, x: f(x)), "You move by the value, f(x). Move by the slope: central(f, …)."),
-        (_descent(measured=lambda f, x: (f(x + 1e-5) - f(x)) / 1e-5), "You measure to one side only: use central."),
-        (_descent(f=_bowl), "You measure the slope of bowl: use the parameter f."),
-        (_descent(f=_bowl, x=0.0, rate=0.3), "This walk starts at 0, at the rate 0.3, on bowl: use the parameters."),
-        (_descent(f=_bowl, rate=0.3), "You walk on bowl at a rate of 0.3: use the parameters f and rate."),
-        (_descent(x=0.0), "You start at 0: start at the parameter x."),
-        (_descent(keep=slice(1, None)), "The start belongs to the list."),
-        (_descent(keep=slice(None, -1)), "One step is missing: the start, and then one x per step."),
-        (_descent(keep=-1), "Return all the x, not only the last: the list."),
-        printed(_descent()),
+        edit("append(xs[-1] - rate * central(f, xs[-1], 1e-5))", "append(xs[-1])", "x never changed: is the new x kept?"),
+        edit("central(", "forward(", "You measure to one side only: use central."),
+        (lambda f, x, rate, steps: _walk(lambda x: abs(central_difference(f, x)), x, rate, steps),
+         "You always go left. With a negative slope, downhill is to the right: no abs."),
+        edit("- rate", "+ rate", "You walk uphill: against the slope means minus."),
+        edit("f, xs[-1]", "f, x", "The slope at the start served every step. Measure inside the loop, at the newest x."),
+        edit("xs[-1] - rate", "x - rate", "Each step must begin where the last one ended: xs[-1] − …, and not x − …"),
+        edit("xs[-1] - rate", "x - rate", "f, xs[-1]", "f, x",
+             "Every step begins at the start again: measure at xs[-1], and move from xs[-1]."),
+        edit("- rate", "- 0.3", "You walk at a rate of 0.3: use the parameter rate."),
+        edit("- rate * ", "- ", "The rate is missing: move by rate times the slope."),
+        edit("xs[-1] - rate", "-rate", "Those are the moves alone. The new x is xs[-1] minus rate times the slope."),
+        edit("xs[-1] - rate * ", "", "Those are the slopes alone. The new x is xs[-1] minus rate times the slope."),
+        edit("1e-5", "h", "Your h is the one of a cell above, by now 10,000. Write 1e-5."),
+        edit("range(steps)", "steps", "steps is a number: for _ in range(steps)."),
+        edit("xs.append", "xs = xs.append", "append changes the list and gives back None: no xs = in front of it."),
+        edit("central(f, xs[-1], 1e-5)", "f(xs[-1])", "You move by the value, f(x). Move by the slope: central(f, …)."),
+        edit("central(f", "central(bowl", "You measure the slope of bowl: use the parameter f."),
+        edit("[x]", "[0.0]", "- rate", "- 0.3", "central(f", "central(bowl",
+             "This walk starts at 0, at the rate 0.3, on bowl: use the parameters."),
+        edit("- rate", "- 0.3", "central(f", "central(bowl", "You walk on bowl at a rate of 0.3: use the parameters f and rate."),
+        edit("[x]", "[0.0]", "You start at 0: start at the parameter x."),
+        edit("return xs", "return xs[1:]", "The start belongs to the list."),
+        edit("return xs", "return xs[:-1]", "One step is missing: the start, and then one x per step."),
+        edit("return xs", "return xs[-1]", "Return all the x, not only the last: the list."),
+        edit("return xs", "print(xs)", "It prints the result and gives None back: write return, and no print."),
+        edit("xs.append(", "xs.append(abs(", "1e-5))", "1e-5)))", "An x can be negative: no abs."),
+        edit("xs.append(", "xs.append(round(", "1e-5))", "1e-5), 2))", "The positions are rounded: keep all the digits."),
+        (lambda f, x, rate, steps: _stopping(f, x, rate, steps, lambda old, new: f(new) > f(old)),
+         "You refuse to climb. Take every step: a rate that is too large shows itself by climbing."),
+        (lambda f, x, rate, steps: _stopping(f, x, rate, steps, lambda old, new: abs(new - old) < 1e-6),
+         "You leave early, where it is flat. Take as many steps as were asked for."),
+        (lambda f, x, rate, steps: _walk(lambda x: np.sign(central_difference(f, x)), x, rate, steps),
+         "You move by the rate alone. Move by rate times the slope."),
         _count],
-    planted=[(_descent(keep=slice(None, -2)), "You gave 2 positions"), (_descent(steps=5), "always take 5"),
-             (_descent(f=_bowl, rate=0.3, x=0.0, steps=5), "always take 5"), ([0, 1.8], "give it the function")])
+    planted=[edit("return xs", "return xs[:-2]", "You gave 2 positions"), edit("range(steps)", "range(5)", "always take 5"),
+             edit("range(steps)", "range(5)", "[x]", "[0.0]", "- rate", "- 0.3", "central(f", "central(bowl", "always take 5"),
+             edit("xs = [x]", "xs = [x, x]", "positions: the start and"), ([0, 1.8], "give it the function")],
+    also_right=["""
+        def descend(f, x, rate, steps):
+            positions = (x,)
+            while len(positions) <= steps:
+                x -= rate * central(f, x, 1e-5)
+                positions += (x,)
+            return positions""", """
+        def descend(f, x, rate, steps):
+            if steps == 0:
+                return [x]
+            return [x] + descend(f, x - rate * central(f, x, 1e-5), rate, steps - 1)""", """
+        def descend(f, x, rate, steps):
+            xs = np.zeros(steps + 1)
+            xs[0] = x
+            for i in range(steps):
+                xs[i + 1] = xs[i] - rate * (f(xs[i] + 1e-5) - f(xs[i] - 1e-5)) / 2e-5
+            return xs""", """
+        from itertools import accumulate
+        def descend(f, x, rate, steps):
+            return list(accumulate(range(steps), lambda x, _: x - rate * central(f, x, 1e-5), initial=x))""", """
+        def descend(f, x, rate, steps):
+            return [x := x if k == 0 else x - rate * central(f, x, 1e-5) for k in range(steps + 1)]"""])
 def descend(answer):
-    for f, slope, x, rate, steps in [(cube, lambda x: 3 * x * x, 1.0, 0.1, 3), (square, lambda x: 2 * x, -3.0, 0.25, 4)]:
-        right = _descent(measured=lambda f, x: slope(x))(f, x, rate, steps)
-        expect_call(answer, f, x, rate, steps, gives=right, rtol=1e-6, shown=f"the start and {steps} further positions",
-                    hints=descend.mistakes)
+    def twice(x):
+        return 2 * x
+
+    for f, slope, x, rate, steps in [(cube, lambda x: 3 * x * x, 1.0, 0.1, 3), (square, twice, -3.0, 0.25, 4), (square, twice, 1.0, 1.2, 3),
+                                     (square, twice, 1.5, 0.5, 4), (square, twice, -2.0, 0.1, 0)]:
+        expect_call(answer, f, x, rate, steps, gives=_walk(slope, x, rate, steps), rtol=1e-6,
+                    shown=f"the start and {steps} further positions", hints=descend.mistakes)
