@@ -122,12 +122,12 @@ def lab(*args):
 def test(*args):
     install()
     return call(python_of(VENV), "-m", "pytest", "-n", "logical", "--maxprocesses", "4",
-                "--dist", "loadfile", *args)  # loadfile: nbval needs the cells of a notebook in one process
+                "--dist", "loadgroup", "--no-loadscope-reorder", *args)  # groups and their order: tests/parts.py
 
 
 def test_browser(*args):
     install()
-    return call(python_of(VENV), "-m", "pytest", "tests/test_browser.py", *args)
+    return call(python_of(VENV), "-m", "pytest", "tests/lessons/test_browser.py", *args)
 
 
 def bench(*args):

@@ -108,13 +108,18 @@ def markdown(text):
 
 
 def executed(path):
-    """The notebook with its outputs, each as what is seen of it without a kernel."""
+    """The notebook with its outputs, of a run of its own."""
     notebook = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(NOTEBOOKS)}}
     try:
         NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False, resources=where).execute()
     except CellExecutionError as error:
         raise RuntimeError(f"{path.name} does not run:\n{error}") from None
+    return notebook
+
+
+def seen(notebook):
+    """The notebook, each output as what is seen of it without a kernel."""
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -145,10 +150,11 @@ def plain(words):
     return html.unescape(re.sub(r"<[^>]+>", "", words))
 
 
-def build(folder):
+def build(folder, executed=executed):
     """Write the site into `folder`, and remove what an earlier build wrote there; other files stay.
 
-    Raises FileExistsError, before anything is done, if there are files and none is from here; RuntimeError if a notebook fails.
+    `executed(path)` is the notebook with its outputs. Raises FileExistsError, before anything is done, if there are files and none is
+    from here; RuntimeError if a notebook fails.
     """
     folder = Path(folder)
     earlier = folder / WRITTEN
@@ -157,7 +163,7 @@ def build(folder):
     notebooks = sorted(NOTEBOOKS.glob("*.ipynb"))
     exporter = HTMLExporter(raw_template=CELLS, filters={"markdown2html": markdown})
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        lessons = [Page(path.stem, exporter.from_notebook_node(notebook)[0])
+        lessons = [Page(path.stem, exporter.from_notebook_node(seen(notebook))[0])
                    for path, notebook in zip(notebooks, pool.map(executed, notebooks))]
     guide = (NOTEBOOKS / "teachers_guide.md").read_text(encoding="utf-8")
     pages = [Page("index", markdown(readme())), *lessons, Page("teachers_guide", markdown(guide))]

@@ -2,6 +2,8 @@
 import os
 
 import hypothesis
+import once
+import parts
 import pytest
 
 # One BLAS thread in every process: the suite fills all cores with processes, and threads that wait for each other
@@ -21,6 +23,11 @@ def progress_is_not_kept_here(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record, "FILE", tmp_path_factory.mktemp("record") / record.FILE.name)
         yield
+
+
+def pytest_configure(config):
+    for plugin in (parts, once):      # what stands in a conftest is not asked about notebooks/
+        config.pluginmanager.register(plugin)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -7,16 +7,40 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import lab
+import nbformat
+import once
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PAGES = runpy.run_path(str(ROOT / "docs/pages.py"))
 NAMES = ["index", *(path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))), "teachers_guide"]
 EVERY_PAGE = pytest.mark.parametrize("name", NAMES)
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    return runpy.run_path(str(ROOT / "docs/pages.py"))["build"](tmp_path_factory.mktemp("site") / "pages")
+def site(tmp_path_factory, request):
+    """The site as `make site` makes it, of runs that are had anyway. Of pages that no test will read the notebook is not run."""
+    given = [item.callspec.params["name"] if hasattr(item, "callspec") else "all" for item in request.session.items if "site" in getattr(
+        item, "fixturenames", [])]
+
+    def executed(path):
+        return once.notebook(path) if {path.stem, "all"} & set(given) else nbformat.read(path, as_version=4)
+    return PAGES["build"](tmp_path_factory.mktemp("site") / "pages", executed)
+
+
+def test_a_notebook_is_run_for_its_page():
+    """What `make site` runs itself is what the tests below read."""
+    path = ROOT / "notebooks/03_derive_the_arithmetic.ipynb"
+    ran, kept = ([[dict(output) for output in cell.get("outputs", [])] for cell in PAGES["seen"](notebook).cells]
+                 for notebook in (PAGES["executed"](path), once.notebook(path)))
+    assert ran == kept and any(ran)
+
+
+def test_a_notebook_that_fails_is_named(tmp_path):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
+    nbformat.write(notebook, tmp_path / "broken.ipynb")
+    with pytest.raises(RuntimeError, match="(?s)broken.ipynb does not run:.*ZeroDivisionError"):
+        PAGES["executed"](tmp_path / "broken.ipynb")
 
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
@@ -24,7 +48,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "site.css").write_text("of another site")
     for folder in (tmp_path, tmp_path / "thesis.txt", ROOT / "docs"):
         with pytest.raises(FileExistsError, match="other files"):
-            runpy.run_path(str(ROOT / "docs/pages.py"))["build"](folder)
+            PAGES["build"](folder)
     assert (tmp_path / "thesis.txt").exists() and (ROOT / "docs/site.css").exists()
 
 
