@@ -127,7 +127,7 @@ def test(*args):
 
 def test_browser(*args):
     install()
-    return call(python_of(VENV), "-m", "pytest", "tests/lessons/test_browser.py", *args)
+    return call(python_of(VENV), "-m", "pytest", "--screenshots", "tests/lessons/test_browser.py", *args)
 
 
 def bench(*args):

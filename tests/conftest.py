@@ -25,6 +25,10 @@ def progress_is_not_kept_here(tmp_path_factory):
         yield
 
 
+def pytest_addoption(parser):
+    parser.addoption("--screenshots", action="store_true", help="leave pictures of every lesson in tests/screenshots/")
+
+
 def pytest_configure(config):
     for plugin in (parts, once):      # what stands in a conftest is not asked about notebooks/
         config.pluginmanager.register(plugin)

@@ -1,7 +1,7 @@
 """Every lesson as a learner meets it: JupyterLab in a real browser, Run All, and everything that moves moved by the keyboard.
 
-Screenshots are left in tests/screenshots/ for people to look at: each lesson whole, at two widths and in two themes; each widget
-alone and in its page, before and after it was moved.
+With --screenshots, as `make test-browser` has it, pictures are left in tests/screenshots/ for people to look at: each lesson whole, at
+two widths and in two themes; each widget alone and in its page, before and after it was moved.
 """
 import re
 import shutil
@@ -88,9 +88,10 @@ def lesson(browser, server, request):
     """A lesson after Run All. The tests of one lesson share it, in the order of this file."""
     lesson = lab.Lesson(browser, server, f"{request.param}.ipynb")
     lesson.run_all()
-    lesson.name, lesson.shots = request.param, SCREENSHOTS / request.param
-    shutil.rmtree(lesson.shots, ignore_errors=True)
-    lesson.shots.mkdir(parents=True)
+    lesson.name, lesson.shots = request.param, SCREENSHOTS / request.param if request.config.getoption("--screenshots") else None
+    if lesson.shots:
+        shutil.rmtree(lesson.shots, ignore_errors=True)
+        lesson.shots.mkdir(parents=True)
     yield lesson
     lesson.close()
 
@@ -101,10 +102,12 @@ def first_call(lesson, function):
     return [(cell_id, call[1]) for cell_id, call in calls if call][:1]
 
 
-def photograph(lesson, widget, name):
+def photograph(lesson, widget, name, page=True):
     widget.scroll_into_view_if_needed()
-    widget.screenshot(path=lesson.shots / f"{name}.png")
-    lesson.page.screenshot(path=lesson.shots / f"{name}_page.png")
+    if lesson.shots:
+        widget.screenshot(path=lesson.shots / f"{name}.png")
+        if page:
+            lesson.page.screenshot(path=lesson.shots / f"{name}_page.png")
 
 
 @every
@@ -116,7 +119,8 @@ def test_all_cells_run(lesson):
 def test_looks(lesson):
     for width, theme in [(1280, "Light"), (900, "Dark")]:
         lesson.look(width, theme)
-        lesson.pictures(lesson.shots / f"whole_{width}_{theme.lower()}")
+        if lesson.shots:
+            lesson.pictures(lesson.shots / f"whole_{width}_{theme.lower()}")
     lesson.look()
 
 
@@ -142,7 +146,7 @@ def test_sliders(lesson, record_property):
             new_drawing, new_words = widget.evaluate(SHOWN)
             assert new_drawing != drawing or choices, f"{cell_id}: {label} moves, and the picture does not"
             assert new_words != words, f"{cell_id}: {label} moves, and the words do not change"
-            widget.screenshot(path=lesson.shots / f"{cell_id}_after_{label}.png")
+            photograph(lesson, widget, f"{cell_id}_after_{label}", page=False)
             moves += [lesson.press(control, back) for _ in moves]
             assert widget.evaluate(SHOWN) == [drawing, words], f"{cell_id}: {label} moved back, and the picture is another"
             if not choices:
