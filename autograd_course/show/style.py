@@ -4,6 +4,7 @@ VALUE = "#0072B2"        # a value, forwards: solid
 GRADIENT = "#D55E00"     # a gradient, backwards: dashed
 TANGENT = "#009E73"      # a tangent: dotted
 DIFFERENCE = "#000000"   # a finite difference: hollow circles
+WANTED, UNWANTED = "#6A51A3", "#8A6500"     # a weight that wants ink, with +, and one that wants none, with −
 INK, FAINT, LINE, PAPER = "#222222", "#5f6368", "#9aa0a6", "#ffffff"
 
 # The same in letters, dark enough to be read small: at least 4.5 : 1 on paper.

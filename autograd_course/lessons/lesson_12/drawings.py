@@ -11,7 +11,7 @@ def confusion(true, read):
     np.add.at(counts, (true, read), 1)
     wrong = counts - np.diag(np.diag(counts))
     fig, ax = figure(figsize=(5.2, 4.8))
-    ax.imshow(np.where(np.eye(10, dtype=bool), 0, wrong), vmin=0, vmax=max(wrong.max(), 1) * 1.6, cmap="Oranges")
+    ax.imshow(np.where(np.eye(10, dtype=bool), 0, wrong), vmin=0, vmax=max(wrong.max(), 1) * 1.6, cmap="Greys")
     for i, j in np.argwhere(counts):
         right = i == j
         ax.text(j, i, counts[i, j], ha="center", va="center", fontsize=10, color=style.VALUE if right else style.INK,
@@ -62,13 +62,15 @@ def digit_sheet(images, labels, title):
 
 def neurons(weights, titles):
     """What the first ten neurons of a layer look for: rows of `weights[i]` (H, 64) as 8 × 8 images, a line of them per title."""
+    from matplotlib.colors import LinearSegmentedColormap
+    inks = LinearSegmentedColormap.from_list("inks", [style.UNWANTED, style.PAPER, style.WANTED])
     fig, axes = figure(figsize=(6.6, 0.95 * len(weights)), nrows=len(weights), ncols=10, squeeze=False)
     fig.get_layout_engine().set(rect=(0, 0, 1, 0.88), hspace=0.5)
     words = []
     for line, weight, title in zip(axes, weights, titles, strict=True):
         most = np.abs(weight).max() or 1
         for ax, row in zip(line, weight, strict=False):
-            ax.imshow(row.reshape(8, 8), cmap="PuOr", vmin=-most, vmax=most)
+            ax.imshow(row.reshape(8, 8), cmap=inks, vmin=-most, vmax=most)
             ax.set(xticks=[], yticks=[])
         line[0].annotate(title, (0, 1.12), xycoords="axes fraction", fontsize=11).set_in_layout(False)   # wider than its image
         kinds = len(np.unique(np.round(weight, 6), axis=0))

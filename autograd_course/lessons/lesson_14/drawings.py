@@ -100,7 +100,7 @@ def copies(x, y, i, j):
 def responses(kernels, scan, names=None, bias=0):
     """A scan (8, 8), and beside it each of the kernels (K, 1, 3, 3) over what it makes of the scan: relu of the convolution plus bias.
 
-    Violet with + is a weight that wants ink, orange with − one that wants none; the darker the blue, the larger the response.
+    Violet with + is a weight that wants ink, gold with − one that wants none; the darker the blue, the larger the response.
     """
     made = ag.conv2d(scan[None, None], kernels * 1.0, padding=1)[0]          # (K, 8, 8)
     made = np.maximum(made + np.reshape(bias, (-1, 1, 1)), 0)
@@ -114,7 +114,7 @@ def responses(kernels, scan, names=None, bias=0):
         plot.words(left, 20, called[k], anchor="start", size=12)
         for r, c in np.ndindex(kernel.shape):
             share = kernel[r, c] / np.abs(kernel).max()
-            colour = "#5E3C99" if share > 0 else "#E66101"
+            colour = style.WANTED if share > 0 else style.UNWANTED
             plot.parts.append(f'<rect x="{left + 20 * c}" y="{30 + 20 * r}" width="19" height="19" fill="{colour}" '
                               f'fill-opacity="{abs(share):.2f}" stroke="{style.LINE}" stroke-width="0.5"/>')
             if abs(share) > 0.2:
