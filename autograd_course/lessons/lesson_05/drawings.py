@@ -1,4 +1,5 @@
 """Lesson 05: a backward pass in any order, and paths counted beside visits."""
+from functools import cache
 from time import perf_counter
 
 import numpy as np
@@ -33,14 +34,18 @@ def in_order(output, orders):
 
 # --- Paths and visits -------------------------------------------------------------------------------------------------------
 
-def race(doubled, order):
+def race(doubled, order, backward):
     """A function of n for `explore`: the odometer of doubled(n), whose paths are followed here while that is bearable."""
     start = perf_counter()
     pace = _paths(doubled(15)) / (perf_counter() - start)
 
+    @cache      # the same n shows the same time
     def after(n):
         L, walked = doubled(n), n <= 16
-        return odometer(n, _paths(L) if walked else 2 ** n, len(order(L)), pace, walked)
+        start = perf_counter()
+        backward(L)
+        visited = perf_counter() - start
+        return odometer(n, _paths(L) if walked else 2 ** n, len(order(L)), pace, visited, walked)
     return after
 
 
@@ -55,13 +60,17 @@ SPANS = [(1e-6, "a microsecond"), (1e-3, "a millisecond"), (1, "a second"), (60,
 LOW, HIGH = -7, 12.5      # powers of ten of seconds on the scale
 
 
-def odometer(n, paths, visits, pace, walked=True):
-    """Two counters after n doublings, the paths and the visits, and how long each takes at `pace` steps a second.
+PATHS = "#6A51A3"      # violet: neither a value nor a gradient
 
+
+def odometer(n, paths, visits, pace, visited, walked=True):
+    """Two counters after n doublings, the paths and the visits, and how long each takes.
+
+    pace: paths a second. visited: the seconds of the backward pass that made all the visits.
     walked: whether the paths were really followed, or only computed, as 2ⁿ.
     """
     parts = []
-    for top, name, number, colour in [(34, "paths", paths, style.GRADIENT), (94, "visits", visits, style.VALUE)]:
+    for top, name, number, colour in [(34, "paths", paths, PATHS), (94, "visits", visits, style.VALUE)]:
         parts.append(words(14, top + 22, name, colour, "start", 15))
         digits = f"{number:{WHEELS}d}"
         for i, digit in enumerate(digits):
@@ -69,10 +78,10 @@ def odometer(n, paths, visits, pace, walked=True):
     how = "each one followed" if walked else f"2 × 2 × …, {n} times: too many to follow here"
     parts.append(words(14, 20, f"x = x + x, {n} time{'s' * (n != 1)}", style.INK, "start", 14))
     parts.append(words(686, 20, f"paths: {how}", style.FAINT, "end", 13))
-    parts.append(_scale(paths / pace, visits / pace))
+    parts.append(_scale(paths / pace, visited))
     text = (f"{paths:,} path{'s' * (paths != 1)} ({'followed' if walked else 'computed'}) and {visits} visit{'s' * (visits != 1)}, after "
             f"{n} doubling{'s' * (n != 1)}.\n"
-            f"At {_round(pace)} steps a second: all paths {duration(paths / pace)}, all visits {duration(visits / pace)}.")
+            f"All paths, at {_round(pace)} a second: {duration(paths / pace)}. All visits, as measured: {duration(visited)}.")
     return Picture(svg("0 0 700 262", "".join(parts), text), text)
 
 
@@ -108,11 +117,12 @@ def _scale(paths, visits):
         x = at(seconds)
         parts.append(f'<path d="M{x:.1f} {y}v{8 + 18 * (i % 2)}" stroke="{style.LINE}"/>')
         parts.append(words(x, y + 22 + 18 * (i % 2), called, style.FAINT, "middle", 11.5))
-    for seconds, colour, shape in [(visits, style.VALUE, "circle"), (paths, style.GRADIENT, "square")]:
+    for seconds, colour, shape in [(visits, style.VALUE, "circle"), (paths, PATHS, "square")]:
         x = at(seconds)
         parts.append(f'<circle cx="{x:.1f}" cy="{y}" r="6.5" fill="{colour}"/>' if shape == "circle" else
                      f'<rect x="{x - 6:.1f}" y="{y - 6}" width="12" height="12" fill="{colour}"/>')
-    said = f"paths: {duration(paths)}"
-    half = 4 * len(said)
-    parts.append(words(min(max(at(paths), 14 + half), 686 - half), y - 16, said, style.GRADIENT, "middle", 14))
+    for name, seconds, colour, up in [("visits", visits, style.VALUE, 16), ("paths", paths, PATHS, 34)]:
+        said = f"{name}: {duration(seconds)}"
+        half = 4 * len(said)
+        parts.append(words(min(max(at(seconds), 14 + half), 686 - half), y - up, said, colour, "middle", 14))
     return "".join(parts)

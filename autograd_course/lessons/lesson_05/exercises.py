@@ -5,7 +5,7 @@ import numpy as np
 
 from autograd_lib import Tensor
 
-from ...ask import NotYet, Wrong, brief, exercise, expect, expect_engine, has_blank, returned
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_engine, has_blank, returned
 from ...ask.probes import FAULTS, engine, recursive
 from ...ask.texts import Question, card, prediction, recall
 
@@ -70,6 +70,10 @@ class _Value:
             raise _Endless
         return self._inputs
 
+    @inputs.setter
+    def inputs(self, inputs):
+        self._inputs = inputs
+
     def __hash__(self):      # mixed up, so that a set has no order by luck; and the same every time
         return 13 * self.number
 
@@ -96,13 +100,11 @@ class _Endless(Exception):
 
 # --- Record -----------------------------------------------------------------------------------------------------------------
 
-def _product(local, data=lambda x, y: x.data * y.data, inputs=lambda x, y: (x, y)):
-    return lambda x, y: _Value(data(x, y), inputs(x, y), local(x, y))
+LOCALS = "(y.data, x.data)"
 
 
 @exercise(
     "05.multiply", minutes=3, difficulty="easy",
-    names=lambda: {"Value": _Value},
     question="""
         Write `multiply(x, y)` in the form of `add`: one new Value, made from its number, its two inputs, and a local gradient for each of
         them, in the same order.""",
@@ -117,29 +119,54 @@ def _product(local, data=lambda x, y: x.data * y.data, inputs=lambda x, y: (x, y
     explained="The first local gradient belongs to the first input: it is the *other* number.",
     why="One line holds all that the way back will need: who went in, and how strongly each of them moves the result.",
     planted=[
-        (_product(lambda x, y: (x.data, y.data)), "The two are swapped"),
-        (_product(lambda x, y: (1.0, 1.0)), "Those are add's"),
-        (_product(lambda x, y: (y, x)), "These are Values"),
-        (_product(lambda x, y: y.data), "2 values were expected, and this is one"),
-        (_product(lambda x, y: (y.data,)), "you gave 1"),
-        (_product(lambda x, y: (x.data * y.data,) * 2), "That is the result, twice"),
-        (_product(lambda x, y: (y.data, x.data), lambda x, y: x.data + y.data), "the number in the result"),
-        (_product(lambda x, y: (y.data, x.data), lambda x, y: x), "Multiply their numbers"),
-        (_product(lambda x, y: (y, x), lambda x, y: x * y), "Multiply their numbers"),
-        (_product(lambda x, y: (y.data, x.data), inputs=lambda x, y: (x.data, y.data)), "the Values themselves"),
-        (_product(lambda x, y: (y.data, x.data), inputs=lambda x, y: ()), "the way back would end here"),
-        (_product(lambda x, y: (y.data, x.data), inputs=lambda x, y: (y, x)), "in the order in which they came"),
-        (_product(lambda x, y: (y.data, x.data), inputs=lambda x, y: (x,) if x is y else (x, y)), "also when both are the same Value"),
-        (lambda x, y: x.data * y.data, "a number alone remembers nothing"),
-        (lambda x, y: (x.data * y.data, (x, y), (y.data, x.data)), "wrap the three in Value"),
-        (lambda x, y: print(x.data * y.data), "It prints the result")])
+        edit(LOCALS, "(x.data, y.data)", "The two are swapped"),
+        edit(LOCALS, "(1.0, 1.0)", "Those are add's"),
+        edit(LOCALS, "(y, x)", "These are Values"),
+        edit(LOCALS, "y.data", "2 values were expected, and this is one"),
+        edit(LOCALS, "(y.data,)", "you gave 1"),
+        edit(LOCALS, "(x.data * y.data, x.data * y.data)", "That is the result, twice"),
+        edit(LOCALS, "(y.grad, x.grad)", "Those are gradients"),
+        edit(LOCALS, "(abs(y.data), abs(x.data))", "sign"),
+        edit("x.data * y.data,", "x.data + y.data,", "the number in the result"),
+        edit("x.data * y.data,", "x,", "Multiply their numbers"),
+        edit("x.data * y.data,", "x * y,", "Multiply their numbers"),
+        edit("(x, y), (", "(x.data, y.data), (", "the Values themselves"),
+        edit("(x, y), (", "(), (", "the way back would end here"),
+        edit("(x, y), (", "(y, x), (", "in the order in which they came"),
+        edit("(x, y), (", "(x,) if x is y else (x, y), (", "also when both are the same Value"),
+        edit("return Value", "x.grad += y.data\n    return Value", "leaves x and y as they were"),
+        edit("return Value", "x.grad = y.grad = 0.0\n    return Value", "leaves x and y as they were"),
+        edit("return Value", "x.locals = (y.data,)\n    return Value", "leaves x and y as they were"),
+        edit("return Value", "x.inputs = (x, y)\n    return Value", "leaves x and y as they were"),
+        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))", "x.data = x.data * y.data\n    return x",
+             "leaves x and y as they were"),
+        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))", "return x.data * y.data",
+             "a number alone remembers nothing"),
+        edit("return Value(", "return (", "wrap the three in Value"),
+        (lambda x, y: print(x.data * y.data), "It prints the result")],
+    also_right=[
+        edit(LOCALS, "[y.data, x.data]"), edit("(x, y), (", "[x, y], ("), edit(LOCALS, "tuple(v.data for v in (y, x))"),
+        edit("x.data * y.data, (x, y), (y.data, x.data)",
+             "locals=[y.data, x.data], inputs=(x, y), data=float(x.data) * y.data"),
+        """
+        def multiply(x, y):
+            z = Value(np.prod([x.data, y.data]))
+            z.inputs = x, y
+            z.locals = y.data, x.data
+            return z"""],
+    names=lambda: {"Value": _Value})
 def multiply(answer):
     _expect_function(answer, "multiply(x, y)")
     for a, b in [(3.0, -2.0), (0.5, 4.0), (7.0, None)]:
         x = _Value(a, name="x")
         y = x if b is None else _Value(b, name="y")
         call = f"multiply(x, x), where x holds {a:g}" if b is None else f"multiply(x, y), where x holds {a:g} and y holds {b:g}"
+        x.grad, y.grad = 0.25, 0.5
+        before = [dict(vars(one)) for one in (x, y)]
         z = returned(answer, x, y, tried=call, shown="a Value")
+        if [vars(one) for one in (x, y)] != before:
+            raise Wrong(f"x and y after {call}", "changed", "as they were",
+                        "Writing down is all: multiply makes one new Value, and leaves x and y as they were.")
         if not all(hasattr(z, part) for part in ("data", "inputs", "locals")):
             raise Wrong(call, brief(z), "a Value", "Those are its parts: wrap the three in Value( )." if isinstance(z, tuple) else
                         "Return a new Value: a number alone remembers nothing.")
@@ -153,7 +180,10 @@ def multiply(answer):
                         "These are Values. A local gradient is a number: y.data.")
         expect(z.locals, (y.data, a), tried=f"the local gradients in the result of {call}", hints=[
             ((a, y.data), "The two are swapped: how far z moves with x is the other factor, y."), ((1.0, 1.0), "Those are add's."),
-            ((a * y.data,) * 2, "That is the result, twice. How far does it move when x alone moves by one?")])
+            ((a * y.data,) * 2, "That is the result, twice. How far does it move when x alone moves by one?"),
+            ((y.grad, x.grad), "Those are gradients, which nobody knows yet. A local gradient is made of the numbers, .data."),
+            ((abs(y.data), abs(a)), "A local gradient keeps its sign: it is the other number, as it is.")])
+        expect(z.grad, 0.0, tried=f"the .grad of the result of {call}")
 
 
 def _expect_inputs(got, inputs, call):
@@ -228,69 +258,22 @@ def _newest_first(found):
     return sorted(found, key=lambda value: value.number, reverse=True)
 
 
-def _as_found(output):
-    """In rings around the output: its inputs, then theirs."""
-    found = [output]
-    for value in found:
-        found += [x for x in dict.fromkeys(value.inputs) if x not in found]
-    return found
+def _equal_numbers():
+    a, b = _Value(2.0, name="a"), _Value(2.0, name="b")
+    c = (a + b).called("c")
+    return (c * b).called("L"), "a = 2, b = 2, c = a + b, L = c · b", "L, c, b, a"
 
 
-def _deep_first(output, found=None):
-    """By recursion, each value before its inputs at the first sight of it."""
-    found = [] if found is None else found
-    if output not in found:
-        found.append(output)
-        for x in output.inputs:
-            _deep_first(x, found)
-    return found
-
-
-def _every_path(output):
-    found = [output]
-    for value in found:
-        found += value.inputs
-    return found
-
-
-def _without_output(output):
-    return [value for value in _newest_first(_reached(output)) if value is not output]
-
-
-def _growing_set(output):
-    found = {output}
-    for value in found:
-        found.update(value.inputs)
-    return _newest_first(found)
-
-
-def _itself_again(output):
-    found = [output]
-    for value in found:
-        for x in value.inputs:
-            if x not in found:
-                found.append(value)
-    return _newest_first(found)
-
-
-def _appended_whole(output):
-    found = [output]
-    for value in found:
-        found.append(value.inputs)
-    return _newest_first(found)
-
-
-def _all_numbers(output):
-    """All Values there are, as somebody who kept a list of every Value would give."""
-    extra = [] if output.name != "L" else [_Value(0.0, name="M")]
-    return _newest_first([*extra, *_reached(output)])
+SORTED = "return sorted(found, key=lambda value: value.number, reverse=True)"
+EACH = "        for x in value.inputs:\n            if x not in found:\n                found.append(x)"
 
 
 @exercise(
     "05.order", minutes=6, difficulty="medium",
     question="""
         Write `order(output)`: the list of all Values that the output was made from, near or far, the output itself included. Each is in it
-        once, and each comes after all its users. Two jobs: find them, then sort. The first is begun.""",
+        once, and each comes after all its users, also in a calculation of 5,000 steps in a row. Two jobs: find them, then sort. The
+        first is begun.""",
     stub="""
         def order(output):
             found = [output]
@@ -316,36 +299,103 @@ def _all_numbers(output):
         thousands of Values, keep a set beside the list: `in` is quick there.)""",
     why="A Value is always younger than its inputs. Newest first, each one's turn comes when all that it will ever get has arrived.",
     planted=[
-        (_as_found, "Who still owes this value?"),
-        (_deep_first, "Who still owes this value?"),
-        (lambda output: _newest_first(_reached(output))[::-1], "Oldest first"),
-        (lambda output: _newest_first(_every_path(output)), "is in it 2 times"),
-        (lambda output: _newest_first(set(_every_path(output))), "Every path is walked"),
-        (lambda output: _newest_first({output, *output.inputs}), "Inputs of inputs belong to it"),
-        (_without_output, "The output itself is missing"),
-        (lambda output: [value.number for value in _newest_first(_reached(output))], "creation numbers"),
-        (lambda output: _reached(output), "A set has no order"),
-        (lambda output: sorted(_reached(output), reverse=True), "instances of 'Value' and 'Value'"),
-        (lambda output: sorted(_reached(output)), "key=lambda value: value.number"),
-        (lambda output: sorted(_reached(output), key=output.number, reverse=True), "key is a function"),
-        (lambda output: _itself_again(output), "the list grows for ever"),
-        (lambda output: _growing_set(output), "A set may not grow"),
-        (lambda output: _appended_whole(output), "Take them one by one"),
-        (_all_numbers, "was not made from it"),
-        (recursive, "The walk calls itself"),
-        (lambda output: [value for value in _newest_first(_reached(output)) if value._inputs], "The walk needs the leaves too"),
-        (lambda output: print(_newest_first(_reached(output))), "It prints the result")])
+        edit(SORTED, "return found", "Who still owes this value?"),
+        edit(", reverse=True", "", "Oldest first"),
+        edit("value.number", "value.data", "Who still owes this value?"),
+        edit("value.number", "-value.number", "Oldest first"),
+        edit("if x not in found:", "if True:", "is in it 2 times"),
+        edit("if x not in found:", "if True:", "sorted(found", "sorted(set(found)", "Every path is walked"),
+        edit("in value.inputs", "in output.inputs", "Inputs of inputs belong to it"),
+        edit("in value.inputs", "in value.inputs[:1]", "is missing. Inputs of inputs"),
+        edit("for value in found:", "for value in [output]:", "Inputs of inputs belong to it"),
+        edit("[output]", "list(output.inputs)", "The output itself is missing"),
+        edit("sorted(found", "sorted(found[1:]", "The output itself is missing"),
+        edit(SORTED, "return sorted((value.number for value in found), reverse=True)", "creation numbers"),
+        edit(SORTED, "return [value.data for value in found]", "A list of Values was expected"),
+        edit(SORTED, "return set(found)", "A set has no order"),
+        edit("return sorted(", "return iter(sorted(", "reverse=True)", "reverse=True))",
+             "An iterator gives its Values once"),
+        edit(SORTED, "return reversed(sorted(found, key=lambda value: value.number))",
+             "An iterator gives its Values once"),
+        edit("found, key=lambda value: value.number,", "found,", "key=lambda value: value.number"),
+        edit("key=lambda value: value.number", "key=output.number", "key is a function"),
+        edit("found.append(x)", "found.append(value)", "the list grows for ever"),
+        edit("[output]", "{output}", "found.append(x)", "found.add(x)", "A set may not grow"),
+        edit(EACH, "        found.append(value.inputs)", "Take them one by one"),
+        edit("if x not in found:", "if x.inputs and x not in found:", "The walk needs the leaves too"),
+        edit("if x not in found:", "if x.data not in [known.data for known in found]:", "whatever its number"),
+        edit("found = [output]", "found = [output]\n    output.grad = 0.0", ".grad is not the business of order"),
+        edit("for x in value.inputs:", "value.grad = 0.0\n        for x in value.inputs:",
+             ".grad is not the business of order"),
+        edit("if x not in found:", "if not hasattr(x, 'seen'):\n                x.seen = True", "second call"),
+        edit("def order(output):\n    found = [output]", "def order(output, found=[]):\n    found.append(output)",
+             "second call"),
+        edit(SORTED, "return _newest_first([*found, *([] if output.name == 'L' else [Value(0.0, name='M')])])",
+             "was not made from it"),
+        edit(SORTED, "print(found)", "It prints the result"),
+        (recursive, "The order is right, and fails when deep")],
+    also_right=[
+        edit(SORTED, "found.sort(key=lambda value: -value.number)\n    return found"),
+        edit(SORTED, "return tuple(sorted(found, key=lambda value: value.number))[::-1]"),
+        """
+        from operator import attrgetter
+
+        def order(output):
+            seen, stack = {output}, [output]
+            while stack:
+                fresh = set(stack.pop().inputs) - seen
+                seen |= fresh
+                stack += fresh
+            return sorted(seen, key=attrgetter("number"))[::-1]""",
+        """
+        def order(output):
+            owed, todo = {}, [output]
+            for value in todo:
+                for x in value.inputs:
+                    if x not in owed:
+                        todo.append(x)
+                    owed[x] = owed.get(x, 0) + 1
+            ready, out = [output], []
+            while ready:
+                out.append(ready.pop())
+                for x in out[-1].inputs:
+                    owed[x] -= 1
+                    if not owed[x]:
+                        ready.append(x)
+            return out""",
+        """
+        import heapq
+
+        def order(output):
+            heap, known, out = [(-output.number, output)], {output.number}, []
+            while heap:
+                out.append(heapq.heappop(heap)[1])
+                for x in out[-1].inputs:
+                    if x.number not in known:
+                        known.add(x.number)
+                        heapq.heappush(heap, (-x.number, x))
+            return out"""],
+    names=lambda: {"Value": _Value})
 def order(answer):
     _expect_function(answer, "order(L)")
     _Value.clock = count(1)      # a verdict may show numbers, and is to be the same every time
-    for build in (_path, _waits, _twice, _long_way):
+    for build in (_path, _waits, _twice, _long_way, _equal_numbers):
         output, words, right = build()
-        got = _ordered(answer, output, f"order(L), where {words}", right)
-        _expect_users_first(got, output, f"order(L), where {words}", right)
-    got = _ordered(answer, _doubled(40), "order of 40 doublings, x = x + x", "41 Values")
-    expect(len(got), 41, tried="how many Values order gives after 40 doublings, x = x + x")
-    got = _ordered(answer, _chain(5000), "order after 5000 additions in a row", "5002 Values")
-    expect(len(got), 5002, tried="how many Values order gives after 5000 additions in a row")
+        for value in _reached(output):
+            value.grad = 0.5
+        _expect_users_first(_ordered(answer, output, f"order(L), where {words}", right), output, f"order(L), where {words}", right)
+        if any(value.grad != 0.5 for value in _reached(output)):
+            raise Wrong(f"the gradients after order(L), where {words}", "changed", "as they were",
+                        ".grad is not the business of order: it only says who comes when.")
+        again = f"a second call of order(L), where {words}"
+        got = _ordered(answer, output, again, right)
+        if len(got) != len(_reached(output)):
+            raise Wrong(again, ", ".join(value.name for value in got), right,
+                        "The second call gives something else: the first has left something behind, in a Value or outside.")
+        _expect_users_first(got, output, again, right)
+    for output, words, right in [(_doubled(40), "order of 40 doublings, x = x + x", "41 Values"),
+                                 (_chain(5000), "order after 5,000 additions in a row", "10,001 Values")]:
+        _expect_users_first(_ordered(answer, output, words, right), output, words, right)
 
 
 # What Python says of a slip, and the hint
@@ -359,6 +409,8 @@ SLIPS = {
     "'float' object has no attribute": "A local gradient is a number already, and so is g: no .data here.",
     "'float' and 'NoneType'": "ledger.get(x) gives None where there is no entry yet. ledger.get(x, 0.0) gives 0.0.",
     "'NoneType' and 'float'": "ledger.get(x) gives None where there is no entry yet. ledger.get(x, 0.0) gives 0.0.",
+    "has no attribute 'users'": "A Value knows its inputs, not its users: at its turn it sends to each of its inputs.",
+    "'function' object": "order is a function: order(output) gives the list to walk along.",
     "has no attribute 'local'": "They are called locals, one for each input. zip(value.inputs, value.locals) pairs them.",
     "changed size during iteration": "A set may not grow while a loop walks along it. A list may, at its end: found = [output].",
     "has no attribute 'append'": "A set has add, a list has append: found = [output] is a list."}
@@ -374,12 +426,15 @@ def _ordered(answer, output, tried, right):
         got = returned(answer, output, tried=tried, shown=right)
         if isinstance(got, (set, frozenset)):
             raise Wrong(tried, "a set", right, "A set has no order of its own. Sort it: sorted gives a list.")
+        if hasattr(got, "__next__"):
+            raise Wrong(tried, "an iterator", right, "An iterator gives its Values once, and then no more. Make a list of it: list(…).")
         got = list(got) if hasattr(got, "__iter__") else got
     except _Endless:
         raise Wrong(tried, "no end", right,
                     "Every path is walked, or the list grows for ever. Append each input x once: is it found already?") from None
     except RecursionError:
-        raise Wrong(tried, "RecursionError", right, FAULTS["recursive"]) from None
+        raise Wrong(tried, "RecursionError", right, "The order is right, and fails when deep: the walk calls itself, and Python allows "
+                    "that about a thousand times. Keep a list of what is to be visited.") from None
     except Exception as error:
         error.hint = _slip(error)
         raise
@@ -396,21 +451,23 @@ def _expect_users_first(got, output, tried, right):
     reached = _reached(output)
 
     def wrong(hint):
-        raise Wrong(tried, ", ".join(value.name for value in got) or "an empty list", right, hint)
+        raise Wrong(tried, ", ".join(value.name for value in got[:20]) + ", …" * (len(got) > 20) or "an empty list", right, hint)
 
-    for value in got:
+    place = {value: i for i, value in enumerate(got)}
+    for value in got if len(place) < len(got) or place.keys() - reached else []:
         if value not in reached:
             wrong(f"{value.name} does not belong here: {output.name} was not made from it.")
         if got.count(value) > 1:
             wrong(f"{value.name} is in it {got.count(value)} times. Each Value once: was it found before?")
-    if output not in got:
+    if output not in place:
         wrong("The output itself is missing: the walk begins there.")
-    missing = [value for value in _newest_first(reached) if value not in got]
+    missing = [value for value in _newest_first(reached) if value not in place]
     if missing:
         leaves = all(not value._inputs for value in missing) and len(missing) == sum(not value._inputs for value in reached)
+        twin = next((value for value in got if value.data == missing[0].data), None)
         wrong("The walk needs the leaves too: it is they whose gradients you want." if leaves and len(got) > 1 else
-              f"{missing[0].name} is missing. Inputs of inputs belong to it as well: go on until nothing new is found.")
-    place = {value: i for i, value in enumerate(got)}
+              f"{missing[0].name} is missing. It holds the same number as {twin.name}, but a Value is itself, whatever its number." if twin
+              else f"{missing[0].name} is missing. Inputs of inputs belong to it as well: go on until nothing new is found.")
     late = [(x, user) for user in _newest_first(reached) for x in user._inputs if place[x] < place[user]]
     if late and got == _newest_first(got)[::-1]:
         wrong("Oldest first. The walk goes backward, so the newest comes first: reverse=True.")
@@ -421,10 +478,13 @@ def _expect_users_first(got, output, tried, right):
 
 # --- Accumulate -------------------------------------------------------------------------------------------------------------
 
+PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
+
+
 @exercise(
     "05.backward", minutes=6, difficulty="medium",
     question="""
-        Write `backward(output)`, the walk of the table. The ledger begins with the seed. At each visit: take the value's gradient g out of
+        Write `backward(output)`, the walk of the table. The ledger begins with L's 1. At each visit: take the value's gradient g out of
         the ledger, add g to the value's `.grad`, and for each of its inputs add g · local to what the ledger holds for that input.""",
     stub="""
         def backward(output):
@@ -453,22 +513,73 @@ def _expect_users_first(got, output, tried, right):
     why="Each value is visited once, after all its users, with the whole of its gradient. That is backpropagation, all of it.",
     planted=[
         *((engine(fault).backward, FAULTS[fault]) for fault in ("replaced", "=", "early", "kept", "seeded twice", "local", "recursive")),
-        (engine("unseeded").backward, "value.grad += g"),
-        (lambda output: _no_grad(output), "value.grad += g"),
-        (lambda output: _inner_grad(output), "a leaf has none"),
-        (lambda output: _grad_twice(output), "written to .grad twice"),
-        (lambda output: {}.get(output) + 1.0, "ledger.get(x, 0.0) gives 0.0"),
-        (lambda output: 1.0 + {}.get(output), "ledger.get(x, 0.0) gives 0.0"),
-        (lambda output: (1.0).data, "A local gradient is a number already"),
-        (lambda output: _whole_locals(output), "zip(value.inputs, value.locals)"),
+        edit("ledger.get(x, 0.0) + g * local", "g * local", FAULTS["="]),
+        edit("value.grad += g", "value.grad = g", FAULTS["replaced"]),
+        edit("1.0}", "0.0}", "value.grad += g"),
+        edit("        value.grad += g\n", "", "value.grad += g"),
+        edit("        value.grad += g\n", "", PAY, f"{PAY}\n            value.grad += g", "a leaf has none"),
+        edit(PAY, f"{PAY}\n            x.grad += g * local", "written to .grad twice"),
+        edit("ledger.get(x, 0.0)", "ledger.get(x)", "ledger.get(x, 0.0) gives 0.0"),
+        edit("ledger.get(x, 0.0) + g * local", "g * local + ledger.get(x)", "ledger.get(x, 0.0) gives 0.0"),
+        edit("g * local", "g.data * local", "A local gradient is a number already"),
+        edit("g * local", "local.data * g", "A local gradient is a number already"),
+        edit("x, local in zip(value.inputs, value.locals)", "x in value.inputs", "g * local", "g * value.locals",
+             "zip(value.inputs, value.locals)"),
+        edit("zip(value.inputs, value.locals)", "[value.inputs]", "gives each input together with"),
+        edit("for x, local in zip(value.inputs, value.locals):",
+             "for local in value.locals:\n          for x in value.inputs:",
+             "Each local gradient belongs to one input"),
+        edit("value.locals", "value.local", "They are called locals"),
+        edit("value.locals", "value.locals[::-1]", "first belongs to the first input"),
+        edit("value.inputs", "value.users", "knows its inputs, not its users"),
+        edit("ledger[x] = ledger.get(x, 0.0) + g * local", "ledger[x] += g * local", "ledger.get(x, 0.0)"),
+        edit("ledger.pop(value)", "ledger.pop(value.number)", "The keys of the ledger are Values"),
+        edit("ledger.pop(value)", "ledger.pop(output)", "Take out the entry of the value whose turn it is"),
+        edit("order(output)", "order(output)[::-1]", "users first"),
+        edit("order(output)", "reversed(order(output))", "users first"),
+        edit("order(output)", "[output, *output.inputs]", "order(output)"),
+        edit("order(output)", "order", "order(output)"),
+        edit("value.grad += g", "value.grad += g\n        if g == 0:\n            continue",
+             "A gradient of 0 is sent on too"),
+        edit("value.grad += g", "value.grad += g if not value.inputs else 0.0", "also one in the middle, and L itself"),
+        edit("value.grad += g", "value.grad += g if value is not output else 0.0", "L itself has a gradient too"),
+        edit("value.grad += g", "value.grad += g if value is output or not value.inputs else 0.0",
+             "also one in the middle"),
+        edit("value.grad += g", "value.grad += abs(g)", "sign"),
+        edit("g * local", "round(g * local)", "nothing is rounded"),
+        edit("g * local", "max(g * local, 0.0)", "a negative gradient"),
+        edit("value.grad += g", "value.grad += g\n        value.data += g", "numbers of the forward pass stay"),
+        edit("ledger = {output: 1.0}", "ledger = {output: output.data}", "begins with 1.0"),
         (lambda output: _paying(output, 1.0), FAULTS["every path"]),
         (lambda output: _into_grad(output), FAULTS["kept"]),
-        (lambda output: _no_entry(output), "ledger.get(x, 0.0)"),
-        (lambda output: {output: 1.0}.pop(output.number), "The keys of the ledger are Values"),
-        (lambda output: _crossed(output), "Each local gradient belongs to one input"),
-        (lambda output: [1.0 * local for x, local in [output.inputs]], "gives each input together with"),
-        (lambda output: output.local, "They are called locals"),
-        (lambda output: 1.0, "Nothing arrives in any .grad")])
+        (lambda output: 1.0, "Nothing arrives in any .grad")],
+    also_right=[
+        edit("value.grad += g", "value.grad = value.grad + g"),
+        edit("ledger.get(x, 0.0) + g * local", "local * g + (ledger[x] if x in ledger else 0)"),
+        edit("ledger.pop(value)", "ledger[value]"),
+        edit("value.grad += g", "value.grad += g\n        if not value.inputs:\n            continue"),
+        """
+        from collections import defaultdict
+
+        def backward(output):
+            ledger = defaultdict(float)
+            ledger[output] = 1
+            for value in order(output):
+                for i in range(len(value.inputs)):
+                    ledger[value.inputs[i]] += ledger[value] * value.locals[i]
+            for value, g in ledger.items():
+                value.grad += g""",
+        """
+        def backward(output):
+            order_of_visits = list(order(output))
+            arrived = {id(value): [] for value in order_of_visits}
+            arrived[id(output)].append(1.0)
+            for value in order_of_visits:
+                g = sum(arrived[id(value)])
+                value.grad += g
+                [arrived[id(x)].append(g * local) for x, local in zip(value.inputs, value.locals)]
+            return {value: value.grad for value in order_of_visits}"""],
+    names=lambda: {"Value": _Value, "order": lambda output: _newest_first(_reached(output))})
 def backward(answer):
     _expect_function(answer, "backward(L)")
     _Value.clock = count(1)      # a KeyError may show a number
@@ -480,34 +591,80 @@ def backward(answer):
     try:
         expect_engine(Scalar)
     except KeyError as error:
-        error.tried = "backward(L), on a small graph"
-        error.hint = ("The ledger has no entry for that value: ledger.get(x, 0.0) gives 0.0 then. Or was it taken out already?"
-                      if isinstance(error.args[0], Scalar) else "The keys of the ledger are Values: ledger.pop(value), ledger[x].")
+        error.tried, error.hint = "backward(L), on a small graph", _missing(error.args[0], error.output)
         raise
     except (AttributeError, TypeError) as error:
         error.tried, error.hint = "backward(L), on a small graph", _slip(error)
         raise
     except Wrong as wrong:
         *said, hint = wrong.args
-        raise Wrong(*said, NOTHING if hint == FAULTS["unseeded"] else CROSSED if said[1] == "(4, 4, 2)" else
-                    TWICE if said[1] == "(-6, -6, 10)" else hint) from None
+        hint = NOTHING if hint == FAULTS["unseeded"] else BACK if hint == FAULTS["own"] else hint
+        raise Wrong(*said, FIRST.get(said[1], hint)) from None
     except _Endless:
         raise Wrong("backward after 40 doublings, x = x + x", "no end", "41 visits", FAULTS["every path"]) from None
+    _expect_everywhere(answer)
+
+
+def _expect_everywhere(answer):
+    """Every value's own gradient, also where it is 0, and nothing else changed."""
+    for w, g in [(-3.0, -3.0), (0.0, 0.0), (-0.5, -0.5)]:
+        x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(w, name="w")
+        z = (x + y).called("z")
+        L, tried = (z * w).called("L"), f"every .grad after backward(L), where z = x + y, L = z · w, at x = 1, y = 4, w = {w.data:g}"
+        right = (1.0, g, 5.0, g, g)
+        try:
+            answer(L)
+        except KeyError as error:
+            error.tried = tried
+            error.hint = "A gradient of 0 is sent on too: else who waits behind it never gets an entry in the ledger."
+            raise
+        expect(tuple(v.grad for v in (L, z, w, y, x)), right, tried=f"{tried} (of L, z, w, y, x)", hints=[
+            ((0.0, 0.0, 5.0, g, g), "Every value gets its gradient, also one in the middle, and L itself: value.grad += g at each visit."),
+            ((0.0, *right[1:]), "L itself has a gradient too, 1: add it at its visit, as for any other."),
+            ((1.0, 0.0, 5.0, 0.0, 0.0), "A gradient need not be a whole number: nothing is rounded."),
+            ((1.0, 0.0, *right[2:]), "Every value gets its gradient, also one in the middle: value.grad += g at each visit.")])
+
+
+def _missing(key, output):
+    """What to say of an entry that the ledger does not have."""
+    if not isinstance(key, _Value):
+        return "The keys of the ledger are Values: ledger.pop(value), ledger[x]."
+    if key is output:
+        return "Take out the entry of the value whose turn it is: ledger.pop(value), once at each visit."
+    if key in output._inputs:
+        return "The ledger has no entry for that value yet: ledger.get(x, 0.0) gives 0.0 then."
+    return "Its turn comes before anything has arrived there. Walk along order(output) as it is, users first."
 
 
 # More than one slip ends so; the ledger begins right in the stub.
 NOTHING = ("Nothing arrives in any .grad. Is there a value.grad += g at each visit? It stands before the loop over the inputs: a leaf has "
            "none. Does the ledger begin with 1.0 for the output?")
-# Two loops, one inside the other: each input gets every local gradient. On the path of expect_engine that is (4, 4, 2).
-CROSSED = "Each local gradient belongs to one input. Walk along both at once: zip(value.inputs, value.locals)."
-
-TWICE = "Exactly double: each gradient is written to .grad twice. At the visit is enough; what is sent goes into the ledger alone."
+BACK = "The local gradients are taken in the wrong order: the first belongs to the first input."
+# What comes back from the path x = 1, y = 4, w = −3 of expect_engine, where (−3, −3, 5) is right.
+FIRST = {
+    "(4, 4, 2)": "Each local gradient belongs to one input. Walk along both at once: zip(value.inputs, value.locals).",
+    "(-6, -6, 10)": "Exactly double: each gradient is written to .grad twice. At the visit is enough; what is sent goes into the ledger "
+                    "alone.",
+    "(0, 0, 0)": NOTHING,
+    "(3, 3, 5)": "The right sizes; where is the sign? A gradient may be negative.",
+    "(0, 0, 5)": "Nothing comes to x and y. Walk along order(output), all of it; and a negative gradient is sent on like any other.",
+    "(45, 45, -75)": "The ledger begins with 1.0 for the output: L moves exactly as far as itself.",
+}
 
 
 def _counting(answer):
     def backward(output):
         _Value.looks, _Value.most = 0, 200_000
-        answer(output)
+        reached = _reached(output)
+        before = [(value.data, value._inputs, value.locals) for value in reached]
+        try:
+            answer(output)
+        except KeyError as error:
+            error.output = output
+            raise
+        if [(value.data, value._inputs, value.locals) for value in reached] != before:
+            raise Wrong("the Values of a small graph after backward(L)", "changed", "as they were",
+                        "Only .grad changes on the way back: the numbers of the forward pass stay.")
     return backward
 
 
@@ -515,61 +672,6 @@ def _paying(value, g):
     value.grad += g
     for x, local in zip(value.inputs, value.locals):
         _paying(x, g * local)
-
-
-def _no_entry(output):
-    ledger = {output: 1.0}
-    for value in _newest_first(_reached(output)):
-        g = ledger.pop(value)
-        value.grad += g
-        for x, local in zip(value.inputs, value.locals):
-            ledger[x] += g * local
-
-
-def _crossed(output):
-    ledger = {output: 1.0}
-    for value in _newest_first(_reached(output)):
-        g = ledger.pop(value)
-        value.grad += g
-        for x in value.inputs:
-            for local in value.locals:
-                ledger[x] = ledger.get(x, 0.0) + g * local
-
-
-def _no_grad(output):
-    ledger = {output: 1.0}
-    for value in _newest_first(_reached(output)):
-        g = ledger.pop(value)
-        for x, local in zip(value.inputs, value.locals):
-            ledger[x] = ledger.get(x, 0.0) + g * local
-
-
-def _inner_grad(output):
-    ledger = {output: 1.0}
-    for value in _newest_first(_reached(output)):
-        g = ledger.pop(value)
-        for x, local in zip(value.inputs, value.locals):
-            value.grad += g
-            ledger[x] = ledger.get(x, 0.0) + g * local
-
-
-def _grad_twice(output):
-    ledger = {output: 1.0}
-    for value in _newest_first(_reached(output)):
-        g = ledger.pop(value)
-        value.grad += g
-        for x, local in zip(value.inputs, value.locals):
-            x.grad += g * local
-            ledger[x] = ledger.get(x, 0.0) + g * local
-
-
-def _whole_locals(output):
-    ledger = {output: 1.0}
-    for value in _newest_first(_reached(output)):
-        g = ledger.pop(value)
-        value.grad += g
-        for x in value.inputs:
-            ledger[x] = ledger.get(x, 0.0) + g * value.locals
 
 
 def _into_grad(output):

@@ -62,11 +62,11 @@ def test_every_story_is_told_to_its_end():
 
 @pytest.mark.parametrize("n", [0, 1, 16, 20, 60])
 def test_odometer_shows_each_digit_and_stays_on_its_card(n):
-    picture = odometer(n, 2 ** n, n + 1, 3e6, walked=n <= 16)
+    picture = odometer(n, 2 ** n, n + 1, 3e6, 5e-5, walked=n <= 16)
     digits = "".join(word for word in words(picture) if len(word) == 1)
     assert digits == f"{2 ** n}{n + 1}"
     assert f"{2 ** n:,} path" in picture.text and f"{n + 1} visit" in picture.text
-    assert ("followed" in picture.text) == (n <= 16)
+    assert ("followed" in picture.text) == (n <= 16) and "All visits, as measured: 50 microseconds." in picture.text
     for one in svg_of(picture).iter("{http://www.w3.org/2000/svg}rect"):
         assert 0 <= float(one.get("x")) and float(one.get("x")) + float(one.get("width")) <= 700
 
@@ -86,7 +86,9 @@ def test_a_race_follows_the_paths_that_are_there():
     def tripled(n):
         return Node(*[tripled(n - 1)] * 3) if n else Node()
 
-    after = race(lambda n: tripled(min(n, 6)), lambda L: [L] * 5)
+    walked = []
+    after = race(lambda n: tripled(min(n, 6)), lambda L: [L] * 5, walked.append)
+    assert after(2) is after(2) and len(walked) == 1, "the time of a pass is measured once"
     assert after(2).text.startswith("9 paths (followed) and 5 visits") and after(20).text.startswith("1,048,576 paths (computed)")
 
 
@@ -136,7 +138,7 @@ def test_the_lesson_goes_on_without_an_answer(capsys, tmp_path, monkeypatch):
 
     class Value:
         def __init__(self, data, inputs=(), locals=()):
-            self.data, self.inputs, self.locals = data, inputs, locals
+            self.data, self.grad, self.inputs, self.locals = data, 0.0, inputs, locals
 
     def stub(x, y):
         ...
