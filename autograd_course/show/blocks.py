@@ -1,4 +1,5 @@
 """Arrays as blocks of cells: what a broadcast repeats, and what its reverse adds up."""
+from html import escape
 from itertools import product
 
 import numpy as np
@@ -82,7 +83,7 @@ def sum_blocks(g, shape, pick=None, name="b"):
     row, column = HIGH + 18 * down, WIDE + 18 * across
     tall = rows * row + (HIGH + 14) * (down and not over) + 20
     left = 76 if sheets > 1 else 10
-    parts.append(words(left, 20, f"<tspan font-weight='bold'>g</tspan> {g.shape}", anchor="start"))
+    parts.append(words(left, 20, f"{_bold('g')} {g.shape}", anchor="start"))
     into, from_ = total.reshape(_three(kept_shape)), g.reshape(sheets, rows, columns)
     follow = followed.reshape(into.shape)
     reached = np.broadcast_to(follow, from_.shape)
@@ -109,10 +110,10 @@ def sum_blocks(g, shape, pick=None, name="b"):
         elif beneath and not beside and not r:
             parts.append(words(x + WIDE / 2, y - 6, "=", style.GRADIENT))
     if beneath:
-        parts.append(words(x + WIDE + 12, y + 20, f"<tspan font-weight='bold'>{name}</tspan> {shape}", anchor="start"))
+        parts.append(words(x + WIDE + 12, y + 20, f"{_bold(name)} {shape}", anchor="start"))
         end = x + WIDE + 12
     else:
-        parts.append(words(end + 22, 20, f"<tspan font-weight='bold'>{name}</tspan> {shape}", anchor="start"))
+        parts.append(words(end + 22, 20, f"{_bold(name)} {shape}", anchor="start"))
         end += 22
     right, bottom = max(end + 9 * len(f"{name} {shape}"), x + WIDE), y + HIGH + 10
     said = [f"g {g.shape} falls into {name} {shape}: "
@@ -172,11 +173,15 @@ def _misfit(shapes, blocks, sign, formula):
             x = _sign(parts, x, shape, sign)
     bottom = max(map(_height, shapes.values()))
     for nth, line in enumerate(said[1:]):
-        parts.append(words(10, bottom + 16 + 22 * nth, line, style.GRADIENT, "start", 14))
+        parts.append(words(10, bottom + 16 + 22 * nth, escape(line), style.GRADIENT, "start", 14))
     return drawing(parts, max(x, 7.2 * max(map(len, said[1:]))), bottom + 22 * len(said[1:]), said)
 
 
 # --- ink ----------------------------------------------------------------------------------------------------------------
+
+def _bold(name):
+    return f"<tspan font-weight='bold'>{escape(name)}</tspan>"
+
 
 def filled(x, y, value, look, framed):
     """A cell with a number in it, or with nothing."""
@@ -188,7 +193,7 @@ def _block(parts, x, name, note, shape, values, own, frames):
     """Draw a block at x under its name, and return where it ends."""
     sheets, rows, columns = _three(shape)
     width = max(columns * WIDE, 8.5 * len(name), 7.5 * len(note))
-    parts.append(words(x + width / 2, 20, f"<tspan font-weight='bold'>{name}</tspan>"))
+    parts.append(words(x + width / 2, 20, _bold(name)))
     parts.append(words(x + width / 2, 40, note, style.FAINT, size=13))
     left = x + (width - columns * WIDE) / 2
     for s, r, c in product(range(sheets), range(rows), range(columns)):

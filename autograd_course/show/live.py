@@ -103,6 +103,12 @@ def _around(value):
     return value - 100 * step, value + 100 * step, step, value
 
 
+def _finite(name, array):
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"live_graph: {name} holds nan or inf, where no slider can stand; give it a finite value")
+    return array
+
+
 def _step(value):
     """1, 2 or 5 times a power of ten: a hundred of them are at least 1.5 times as much as the value."""
     return round_step(1.5 * abs(value) / 100 or 0.01)
@@ -118,7 +124,7 @@ def _movers(arrays, entries):
     """The sliders that choose one of the entries and move it."""
     if not entries:
         return {}
-    step = _step(max(float(np.max(np.abs(arrays[name]), initial=0)) for name, _ in entries.values()))
+    step = _step(max(float(np.max(np.abs(_finite(name, arrays[name])), initial=0)) for name, _ in entries.values()))
     return {ENTRY: list(entries), BY: (-100 * step, 100 * step, step, 0.0)}
 
 
@@ -226,7 +232,7 @@ def _recorded(output):
             if tensor.ndim:
                 arrays[name] = np.array(tensor.data)
             else:
-                sliders[name] = _around(tensor.item())
+                sliders[name] = _around(_finite(name, tensor.data).item())
     names = {place: name for name, place in leaves.items()} | {i: name for i, name in enumerate(names) if name}
 
     def run(values, moved):

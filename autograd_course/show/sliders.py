@@ -1,5 +1,6 @@
 """explore: sliders in front of a pure function that draws."""
 from html import escape
+from math import isfinite
 
 import ipywidgets as widgets
 
@@ -93,7 +94,7 @@ def _control(name, spec, label, small):
     """(row to show, widget that holds the value, widget that plays or None) of one keyword of `explore`, in this style and layout."""
     if isinstance(spec, widgets.Widget):
         return spec, spec, None
-    if isinstance(spec, list):
+    if isinstance(spec, list) and spec:
         numbers = all(isinstance(choice, (int, float)) for choice in spec)
         options = [(f"{choice:g}".replace("e-0", "e-") if numbers else str(choice), choice) for choice in spec]
         box = widgets.Dropdown(options=options, value=spec[0], description=name, style=label, layout=small if numbers else WIDE,
@@ -112,6 +113,8 @@ def _control(name, spec, label, small):
     if not (isinstance(spec, tuple) and len(spec) in (3, 4)):
         raise ValueError(f"{name}={spec!r}: give (min, max, start), (min, max, step, start), a list of choices, or a range of frames")
     low, high, *step, start = spec
+    if not (low < high and isfinite(high - low)) or step and not step[0] > 0:
+        raise ValueError(f"{name}={spec!r}: min must be less than max, both finite, and a step greater than 0")
     if not low <= start <= high:
         raise ValueError(f"{name}={spec!r}: the start, {start}, must lie between {low} and {high}")
     whole = all(isinstance(part, int) for part in spec)

@@ -390,3 +390,10 @@ def test_too_many_nodes_are_listed_and_why():
     ui = live_graph(f, x=(-3, 3, 0.5))
     assert "<svg" not in ui.picture.html and "More than 150 values" in ui.picture.text and "n199 = tanh(n198)" in ui.picture.text
     assert "n199 = tanh(n198)" in ui.picture.html, "also without a kernel"
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, np.array([1.0, -np.inf])])
+def test_a_leaf_where_no_slider_can_stand_is_named(value):
+    k = Tensor(value, True)
+    with pytest.raises(ValueError, match="live_graph: k holds nan or inf"):
+        live_graph(ag.tanh(k) * 2)

@@ -148,7 +148,8 @@ def test_pace_of_the_frames(frames, pace):
     assert explore(echo, step=range(frames)).players["step"].interval == pace
 
 
-@pytest.mark.parametrize("spec", [(1, 2), (0, 1, 5), (0, 1, 0.1, -1), range(0), range(5, 0, -1), 3])
+@pytest.mark.parametrize("spec", [(1, 2), (0, 1, 5), (0, 1, 0.1, -1), range(0), range(5, 0, -1), 3, [], (1.0, 1.0, 1.0),
+                                  (0.0, np.inf, 1.0), (0.0, 1.0, np.nan), (0, 1, 0, 0), "x"])
 def test_a_wrong_spec_is_named(spec):
     with pytest.raises(ValueError, match=f"^x={re.escape(repr(spec))}: "):
         explore(echo, x=spec)
@@ -373,3 +374,9 @@ def test_boundary_with_pull():
     hardest = np.argsort(-pull)[0]
     assert len(rows) == 7 and rows[2].split() == (f"( {POINTS[hardest][0]:.2f}, {POINTS[hardest][1]:.2f}) class {LABELS[hardest]} "
                                                   f"pull {pull[hardest]:.2f} wrong side").replace("( -", "(-").split()
+
+
+def test_a_name_is_text_and_no_tag():
+    picture = sum_blocks(X, (3,), name="<img src=x onerror=alert(1)>")
+    assert "<img" not in picture.html and any("<img" in words for words in written(picture))
+    assert "<img" not in broadcast_blocks("+", **{"<img>": X, "b": np.ones((4, 5))}).html

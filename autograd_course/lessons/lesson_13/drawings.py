@@ -1,4 +1,6 @@
 """Lesson 13: a wave as a point that turns, a graph of fifty equal steps, a plain that ends in a cliff, and a forecast."""
+from html import escape
+
 import numpy as np
 
 from ...show import style
@@ -181,7 +183,7 @@ def gradient_sizes(named, limits=None):
         plot.line([k, k], plot.y, style.LINE, 0.5)
     for nth, (name, shape, words) in enumerate(said):
         py = 34 + 30 * nth + 20
-        plot.words(left - 10, py, f"{name}<tspan fill='{style.FAINT}'>{shape}</tspan>", anchor="end", size=13)
+        plot.words(left - 10, py, f"{escape(name)}<tspan fill='{style.FAINT}'>{shape}</tspan>", anchor="end", size=13)
         right = left
         if 0 < sizes[name] < np.inf:
             right = plot.at(np.clip(np.log10(sizes[name]), low, high), 0)[0]
