@@ -4,8 +4,8 @@ import numpy as np
 from autograd_lib import Tensor, elementwise
 
 from ... import Picture, draw_graph
-from ...ask import exercise, expect, expect_call, formula, times
-from ...ask.mistakes import central_difference, local_alone, multiplied, printed, sign_lost, upside_down
+from ...ask import edit, exercise, expect, expect_call, formula, times
+from ...ask.mistakes import central_difference, local_alone, multiplied, sign_lost, upside_down
 from ...ask.texts import Question, card, prediction, recall
 
 recall("02", [
@@ -49,11 +49,10 @@ prediction(
         100 · 5 = 500.""")
 
 prediction(
-    "02.paths", question="""In $L = c \\cdot c$ with c = 50, two arrows lead from c to L. What stands on each of them? And what must be
-        done with the two numbers, so that the gradient of c is 100?""",
-    answer={"on each arrow": 50, "the two are": "added"}, choices={"the two are": ["multiplied", "added", "averaged"]},
-    reveal="""**50** on each: in a product, the local gradient of one slot is what stands in the other. They must be **added**:
-        50 + 50 = 100. If they multiplied, it would be 2500.""")
+    "02.paths", question="""In $L = c \\cdot c$ with c = 50, two arrows lead from c to L. What stands on each of them? And what is the
+        gradient of c?""", answer={"on each arrow": 50, "gradient of c": 100},
+    reveal="""**50** on each: in a product, the local gradient of one slot is what stands in the other. The gradient is **100**, as for
+        $c^2$, which is the same number. So the two must be *added*: if they multiplied, it would be 2500.""")
 
 card("02", [
     "∂z/∂x is the slope of z when x alone moves and the other inputs stand still.",
@@ -87,13 +86,11 @@ def _mixed(x, y):
     return np.sin(x) * y + y * y
 
 
-def _knobs(combine):
-    """A `two_knobs` that measures both slopes, and combines them with the two nudges in its own way."""
-    return lambda f, x, y, dx, dy: combine(central_difference(lambda at: f(at, y), x), central_difference(lambda at: f(x, at), y), dx, dy)
+BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
 
 
 @exercise(
-    "02.two_knobs", minutes=6, difficulty="optional",
+    "02.two_knobs", minutes=6, difficulty="medium",
     names=lambda: {"central": central_difference},
     question="""
         Write `two_knobs(f, x, y, dx, dy)`: the *predicted* change, for any f of two inputs. Measure the two slopes at (x, y) with
@@ -118,14 +115,18 @@ def _knobs(combine):
     mistakes=[
         (lambda f, x, y, dx, dy: f(x + dx, y + dy) - f(x, y), "That is the change itself. Predict it, from the two slopes at (x, y)."),
         (lambda f, x, y, dx, dy: f(x + dx, y + dy), "That is the new value. The change is asked for, predicted from the two slopes."),
-        (lambda f, x, y, dx, dy: f(x, y) + _knobs(lambda a, b, dx, dy: a * dx + b * dy)(f, x, y, dx, dy),
-         "That is the new value. Return the change alone."),
+        edit("return", "return f(x, y) +",
+             "That is the new value. Return the change alone."),
         (lambda f, x, y, dx, dy: central_difference(f(x, y), x) * dx + central_difference(f(x, y), y) * dy,
          "central wants a function of the one knob that moves, and f(x, y) is a number: lambda moving: f(moving, y)."),
         (lambda f, x, y, dx, dy: central_difference(f, x) * dx + central_difference(f, y) * dy,
          "central moves one number, and f takes two: hold the other knob still, lambda moving: f(moving, y)."),
         (lambda f, x, y, dx, dy: 12 * dx + 9 * dy,
          "12 and 9 are the slopes of the cell above, at its own point. Measure inside your function, from its f, x and y."),
+        edit("f(moving, y)", "f(moving, 2.0)", "f(x, moving)", "f(3.0, moving)",
+             "2.0 and 3.0 are the knobs of the cell above: hold yours, y and x."),
+        edit("f(moving, y)", "f(moving, 2.0)", "2.0 is the y of the cell above. Hold your own: f(moving, y)."),
+        edit("f(x, moving)", "f(3.0, moving)", "3.0 is the x of the cell above. Hold your own: f(x, moving)."),
         (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, 2.0), 3.0) * dx + central_difference(lambda at: f(3.0, at), 2.0) * dy,
          "Your slopes are always those at (3, 2). Measure at the x and y that come in."),
         (lambda f, x, y, dx, dy: f(x + dx, y) - f(x, y) + f(x, y + dy) - f(x, y),
@@ -135,32 +136,49 @@ def _knobs(combine):
         (lambda f, x, y, dx, dy: 2 * x * y * dx + x * x * dy, "Those are the slopes of x²·y. For any f, measure them with central."),
         (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), x, dx) * dx + central_difference(lambda at: f(x, at), y, dy) * dy,
          "central's step is not the nudge: leave its h at 1e-5, and multiply the slope by the nudge."),
-        (_knobs(lambda a, b, dx, dy: a * dy + b * dx), "Each slope took the other knob's nudge: x's slope belongs to dx."),
-        (_knobs(lambda a, b, dx, dy: a * dx + b * dx), "dx is there twice: y's slope belongs to dy."),
-        (_knobs(lambda a, b, dx, dy: a * dy + b * dy), "dy is there twice: x's slope belongs to dx."),
-        (_knobs(lambda a, b, dx, dy: a * dx + a * dy), "x's slope is there twice: dy is multiplied by y's."),
-        (_knobs(lambda a, b, dx, dy: b * dx + b * dy), "y's slope is there twice: dx is multiplied by x's."),
-        (_knobs(lambda a, b, dx, dy: (a + b) * (dx + dy)), "Both knobs were turned to measure each slope. Hold one still."),
-        (_knobs(lambda a, b, dx, dy: a * dx * b * dy), "The parts are changes that both arrive. Do changes multiply or add?"),
-        (_knobs(lambda a, b, dx, dy: a * dx - b * dy), "Subtracted: the parts add, whatever their signs."),
-        (_knobs(lambda a, b, dx, dy: a + b), "A slope is a rate. Multiply each by its own nudge."),
-        (_knobs(lambda a, b, dx, dy: a * dx), "Only x has brought its part. What does y bring?"),
-        (_knobs(lambda a, b, dx, dy: b * dy), "Only y has brought its part. What does x bring?"),
-        (_knobs(lambda a, b, dx, dy: (a * dx, b * dy)), "A single number was expected, and this holds 2"),
+        edit(BOTH, "slope_x * dy + slope_y * dx", "Each slope took the other knob's nudge: x's slope belongs to dx."),
+        edit(BOTH, "slope_x * dx + slope_y * dx", "dx is there twice: y's slope belongs to dy."),
+        edit(BOTH, "slope_x * dy + slope_y * dy", "dy is there twice: x's slope belongs to dx."),
+        edit(BOTH, "slope_x * dx + slope_x * dy", "x's slope is there twice: dy is multiplied by y's."),
+        edit(BOTH, "slope_y * dx + slope_y * dy", "y's slope is there twice: dx is multiplied by x's."),
+        edit(BOTH, "(slope_x + slope_y) * (dx + dy)", "Both knobs were turned to measure each slope. Hold one still."),
+        edit(BOTH, "slope_x * dx * slope_y * dy", "The parts are changes that both arrive. Do changes multiply or add?"),
+        edit(BOTH, "slope_x * dx - slope_y * dy", "Subtracted: the parts add, whatever their signs."),
+        edit(BOTH, "slope_x + slope_y", "A slope is a rate. Multiply each by its own nudge."),
+        edit(BOTH, "slope_x * dx", "Only x has brought its part. What does y bring?"),
+        edit(BOTH, "slope_y * dy", "Only y has brought its part. What does x bring?"),
+        edit(BOTH, "(slope_x * dx, slope_y * dy)", "A single number was expected, and this holds 2"),
         (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), dx) + central_difference(lambda at: f(x, at), dy),
          "central's second argument is the point: measure at x and at y, then multiply by dx and by dy."),
-        printed(_knobs(lambda a, b, dx, dy: a * dx + b * dy)),
+        edit("return " + BOTH, f"print({BOTH})", "It prints the result and gives None back: write return, and no print."),
         times(2, "Exactly double: how far apart are the two points of each central difference?"),
         times(1e-5, "The slopes are not divided by 2 * h."),
         times(2e-5, "The slopes are not divided by 2 * h.")],
-    planted=[(_knobs(lambda a, b, dx, dy: 2 * (a * dx + b * dy)), "Exactly double"),
-             (_knobs(lambda a, b, dx, dy: 2e-5 * (a * dx + b * dy)), "not divided"),
-             (_knobs(lambda a, b, dx, dy: abs(a * dx + b * dy)), "f(x, y) = sin(x) · y + y²")])
+    planted=[edit(BOTH, "max(0, slope_x) * dx + max(0, slope_y) * dy", "f(x, y) = "), edit(BOTH, f"round({BOTH}, 1)", "f(x, y) = "),
+             edit(BOTH, f"{BOTH} + dx * dy", "f(x, y) = "), edit(BOTH, "abs(slope_x) * dx + abs(slope_y) * dy", "f(x, y) = "),
+             edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "Exactly double"),
+             edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "not divided"),
+             edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "f(x, y) = sin(x) · y + y²")],
+    also_right=["lambda f, x, y, dx, dy: (f(x + 1e-5 * dx, y + 1e-5 * dy) - f(x - 1e-5 * dx, y - 1e-5 * dy)) / 2e-5",
+                "lambda f, x, y, dx, dy: ag.jvp(f, (x, y), (dx, dy))[1]",
+                "lambda f, x, y, dx, dy: np.dot([central(lambda x: f(x, y), x), central(lambda y: f(x, y), y)], [dx, dy])",
+                """
+                def two_knobs(f, x, y, dx, dy):
+                    point, total = (x, y), 0.0
+                    for slot, nudge in enumerate((dx, dy)):
+                        def one(moving):
+                            return f(*(moving if i == slot else held for i, held in enumerate(point)))
+                        total += central(one, point[slot]) * nudge
+                    return total""", """
+                from functools import partial
+                def two_knobs(f, x, y, dx, dy):
+                    return dx * (f(x + 1e-6, y) - f(x, y)) / 1e-6 + dy * central(partial(f, x), y)"""])
 def two_knobs(answer):
     for f, x, y, dx, dy, slope_x, slope_y in [
             (_steep, 3.0, 2.0, 0.1, 0.3, 12.0, 9.0),
             (_mixed, 0.5, -2.0, 0.3, -0.4, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0),
-            (_mixed, 0.5, -2.0, 0.0, 0.7, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0)]:
+            (_mixed, 0.5, -2.0, 0.0, 0.7, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0),
+            (_steep, -2.0, 3.0, 0.2, 0.1, -12.0, 4.0)]:
         expect_call(answer, f, x, y, dx, dy, gives=slope_x * dx + slope_y * dy, rtol=1e-4, hints=two_knobs.mistakes)
 
 
@@ -191,7 +209,9 @@ def two_knobs(answer):
         (-4, "That is what arrived at z. What multiplied it on the way to x?"),
         (5, "That is a value, or the other arrow. Look at the gradients of z and of x."),
         (2, "That is the value of x. Look at the gradients of z and of x.")],
-    planted=[(-2.4, "expected  another number"), ((10, -4), "A single number was expected")])
+    planted=[(-2.4, "expected  another number"), (-3, "expected  another number"), (float("nan"), "expected  another number"),
+             ((10, -4), "A single number was expected")],
+    also_right=["-2.5", "-5 / 2", "np.float32(-2.5)", "np.array(-2.5)", "10.0 / (2 * -2)"])
 def hidden(answer):
     expect(answer, -2.5, tried="the local gradient on the covered edge", shown="another number", hints=hidden.mistakes)
 
@@ -203,7 +223,7 @@ def hidden(answer):
         on its arrows. Then walk.""",
     stub="""
         gradient_of_a = ...""",
-    hints=["Two routes: a → b → L and a → c → L. The local gradients on the first are 3 and c.",
+    hints=["Two paths: a → b → L and a → c → L. The local gradients on the first are 3 and c.",
            ("Help: I get 288", """
             At a = 2: b = 6 and c = 4. Through b: 4 · 3. Through c: 6 · 4. Each is a change that arrives at L. Do changes multiply or
             add?""")],
@@ -214,26 +234,30 @@ def hidden(answer):
         through_c = b * 2 * a       # ∂L/∂c · ∂c/∂a
         gradient_of_a = through_b + through_c""",
     explained="12 + 24 = 36. Another way to see it: $L = 3a^3$, whose slope is $9a^2 = 36$. Draw it: `draw_graph` is yours now.",
-    why="12 through b and 24 through c. Each route is a change that arrives, and changes add.",
+    why="12 through b and 24 through c. Each path is a change that arrives, and changes add.",
     mistakes=[
-        multiplied(12, 24),
-        (12, "That is one route, the one through b. What arrives through c?"),
-        (24, "That is the value of L, or the one route through c. What arrives through b?"),
+        multiplied(12, 24, hint="You multiplied the paths. Each path is a change that arrives: do changes multiply or add?"),
+        (12, "That is one path, the one through b. What arrives through c?"),
+        (24, "That is the value of L, or the one path through c. What arrives through b?"),
         local_alone(3 + 4, "That is the sum of a's own two arrows, both local. Carry each on to L first."),
-        (17, "Along one route the arrows multiply; only then do you add the routes."),
-        (70, "Keep the routes apart: 3 belongs to b's arrow alone, 4 to c's."),
+        (17, "Along one path the arrows multiply; only then do you add the paths."),
+        (70, "Keep the paths apart: 3 belongs to b's arrow alone, 4 to c's."),
         (48, "Through c everything was multiplied, b · c · 2: what stands on the arrow from c to L is b, and on a's arrow 2a = 4."),
         (16, "12 through b is right, and 4 is a's own arrow to c: carry it on to L, where b multiplies it."),
-        (6, "That is b. What arrives at a comes over two routes."),
+        (6, "That is b. What arrives at a comes over two paths."),
         (34, "Two arrows are swapped: in L = b·c the arrow of b carries c, and the arrow of c carries b."),
-        (28, "Keep the routes apart: each arrow of a goes on through its own arrow to L."),
-        (18, "b alone can change by 3; but L = b·c multiplies that by c, which is 4. And there is another route."),
+        (28, "Keep the paths apart: each arrow of a goes on through its own arrow to L."),
+        (18, "b alone can change by 3; but L = b·c multiplies that by c, which is 4. And there is another path."),
         (20, "Is ∂c/∂a = 2a taken at a = 2? That is 4. And what arrives at c is b = 6."),
         (10, "That is the sum of the last two arrows. Each has to be multiplied by the arrow before it."),
-        (3, "That is b's own arrow, ∂b/∂a. Carry it on to L; and there is another route."),
+        (3, "That is b's own arrow, ∂b/∂a. Carry it on to L; and there is another path."),
         (lambda got, expected: "The letters still mean what earlier cells gave them: a is 10 there. Put a = 2 first, or the numbers."
          if isinstance(got, Tensor) else None)],
     planted=[(Tensor(900.0), "Put a = 2 first"), (35.9, "expected  another number"),
-             ((12, 24), "A single number was expected, and this holds 2")])
+             ((12, 24), "A single number was expected, and this holds 2"), (float("inf"), "expected  another number")],
+    also_right=["36", "9 * 2 ** 2", "ag.grad(lambda a: 3 * a * a ** 2)(2.0)", "np.float64(36)", """
+        a = ag.Tensor(2.0, requires_grad=True)
+        ((3 * a) * a ** 2).backward()
+        gradient_of_a = a.grad"""])
 def routes(answer):
     expect(answer, 36, tried="∂L/∂a at a = 2", shown="another number", hints=routes.mistakes)
