@@ -67,7 +67,7 @@ def _returned(function, args, tried, shown, hints):
         raise Wrong(tried, brief(function), "a function", "The check calls your answer: give it the function, not a result.")
     printed, given = _Tee(), copies(args)
     try:
-        with redirect_stdout(printed):
+        with redirect_stdout(printed), np.errstate(all="ignore"):
             got = bounded(function, *given)
     except Endless:
         raise Wrong(tried, f"no end after {MOST_STEPS:,} steps", shown,

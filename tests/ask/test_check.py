@@ -517,7 +517,7 @@ def product():
 
 @pytest.mark.parametrize("rule, said", [
     (lambda g, z, x, y: y, "the upstream gradient is missing"),
-    (lambda g, z, x, y: g * x, "Your gradient for x is y's: are the two rules swapped?"),
+    (lambda g, z, x, y: g * x, "That is what goes to y, and x was asked."),
     (lambda g, z, x, y: -g * y, "wrong sign"),
     (lambda g, z, x, y: (g * y, g * x), "This rule is for x alone"),
     (lambda g, z, x, y: g * z, "g times the value"),
@@ -578,3 +578,63 @@ def test_an_engine_that_waits_or_is_none(walk):
     assert check("99.walk", Waiting).status == "not yet" == check("99.walk", type("Empty", (), {})).status
     assert "give it the class itself" in repr(check("99.walk", 3.0))
     assert "unsupported operand" in repr(check("99.walk", type("No", (), {"__init__": lambda self, data: setattr(self, "data", data)})))
+
+
+@pytest.mark.parametrize("row, arg, rule, where", [
+    (ag.divide, 0, lambda g, z, x, y: g * z / x, "x = 0"),
+    (ag.divide, 1, lambda g, z, x, y: -g * abs(z / y), "x = "),
+    (ag.power, 0, lambda g, z, x, y: g * y * abs(x) ** (y - 1), "x = -"),
+    (ag.power, 0, lambda g, z, x, y: g * y * np.exp((y - 1) * np.log(x)), "x = -"),
+    (ag.power, 0, lambda g, z, x, y: np.where(x > 0, g * y * np.abs(x) ** (y - 1), 0), "x = -"),
+    (ag.power, 0, lambda g, z, x, y: np.where(x == 0, 0, g * y * np.where(x == 0, 1, x) ** (y - 1)), "x = 0, y = 1"),
+    (ag.power, 1, lambda g, z, x, y: g * z * np.log(abs(x)) * (np.abs(x) < 20), "x = 30"),
+    (ag.gelu, 0, lambda g, z, x: g * (z / x + x * (ag.gelu.rules[0](1.0, z, x) - z / x) / x), "x = 0"),
+    (ag.maximum, 0, lambda g, z, x, y: g * (abs(x) > abs(y)) + g / 2 * (x == y), "x = -"),
+    (ag.multiply, 0, lambda g, z, x, y: np.add(np.zeros_like(y), g * y, casting="unsafe", dtype=np.result_type(y)), "x = 3, y = 4"),
+    (ag.multiply, 0, lambda g, z, x, y: g * z / x, "x = 0"),
+    (ag.tanh, 0, lambda g, z, x: g * (1 - z * z) * (abs(x) < 20) + g * (abs(x) >= 20), "x = -30"),
+    (ag.exp, 0, lambda g, z, x: g * z if np.all(x > -10) else g, "x = -30")])
+def test_no_shortcut_survives(row, arg, rule, where):
+    @sample("99.short")
+    def short(answer):
+        expect_rule(answer, row, arg)
+    verdict = check("99.short", rule)
+    assert verdict.status == "wrong" and where in repr(verdict), verdict
+    assert check("99.short", lambda *args: row.rules[arg](*args)).status == "right"
+
+
+def test_an_axis_is_tried_from_both_ends():
+    @sample("99.axis")
+    def axis(answer):
+        expect_rule(answer, ag.sum, inputs=[(ROWS,)], axis=1)
+
+    def forward(g, z, x, axis, keepdims=False):
+        return np.broadcast_to(g[:, None] if axis == 1 else g, x.shape)
+    assert "axis = -1" in repr(check("99.axis", forward))
+    assert check("99.axis", lambda g, z, x, axis: np.broadcast_to(np.expand_dims(g, axis), x.shape)).status == "right"
+
+
+def test_a_walk_that_calls_itself_is_right_and_fails_when_deep():
+    @sample("99.walk")
+    def walk(answer):
+        return expect_engine(answer)
+
+    def backward(output):
+        found, arrived = [], {output: 1.0}
+
+        def visit(node):
+            if node not in found:
+                for x in node.inputs:
+                    visit(x)
+                found.append(node)
+        visit(output)
+        for node in found[::-1]:
+            if not node.inputs:
+                node.grad += arrived[node]
+            for x, local in zip(node.inputs, node.locals):
+                arrived[x] = arrived.get(x, 0.0) + arrived[node] * local
+    Scalar = probes.engine()
+    Scalar.backward = backward
+    verdict = check("99.walk", Scalar)
+    assert verdict.status == "right" and dict(verdict.rows)["but"] == probes.DEEP
+    assert check("99.walk", probes.engine()).rows == [("", "So.")]

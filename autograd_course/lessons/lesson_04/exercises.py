@@ -241,8 +241,8 @@ def _but(right, i, rule):
         (_but(RIGHT, 0, lambda g, z, x: g * z), "g times the value"),
         (_but(RIGHT, 0, lambda g, z, x: 1.0 * (x > 0)), "upstream gradient is missing"),
         (_but(RIGHT, 1, lambda g, z, x: -g * np.sign(x)), "wrong sign"),
-        (_but(RIGHT, 2, lambda g, z, x, y: g * (x < y) + g / 2 * (x == y)), "swapped"),
-        (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, 0, g)), "swapped")])
+        (_but(RIGHT, 2, lambda g, z, x, y: g * (x < y) + g / 2 * (x == y)), "goes to y"),
+        (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, 0, g)), "goes to y")])
 def switches(answer):
     if any(map(is_stub, answer)):
         raise NotYet

@@ -6,7 +6,7 @@ import numpy as np
 from autograd_lib import Tensor
 
 from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_engine, has_blank, returned
-from ...ask.probes import FAULTS, engine, recursive
+from ...ask.probes import DEEP, FAULTS, engine
 from ...ask.texts import Question, card, prediction, recall
 
 # --- What the notebook imports ----------------------------------------------------------------------------------------------
@@ -332,9 +332,18 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
              "second call"),
         edit(SORTED, "return _newest_first([*found, *([] if output.name == 'L' else [Value(0.0, name='M')])])",
              "was not made from it"),
-        edit(SORTED, "print(found)", "It prints the result"),
-        (recursive, "The order is right, and fails when deep")],
+        edit(SORTED, "print(found)", "It prints the result")],
     also_right=[
+        """
+        def order(output):
+            found = []
+            def visit(value):            # calls itself: right, and 5,000 in a row are too deep for Python
+                if value not in found:
+                    for x in value.inputs:
+                        visit(x)
+                    found.append(value)
+            visit(output)
+            return found[::-1]""",
         edit(SORTED, "found.sort(key=lambda value: -value.number)\n    return found"),
         edit(SORTED, "return tuple(sorted(found, key=lambda value: value.number))[::-1]"),
         """
@@ -395,7 +404,11 @@ def order(answer):
         _expect_users_first(got, output, again, right)
     for output, words, right in [(_doubled(40), "order of 40 doublings, x = x + x", "41 Values"),
                                  (_chain(5000), "order after 5,000 additions in a row", "10,001 Values")]:
-        _expect_users_first(_ordered(answer, output, words, right), output, words, right)
+        try:
+            _expect_users_first(_ordered(answer, output, words, right), output, words, right)
+        except RecursionError:
+            return DEEP
+    return ""
 
 
 # What Python says of a slip, and the hint
@@ -433,8 +446,7 @@ def _ordered(answer, output, tried, right):
         raise Wrong(tried, "no end", right,
                     "Every path is walked, or the list grows for ever. Append each input x once: is it found already?") from None
     except RecursionError:
-        raise Wrong(tried, "RecursionError", right, "The order is right, and fails when deep: the walk calls itself, and Python allows "
-                    "that about a thousand times. Keep a list of what is to be visited.") from None
+        raise
     except Exception as error:
         error.hint = _slip(error)
         raise
@@ -512,7 +524,7 @@ PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
         nothing of an earlier one is sent again.""",
     why="Each value is visited once, after all its users, with the whole of its gradient. That is backpropagation, all of it.",
     planted=[
-        *((engine(fault).backward, FAULTS[fault]) for fault in ("replaced", "=", "early", "kept", "seeded twice", "local", "recursive")),
+        *((engine(fault).backward, FAULTS[fault]) for fault in ("replaced", "=", "early", "kept", "seeded twice", "local")),
         edit("ledger.get(x, 0.0) + g * local", "g * local", FAULTS["="]),
         edit("value.grad += g", "value.grad = g", FAULTS["replaced"]),
         edit("1.0}", "0.0}", "value.grad += g"),
@@ -589,7 +601,7 @@ def backward(answer):
 
     Scalar.__name__, Scalar.backward = "Value", _counting(answer)
     try:
-        expect_engine(Scalar)
+        remark = expect_engine(Scalar)
     except KeyError as error:
         error.tried, error.hint = "backward(L), on a small graph", _missing(error.args[0], error.output)
         raise
@@ -603,6 +615,7 @@ def backward(answer):
     except _Endless:
         raise Wrong("backward after 40 doublings, x = x + x", "no end", "41 visits", FAULTS["every path"]) from None
     _expect_everywhere(answer)
+    return remark
 
 
 def _expect_everywhere(answer):

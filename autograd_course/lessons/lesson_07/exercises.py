@@ -5,7 +5,6 @@ import numpy as np
 
 from ...ask import NotYet, Wrong, brief, exercise, expect, has_blank, is_stub, returned
 from ...ask.compare import Endless, bounded
-from ...ask.probes import FAULTS, recursive
 from ...ask.texts import Question, card, prediction, recall
 from ..lesson_05 import exercises as lesson_05
 from .clinic import PATIENTS, SQUARED, Scalar, Unknown, examine
@@ -381,12 +380,22 @@ def _all_found(Engine, f, *xs):
         (("tanh", Scalar.tanh), "tanh passes"),
         (("backward", lambda self: 0), "The ledger is right"),
         (("order", lambda self: Scalar.order(self)[::-1]), "Oldest first"),
-        (("order", recursive), FAULTS["recursive"]),
         (("order", lambda self: [self, *self.inputs]), "Inputs of inputs"),
         (("order", _unsorted), "Who still owes this value?"),
         (("order", lambda self: print(0)), "It prints the result"),
         (("sort", Scalar.order), "no method of this name"),
-        ((7.0, Scalar.order), "in quotes")])
+        ((7.0, Scalar.order), "in quotes")],
+    also_right=[
+        """
+        ill_method = "order"
+
+        def mended(self, found=None):
+            found = [] if found is None else found
+            for x in self.inputs:
+                if x not in found:
+                    mended(x, found)
+            found.append(self)
+            return found[::-1]"""])
 def capstone(answer):
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise Wrong("(ill_method, mended)", brief(answer), "a name and a function", "Give both: (ill_method, mended).")
@@ -417,4 +426,4 @@ def capstone(answer):
         if _all_found(Mended, lambda x, y: x * y, 2.0, 3.0) and not _all_found(Mended, f, *xs):
             raise Wrong(f"a check of {words}", str(examine(Mended, f, *xs)), "the check passes",
                         "Where two values have the same number, one of them still gets nothing. What do you compare?")
-    lesson_05.order.check(mended)
+    return lesson_05.order.check(mended)
