@@ -110,24 +110,25 @@ class Exercise:
     @cached_property
     def mistakes(self):
         """[(wrong answer, hint) or a recogniser, …], every edit run."""
-        return self._run(self.listed)
+        return [*map(self.run, self.listed)]
 
     def mistakes_in(self, part):
         """The same pairs for one part of an answer in several: [(part of the wrong answer, hint), …]."""
         return [(wrong[part], hint) for wrong, hint in filter(lambda one: isinstance(one, tuple), self.mistakes)]
 
     def wrong_answers(self):
-        """[(answer, a piece of the verdict that it must get), …]: every planted wrong answer."""
-        return [*(pair for pair in self.mistakes if isinstance(pair, tuple)), *self._run(self.planted)]
+        """[(answer, a piece of the verdict that it must get) or an edit, …]: every planted wrong answer."""
+        return [one for one in self.listed if isinstance(one, (tuple, edit))] + self.planted
+
+    def run(self, one):
+        """The pair of an edit, its answer new each time; anything else as it is."""
+        return (self.answer(one.applied(self.solution)), one.hint) if isinstance(one, edit) else one
 
     def answer(self, code):
         """The answer that a stub cell with this code gives, beside what the lesson defined before it."""
         scope = dict(self._scope)
         exec(code, scope)
         return eval(defined(self.stub), scope)
-
-    def _run(self, pairs):
-        return [(self.answer(one.applied(self.solution)), one.hint) if isinstance(one, edit) else one for one in pairs]
 
     @cached_property
     def _scope(self):
