@@ -31,6 +31,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂")):
     title = f"after {step} step{'s' * (step != 1)}"
     plot.parts.append(lines)
     _frame(plot, title, names)
+    marks, top = [], []
     said, labels = [f"{title}; lowest in the picture: {number(low)} at {_place(where)}"], []
     for (name, path), (shape, colour, dash) in zip(paths.items(), PATHS):
         path = np.asarray(path)[:step + 1]
@@ -43,16 +44,21 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂")):
             value = number(float(f(*here)))
         if seen[-1]:
             px, py = plot.at(*here)
-            plot.parts.append(f'<path d="{_marker(shape, px, py, 6.5)}" fill="{colour}" stroke="{style.PAPER}" stroke-width="1.5"/>')
-            labels.append((px, py + 5, name, colour))
+            marks.append((px, py))
+            top.append(f'<path d="{_marker(shape, px, py, 6.5)}" fill="{colour}" stroke="{style.PAPER}" stroke-width="1.5"/>')
+            labels.append((px, py, name, colour))
+        elif any(seen):
+            labels.append((*plot.at(*path[np.flatnonzero(seen)[-1]]), f"{name}, gone", colour))
         said.append(f"{name}: {'' if seen[-1] else 'outside the picture, '}at {_place(here)}, value {value}")
-    taken = []
+    taken = [(x - 8, x + 8, y - 8, y + 8) for x, y in marks]
     for px, py, name, colour in sorted(labels, key=lambda label: label[1]):
         right = px + 12 + 8 * len(name) < BOX[0] + BOX[2]
-        while any(abs(px - x) < 90 and abs(py - y) < 16 for x, y in taken):
+        left = px + 12 if right else px - 12 - 8 * len(name)
+        while any(_overlap((left, left + 8 * len(name), py - 8, py + 8), box) for box in taken):
             py += 4
-        taken.append((px, py))
-        plot.words(px + (12 if right else -12), py, name, colour, "start" if right else "end", halo=True)
+        taken.append((left, left + 8 * len(name), py - 8, py + 8))
+        plot.words(px + (12 if right else -12), py + 5, name, colour, "start" if right else "end", halo=True)
+    plot.parts += top           # a marker is never behind a name
     text = "\n".join(said)
     return Picture(svg(SIZE, "".join(plot.parts), text), text)
 
@@ -61,7 +67,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂")):
 def _contours(f, span):
     """(SVG of the contours of f, its lowest value on the grid, where)."""
     plot = Axes(BOX, *span)
-    x, y = np.meshgrid(np.linspace(*span[0], 73), np.linspace(*span[1], 49))
+    x, y = np.meshgrid(np.linspace(*span[0], 145), np.linspace(*span[1], 97))
     z = f(x, y)
     row, column = np.unravel_index(np.argmin(z), z.shape)
     low, where = z[row, column], (x[row, column], y[row, column])
@@ -144,6 +150,11 @@ def boundary(points, labels, p, title, pull=None):
 
 def _span(points):
     return tuple(zip(points.min(0) - 0.4, points.max(0) + 0.4))
+
+
+def _overlap(box, other):
+    """Whether two boxes (left, right, top, bottom) do."""
+    return box[0] < other[1] and other[0] < box[1] and box[2] < other[3] and other[2] < box[3]
 
 
 def _inside(place, span):

@@ -375,6 +375,7 @@ class _Here:
         self.jump = x in still.jumps
         self.kink = not self.jump and still.kink(x)
         self.left, self.right = (round(side, 6) for side in still.sides(x))
+        self.level = still.value(x - still.small) == self.z == still.value(x + still.small)
 
 
 def _words(p):
@@ -392,7 +393,7 @@ def _words(p):
     elif p.kink:
         point += f"z = {z}, no slope; {still.whose} states {_four(p.slope)}"
     else:
-        point += f"z = {z}, {still.says} {_ten(p.slope)}" + ", and nearby z stays the same" * (p.slope == p.left == p.right == 0)
+        point += f"z = {z}, {still.says} {_ten(p.slope)}" + ", and nearby z stays the same" * (p.slope == 0 and p.level)
     special = ""
     if p.jump:
         special = f"a jump at {p.here}: z itself jumps, so it has no slope there"

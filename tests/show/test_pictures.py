@@ -318,7 +318,7 @@ def test_landscape_says_where_every_path_is():
                                         "SGD: at (1, 0.5), value 2", "Adam: at (0.5, −0.5), value 1.25"]
     assert last.text.splitlines()[1:] == ["SGD: at (0.5, 0.25), value 0.5", "Adam: outside the picture, at (3, 0), value 9"]
     assert landscape(bowl, PATHS, SPAN).text == last.text, "without a step: all the way"
-    assert [shape for shape in asked if shape] == [(49, 73)], "the contours are drawn once"
+    assert [shape for shape in asked if shape] == [(97, 145)], "the contours are drawn once"
     assert {"SGD", "Adam", "after 1 step", "w₁"} <= set(written(second)) and "Adam" not in written(last)
     lengths = [[len(line.get("points").split()) for line in svg_of(picture).iter(f"{SVG}polyline")] for picture in (first, second, last)]
     assert lengths == [[1, 1], [2, 2], [3, 3]]
@@ -339,6 +339,7 @@ def test_a_path_that_runs_away_is_drawn_as_far_as_it_goes():
     picture = landscape(bowl, {"wild": wild}, SPAN)
     assert [len(line.get("points").split()) for line in svg_of(picture).iter(f"{SVG}polyline")] == [2]
     assert picture.text.endswith("wild: outside the picture, at (inf, nan), value nan")
+    assert "wild, gone" in written(picture), "it still has its name, where it was last seen"
 
 
 POINTS, LABELS = moons(40)

@@ -283,3 +283,10 @@ def test_steps_of_ones_own():
     assert "h = 0.5: forward difference 1.297442541" in ui.picture.text
     ui.sliders["h"].value = 0.25
     assert "h = 0.25: forward difference 1.136101667" in ui.picture.text
+
+
+def test_flat_at_a_point_is_not_flat_nearby():
+    """x³ at 0 has slope 0 and moves on both sides; relu at −1 does not move."""
+    assert "slope exactly 0.0" in slope_explorer(lambda x: x ** 3, x=0.0).picture.text
+    assert "stays the same" not in slope_explorer(lambda x: x ** 3, x=0.0).picture.text
+    assert "stays the same" in slope_explorer(ag.relu, x=-1.0).picture.text
