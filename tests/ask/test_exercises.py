@@ -1,6 +1,7 @@
 """Every lesson's exercises: planted wrong answers, stubs, and their notebook as it comes (all "not yet") and solved (all "right")."""
 import ast
 import json
+import re
 import shutil
 import subprocess
 from itertools import zip_longest
@@ -14,6 +15,7 @@ from nbclient import NotebookClient
 from autograd_course.ask import EXERCISES, check, edit, registered, weave
 from autograd_course.ask.answers import defined
 from autograd_course.ask.texts import Question
+from autograd_course.show.rules import AHEAD, derived
 
 NOTEBOOKS = sorted(weave.NOTEBOOKS.glob("[0-9]*.ipynb"))
 EVERY_NOTEBOOK = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -94,6 +96,24 @@ def test_an_edit_is_the_solution_with_a_slip():
 
 # ---------------------------------------------------------------- in their notebooks
 
+LEFT, ONE, SHORT = "left to the learner, beside its partner", "the lesson's knows one axis, or none", "the library's is folded up"
+# Every rule of the table is the line that its lesson derives (verdict "same line"), but for these; and why.
+OTHERWISE = {
+    "power, to x": "0 at 0⁰, which is stated", "power, to y": "0 at x = 0, which is stated",
+    "gelu, to x": "x is clipped first, where x³ would overflow", "softplus, to x": "`ag.sigmoid` is `sigmoid` there",
+    "maximum, to y": LEFT, "minimum, to x": LEFT, "minimum, to y": LEFT, "scatter, to x": LEFT,
+    "sum, to x": "`restore` is `_restore` there", "mean, to x": "0 of an empty array", "nll_loss, to x": "0 of an empty batch",
+    "transpose, to x": ONE, "concatenate, to xs[0]": ONE, "concatenate, to xs[1]": ONE,
+    "max, to x": ONE, "min, to x": ONE, "logsumexp, to x": ONE, "conv2d, to x": SHORT, "conv2d, to y": SHORT,
+}
+
+
+def home(rule):
+    """The lesson that derives a rule, "power, to y"."""
+    row, _, letter = rule.partition(", to ")
+    return AHEAD.get((row, letter), derived()[row])
+
+
 class Run:
     """A copy of a notebook, every cell run with `code(exercise)` in the stubs, and kept open; an error in a cell raises."""
 
@@ -117,6 +137,12 @@ class Run:
     def run(self, cells):
         for cell in cells:
             self.client.execute_cell(cell, self.notebook.cells.index(cell))
+
+    def rules(self):
+        """{"multiply, to x": "same line"} as the notebook's `same_line` compares the learner's rules with the library's."""
+        shown = "\n".join(output.get("data", {}).get("text/plain", "") for cell in self.notebook.cells
+                          if "same_line(" in cell.source for output in cell.get("outputs", ()))
+        return dict(re.findall(r"^(\w+, to \S+): (same line|different, and right|not the same|not yet)", shown, re.M))
 
     def users(self, cells):
         """Those of the code cells that depend on the given ones: that use a name that these, or other users, define or change."""
@@ -166,6 +192,9 @@ def test_solved_notebook_says_right(path, tmp_path):
     names = of_lesson(path)
     with Run(path, tmp_path / "course", lambda exercise: exercise.solution) as solved:
         assert verdicts(solved.notebook.cells, names) == dict.fromkeys(names, "right")
+        rules = {rule: verdict for rule, verdict in solved.rules().items() if home(rule) == path.stem[:2]}
+        assert "not the same" not in rules.values()
+        assert {rule for rule in rules if rules[rule] != "same line"} == {rule for rule in OTHERWISE if home(rule) == path.stem[:2]}
         built_on = {name: cell for name in names for cell in solved.notebook.cells if f'yours_or_ours("{name}"' in cell.source}
         for styles in zip_longest(*(EXERCISES[name].also_right for name in built_on)):
             stubs = []
