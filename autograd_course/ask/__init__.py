@@ -57,6 +57,7 @@ becomes the cells question, stub, check and hints. Run it again after every chan
   parts of a tuple, exactly double, half or negative, degrees, base of a logarithm, a constant factor or addend, cut off to whole numbers,
   and the common errors of Python.
 - Anything else: `raise Wrong(tried, got, expected, hint)`; each is text, `hint` may be "".
+- A check may return a remark, which stands below "right" after the word but: it fails where a graph is deep.
 - `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell: the learner's answer once it is right, else the
   solution's, so that a lesson that builds on it goes on.
 - Not yet: `None` or `...` as the answer or inside it, a function whose body is still `...`, an error that `...` caused.
@@ -198,15 +199,18 @@ OURS = []       # what yours_or_ours gave in place of answers: where its cell ru
 
 
 def yours_or_ours(name, answer, **names):
-    """The learner's answer to an exercise if its check says right, else that of the solution, so that the lesson can go on.
+    """The learner's answer to an exercise if its check says right without a remark, else that of the solution: the lesson can go on.
 
     `names` are what the solution's code uses of the notebook: `yours_or_ours("05.backward", backward, order=order)`.
     """
     called = name.partition(".")[2]
-    if check(name, answer).status == "right":
+    verdict = check(name, answer)
+    remark = dict(verdict.rows).get("but")
+    if verdict.status == "right" and not remark:
         print(f"From here on your {called} is used.")
         return answer
-    print(f"{called}: not right yet; ours is used from here on.")
+    print(f"{called}: {'right, but with a limit that a later cell may meet' if remark else 'not right yet'}; "
+          "ours is used from here on.")
     exec(EXERCISES[name].solution, names)
     OURS.append(names[called])
     return OURS[-1]

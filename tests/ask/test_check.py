@@ -359,11 +359,12 @@ def test_texts_of_any_length_and_dollars():
 
 
 def test_right_with_a_remark():
-    @sample("99.deep")
+    @sample("99.deep", solution="deep = 7")
     def deep(answer):
         expect(answer, 1, tried="it")
         return "It fails when deep."
     assert repr(check("99.deep", 1)) == "right\nSo.\nbut       It fails when deep."
+    assert exercises.yours_or_ours("99.deep", 1) == 7, "a later cell may go deep"
 
 
 def test_html_says_it_with_icon_and_word():
