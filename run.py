@@ -11,7 +11,19 @@ clean         remove .venv and whatever else was made here; notebooks and data s
 
 `lab`, both tests, `bench` and `site` first install what requirements.lock names into .venv, unless that is done already.
 """
-# Standard library only. Must parse on Python 3.6, or it could not say that Python is too old.
+# Standard library only. Must parse on Python 2.7, or it could not say that Python is too old: no f-strings, no * within lists.
+from __future__ import print_function
+
+import sys
+
+OLDEST = (3, 11)
+TOO_OLD = """Python {0[0]}.{0[1]} or newer is needed, found {1} ({2}).
+Install a newer Python (python.org, or your system's packages) and run this again with it,
+for example:  python3.12 run.py lab""".format(OLDEST, sys.version.split()[0], sys.executable)
+if sys.version_info < (3, 6):
+    sys.exit(TOO_OLD)
+
+import errno
 import hashlib
 import importlib.util
 import os
@@ -19,14 +31,16 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
-OLDEST = (3, 11)
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
-STAMP = VENV / "installed.txt"  # written last: no stamp, no complete installation
+STAMP = VENV / "installed.txt"  # written last: what is installed; UNFINISHED until then; a .venv without it is not ours
+UNFINISHED = "unfinished"
+ROOM = 1.2e9  # bytes on disk that an installation takes, and some to spare
 
 
 def python_of(venv):
@@ -47,43 +61,101 @@ def use_new_enough_python():
     if sys.version_info >= OLDEST:
         return
     for minor in range(20, OLDEST[1] - 1, -1):
-        newer = shutil.which(f"python3.{minor}")
+        newer = shutil.which("python3.{}".format(minor))
         if newer and subprocess.call([newer, "-c", ""], stderr=subprocess.DEVNULL) == 0:
             sys.exit(call(newer, *sys.argv))
-    sys.exit(f"Python 3.{OLDEST[1]} or newer is needed, found {sys.version.split()[0]} ({sys.executable}).\n"
-             "Install a newer Python (python.org, or your system's packages) and run this again with it,\n"
-             "for example:  python3.12 run.py lab")
+    sys.exit(TOO_OLD)
 
 
 def wanted_stamp():
-    """Changes with the lock, the package's metadata, the Python, and the folder (a moved .venv is broken)."""
+    """Changes with the lock, the package's metadata, and the folder (a moved .venv is broken). Not with the Python that runs this."""
     key = hashlib.sha256((ROOT / "requirements.lock").read_bytes() + (ROOT / "pyproject.toml").read_bytes())
-    return f"{key.hexdigest()} Python {sys.version_info[0]}.{sys.version_info[1]} {ROOT}"
+    return "{} {}".format(key.hexdigest(), ROOT)
+
+
+def packages():
+    """How many files and folders lie where .venv has its packages."""
+    return sum(1 for folder in VENV.glob("[Ll]ib*/**/site-packages") for _ in folder.iterdir())
+
+
+def stamped():
+    """What .venv was installed from, or "" where it is not whole: unfinished, moved, or with fewer packages than it had."""
+    if not (python_of(VENV).exists() and STAMP.exists()):
+        return ""
+    stamp, _, count = STAMP.read_text(encoding="utf-8").partition("\n")
+    return stamp if stamp.endswith(" {}".format(ROOT)) and count and packages() >= int(count) else ""
 
 
 def install():
-    if python_of(VENV).exists() and STAMP.exists() and STAMP.read_text(encoding="utf-8") == wanted_stamp():
+    if stamped() == wanted_stamp():
         return
-    make_venv(VENV)
-    print("Installing the course into .venv: once, about a minute, 900 MB on disk.", flush=True)
-    pip(VENV, "--require-hashes", "--only-binary", ":all:", "-r", ROOT / "requirements.lock")
-    pip(VENV, "--no-deps", "--no-build-isolation", "-e", ROOT)
-    STAMP.write_text(wanted_stamp(), encoding="utf-8")
+    with alone():
+        stamp = stamped()  # again: the one waited for may have done it
+        if stamp == wanted_stamp():
+            return
+        free = shutil.disk_usage(str(ROOT)).free
+        if free < ROOM:
+            sys.exit("The disk is too full: the course takes 900 MB, and {:.0f} MB are free.".format(free / 1e6))
+        if not stamp:
+            clear()
+            make_venv(VENV)
+        STAMP.write_text(UNFINISHED, encoding="utf-8")
+        print("Installing the course into .venv: once, about a minute, 900 MB on disk.", flush=True)
+        pip(VENV, "--require-hashes", "--only-binary", ":all:", "-r", ROOT / "requirements.lock")
+        pip(VENV, "--no-deps", "--no-build-isolation", "-e", ROOT)
+        STAMP.write_text("{}\n{}".format(wanted_stamp(), packages()), encoding="utf-8")
+
+
+def clear():
+    """Make .venv an empty folder that is known to be ours."""
+    if VENV.exists() and any(VENV.iterdir()) and not STAMP.exists():
+        sys.exit("There is a .venv here that run.py has not made, or only a part of one: {}\n"
+                 "Move it away if it is yours, or remove it (make clean does), and run the same command again.".format(VENV))
+    if Path(sys.prefix).resolve() == VENV:
+        sys.exit("The installation in .venv is damaged, and this Python is part of it: run the same command with another Python.")
+    shutil.rmtree(str(VENV), ignore_errors=True)
+    VENV.mkdir(exist_ok=True)
+    STAMP.write_text(UNFINISHED, encoding="utf-8")
+
+
+@contextmanager
+def alone():
+    """One installs at a time; a second `make lab` waits. The lock is on this file, and ends with the process however that ends."""
+    with open(str(ROOT / "run.py"), "rb") as file:
+        if not locked(file):
+            print("Another run.py is installing; waiting for it.", flush=True)
+            while not locked(file):
+                time.sleep(0.5)
+        yield
+
+
+def locked(file):
+    try:
+        if os.name == "nt":
+            import msvcrt
+            file.seek(1 << 20)  # a byte that nobody reads
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK)  # else: a file system without locks
+    return True
 
 
 def make_venv(venv):
     if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
-        sys.exit(f"Python's venv or ensurepip module is missing ({sys.executable}).\n"
-                 "On Debian or Ubuntu:  sudo apt install python3-venv   and run the same command again.")
-    if Path(sys.prefix).resolve() == venv:  # started from the environment itself: install on top of it
-        STAMP.unlink(missing_ok=True)
-    elif call(sys.executable, "-m", "venv", "--clear", venv):
-        sys.exit(f"Could not make {venv} (the reason is above).")
+        sys.exit("Python's venv or ensurepip module is missing ({}).\n"
+                 "On Debian or Ubuntu:  sudo apt install python3-venv   and run the same command again.".format(sys.executable))
+    made = subprocess.run([sys.executable, "-m", "venv", str(venv)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          encoding="utf-8", errors="replace")
+    if made.returncode:
+        sys.exit("{}\nCould not make {} (the reason is above).".format(made.stdout, venv))
 
 
 def pip(venv, *args):
     """pip install, its many lines shown as one that changes, and kept in a log."""
-    command = [python_of(venv), "-m", "pip", "install", "--disable-pip-version-check", *args]
+    command = [python_of(venv), "-m", "pip", "install", "--disable-pip-version-check"] + list(args)
     width = shutil.get_terminal_size().columns - 1
     lines = []
     with subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -94,34 +166,42 @@ def pip(venv, *args):
                 print("\r" + line.strip()[:width].ljust(width), end="", flush=True)
     if sys.stdout.isatty():
         print("\r" + " " * width, end="\r")
+    if process.returncode and any("No space left on device" in line for line in lines):
+        raise OSError(errno.ENOSPC, "while installing")
     log = venv / "install.log"
     log.write_text("".join(lines), encoding="utf-8")
     if process.returncode == 0:
         return
     if any("connection broken by" in line for line in lines):
         sys.exit("No network: pip could not reach the package index. Connect (or set HTTPS_PROXY),\n"
-                 f"then run the same command again. What pip said is in {log}")
-    sys.exit("".join(lines[-12:]) + f"\npip failed: its last lines are above, all of them in {log}\n"
-             f"'No matching distribution' means: nothing ready-made exists for Python {sys.version.split()[0]}\n"
-             "on this machine; try another Python. After any other error run the same command again.")
+                 "then run the same command again. What pip said is in {}".format(log))
+    sys.exit("{}\npip failed: its last lines are above, all of them in {}\n"
+             "'No matching distribution' means: nothing ready-made exists for Python {}\n"
+             "on this machine; try another Python. After any other error run the same command again.".format(
+                 "".join(lines[-12:]), log, sys.version.split()[0]))
 
 
 def lab(*args):
     port = re.search(r"--(?:ServerApp\.)?port[= ](\d+)", " ".join(args))
     if port:
+        port = int(port.group(1))
+        if port > 65535:
+            sys.exit("There is no port {}: the last one is 65535. Leave --port out, and JupyterLab takes a free one.".format(port))
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", int(port.group(1)))) == 0:
-                sys.exit(f"Port {port.group(1)} is taken. Ask for another one, or leave --port out:\n"
-                         "JupyterLab then takes the first free one.")
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                sys.exit("Port {} is taken. Ask for another one, or leave --port out:\n"
+                         "JupyterLab then takes the first free one.".format(port))
     install()
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # as in a container
     first = "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb"  # also in the address that is printed
-    return call(python_of(VENV), "-m", "jupyterlab", first, *root, *args)
+    return call(python_of(VENV), "-m", "jupyterlab", first, *(root + list(args)))
 
 
 def test(*args):
     install()
-    return call(python_of(VENV), "-m", "pytest", "-n", "logical", "--maxprocesses", "4",
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    processes = min(cores + 1, 4)  # one waits for the browser most of the time
+    return call(python_of(VENV), "-m", "pytest", "-n", processes,
                 "--dist", "loadgroup", "--no-loadscope-reorder", *args)  # groups and their order: tests/parts.py
 
 
@@ -151,23 +231,37 @@ def lock(*args):
 
 
 def clean():
-    for pattern in [".venv", ".pytest_cache", ".ruff_cache", ".hypothesis", "build", "*.egg-info",
-                    "tests/screenshots", "site", "**/__pycache__", "**/.ipynb_checkpoints"]:
+    for pattern in [".venv", ".pytest_cache", ".ruff_cache", ".hypothesis", "build/lib", "build/bdist.*", "autograd_lib.egg-info",
+                    "tests/screenshots", "**/__pycache__", "**/.ipynb_checkpoints"]:
         for folder in list(ROOT.glob(pattern)):
             shutil.rmtree(str(folder), ignore_errors=True)
+    written = ROOT / "site" / ".written-by-make-site"
+    if written.exists():
+        for name in written.read_text(encoding="utf-8").splitlines() + [written.name]:
+            if (written.parent / name).exists():
+                (written.parent / name).unlink()
+    for folder in ["build", "site"]:  # what else is in them is somebody's own
+        if (ROOT / folder).is_dir() and not any((ROOT / folder).iterdir()):
+            (ROOT / folder).rmdir()
+
+
+TARGETS = {"lab": lab, "test": test, "test-browser": test_browser, "bench": bench, "site": site, "lock": lock, "clean": clean}
 
 
 def main(target="", *args):
-    targets = {"lab": lab, "test": test, "test-browser": test_browser, "bench": bench, "site": site, "lock": lock, "clean": clean}
-    if target not in targets:
-        sys.exit((f"There is no target {target!r}.\n\n" if target else "") + __doc__)
+    if target not in TARGETS:
+        sys.exit(("There is no target {!r}.\n\n".format(target) if target else "") + __doc__)
     use_new_enough_python()
     for name in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"]:
         os.environ.setdefault(name, "1")  # the course's matrices are small: threads wait for each other longer than they work
     try:
-        return targets[target](*args)
+        return TARGETS[target](*args)
     except KeyboardInterrupt:
         sys.exit("\nInterrupted. Run the same command again: it starts over where that is needed.")
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        sys.exit("The disk is full. The course takes 900 MB: make room, and run the same command again.")
 
 
 if __name__ == "__main__":

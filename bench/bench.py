@@ -6,6 +6,7 @@ installed is a dash (`pip install -e .[bench]` brings them). The last column rep
 left as it comes; elsewhere it is told to keep large blocks, because page faults would drown the rest.
 """
 
+import argparse
 import importlib.util
 import json
 import os
@@ -720,6 +721,10 @@ def line(title, figures, unit, last="–"):
 def main(arguments):
     if arguments[:1] == ["--rows"]:
         return child(arguments[1:])
+    parser = argparse.ArgumentParser(prog="make bench", description="Time the engine beside NumPy by hand and its peers.",
+                                     epilog="The rows:\n  " + "\n  ".join(ROWS), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", help="only the rows that have these words in their title")
+    arguments = parser.parse_args(arguments).words
     chosen = [t for t in ROWS if all(a.lower() in t.lower() for a in arguments)]
     ratios = [t for t in chosen if ROWS[t][1][0] == "×"]
     print(f"{'':56}" + "".join(f"{e:>15}" for e in [*ENGINES, "ours, no malloc"]))

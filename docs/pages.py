@@ -3,6 +3,7 @@
 Every notebook is executed as it comes, so its exercises are unsolved. What is live in JupyterLab stands there as its first frame,
 formulas as MathML, which browsers draw by themselves. Pages hold no script and ask nothing of another host.
 """
+import argparse
 import html
 import os
 import re
@@ -187,7 +188,9 @@ def build(folder, executed=executed):
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="make site", description="Write the course as pages to read without running.")
+    parser.add_argument("folder", nargs="?", default=ROOT / "site", help="where to; site/ unless told")
     try:
-        print(f"The course is in {build(*(sys.argv[1:] or [ROOT / 'site']))}: open index.html.")
+        print(f"The course is in {build(parser.parse_args().folder)}: open index.html.")
     except (FileExistsError, RuntimeError) as error:
         sys.exit(str(error))

@@ -1,14 +1,18 @@
 """The project around the engine: packaging, the order of imports, stored notebooks, README, and run.py."""
 import ast
+import errno
 import importlib.util
 import json
 import os
 import re
 import runpy
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 import tomllib
 from pathlib import Path
 
@@ -173,27 +177,32 @@ def run(tmp_path, monkeypatch):
 
     def make_venv(venv):
         module.done.append("venv")
-        shutil.rmtree(venv, ignore_errors=True)
         module.python_of(venv).parent.mkdir(parents=True)
         module.python_of(venv).touch()
+        (venv / "lib/python3/site-packages/numpy").mkdir(parents=True)
 
     monkeypatch.setattr(module, "make_venv", make_venv)
     monkeypatch.setattr(module, "pip", lambda venv, *args: module.done.append("pip"))
     return module
 
 
-def test_second_run_installs_nothing(run):
+def test_second_run_installs_nothing(run, monkeypatch):
     run.install()
     assert run.done == ["venv", "pip", "pip"]
+    run.install()
+    monkeypatch.setattr(run.sys, "version_info", (3, 12, 0))      # another Python: the one in .venv is as good
     run.install()
     assert run.done == ["venv", "pip", "pip"]
 
 
-@pytest.mark.parametrize("change", ["requirements.lock", "pyproject.toml", "python", "folder"])
+@pytest.mark.parametrize("change", ["requirements.lock", "pyproject.toml", "python", "folder", "half deleted"])
 def test_installs_again_after_a_change(run, change, monkeypatch):
+    """From scratch where what is there is broken; on top of it where not: a lab may be running from it."""
     run.install()
     if change == "python":
         run.python_of(run.VENV).unlink()
+    elif change == "half deleted":
+        shutil.rmtree(run.VENV / "lib/python3/site-packages/numpy")
     elif change == "folder":
         moved = run.ROOT.with_name("moved")
         run.ROOT.rename(moved)
@@ -203,17 +212,69 @@ def test_installs_again_after_a_change(run, change, monkeypatch):
         with open(run.ROOT / change, "a") as file:
             file.write("# changed\n")
     run.install()
-    assert run.done == ["venv", "pip", "pip"] * 2
+    afresh = change not in ("requirements.lock", "pyproject.toml")
+    assert run.done == ["venv", "pip", "pip"] + ["venv"] * afresh + ["pip", "pip"]
 
 
-def test_interrupted_install_is_done_again(run, monkeypatch):
+@pytest.mark.parametrize("broken", ["pip", "make_venv"])
+def test_interrupted_install_is_done_again(run, monkeypatch, broken):
     with monkeypatch.context() as patch:
-        patch.setattr(run, "pip", lambda *args: sys.exit("no network"))
+        patch.setattr(run, broken, lambda *args: sys.exit("no network"))
         with pytest.raises(SystemExit):
             run.install()
+    run.done.clear()
     run.install()
     run.install()
-    assert run.done == ["venv"] + ["venv", "pip", "pip"]
+    assert run.done == ["venv", "pip", "pip"]
+
+
+def test_somebody_elses_venv_is_left_alone(run):
+    own = run.VENV / "lib/own"
+    own.mkdir(parents=True)
+    with pytest.raises(SystemExit, match="a .venv here that run.py has not made"):
+        run.install()
+    assert own.exists() and run.done == []
+
+
+def test_one_installs_at_a_time(run, capsys):
+    run.install()
+    finished = run.STAMP.read_text()
+    second = threading.Thread(target=run.install, daemon=True)
+    with run.alone():
+        run.STAMP.write_text("unfinished")
+        second.start()
+        said = ""
+        while "waiting for it" not in said:
+            said += capsys.readouterr().out
+            time.sleep(0.01)
+        run.STAMP.write_text(finished)
+    second.join(60)
+    assert run.done == ["venv", "pip", "pip"], "the second waits, and then finds all done"
+
+
+def test_a_full_disk_is_said(run, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(run, "pip", full)
+    with pytest.raises(SystemExit, match="The disk is full. The course takes 900 MB"):
+        run.main("bench")
+    monkeypatch.setattr(run.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 5 * 10**6))
+    with pytest.raises(SystemExit, match="The disk is too full: .* 5 MB are free"):
+        run.main("bench")
+
+
+def test_clean_leaves_what_is_somebodys_own(run):
+    run.install()
+    for name in ["site/index.html", "site/thesis.txt", "build/lib/x.py", "build/mine.txt", "src/__pycache__/x.pyc", "src/x.egg-info/y"]:
+        (run.ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+        (run.ROOT / name).touch()
+    (run.ROOT / "site/.written-by-make-site").write_text("index.html\nsite.css")
+    run.clean()
+    assert {path.relative_to(run.ROOT).as_posix() for path in run.ROOT.rglob("*") if path.is_file()} == {
+        "run.py", "requirements.lock", "pyproject.toml", "site/thesis.txt", "build/mine.txt", "src/x.egg-info/y"}
+    (run.ROOT / "site/thesis.txt").unlink()
+    run.clean()
+    assert not (run.ROOT / "site").exists()
 
 
 def run_py(*args, before="pass", folder=ROOT, **environment):
@@ -224,13 +285,37 @@ def run_py(*args, before="pass", folder=ROOT, **environment):
     return done.returncode, done.stderr
 
 
-def test_run_parses_on_python_3_6():
-    ast.parse((ROOT / "run.py").read_text(encoding="utf-8"), feature_version=(3, 6))
+def test_run_parses_on_python_2_7():
+    """As far as can be seen from here: of what is newer only what run.py would be written with."""
+    text = (ROOT / "run.py").read_bytes().decode("ascii")
+    tree = ast.parse(text, feature_version=(3, 6))
+    assert isinstance(tree.body[1], ast.ImportFrom) and tree.body[1].module == "__future__"
+    for part in ast.walk(tree):
+        assert not isinstance(part, (ast.JoinedStr, ast.AnnAssign, ast.Nonlocal, ast.AsyncFunctionDef, ast.YieldFrom)), ast.unparse(part)
+        stars = [isinstance(one, ast.Starred) for one in getattr(part, "args", [])] if isinstance(part, ast.Call) else [False]
+        assert not any(stars[:-1]), ast.unparse(part)
+        assert not any(isinstance(one, ast.Starred) for one in getattr(part, "elts", [])), ast.unparse(part)
+        assert not (isinstance(part, ast.arguments) and (part.kwonlyargs or part.posonlyargs))
 
 
-def test_run_says_that_python_is_too_old():
-    code, said = run_py("lab", before="sys.version_info = (3, 9, 1); sys.version = '3.9.1 (main)'", PATH="")
-    assert code == 1 and "Python 3.11 or newer is needed, found 3.9.1" in said and "python3.12 run.py lab" in said
+@pytest.mark.parametrize("version", [(3, 9, 1), (3, 4, 0), (2, 7, 18)])
+def test_run_says_that_python_is_too_old(version):
+    text = ".".join(map(str, version))
+    code, said = run_py("lab", before=f"sys.version_info = {version}; sys.version = '{text} (main)'", PATH="")
+    assert code == 1 and f"Python 3.11 or newer is needed, found {text}" in said and "python3.12 run.py lab" in said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signals there")
+def test_interrupted_while_venv_is_made(tmp_path):
+    for name in ["run.py", "requirements.lock", "pyproject.toml"]:
+        shutil.copy(ROOT / name, tmp_path)
+    running = subprocess.Popen([sys.executable, "run.py", "lab"], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while not (tmp_path / ".venv/pyvenv.cfg").exists():
+        assert running.poll() is None
+        time.sleep(0.01)
+    os.killpg(running.pid, signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 1 and "Interrupted. Run the same command again" in said and "Traceback" not in said
 
 
 def test_run_says_that_venv_is_missing(tmp_path):
@@ -261,6 +346,17 @@ def test_run_says_that_the_port_is_taken():
     assert code == 1 and f"Port {port} is taken" in said
 
 
+def test_run_says_that_there_is_no_such_port():
+    code, said = run_py("lab", "--port=80000")
+    assert code == 1 and "There is no port 80000: the last one is 65535" in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize("program, said", [("docs/pages.py", "usage: make site"), ("bench/bench.py", "usage: make bench")])
+def test_help_helps(program, said, tmp_path):
+    shown = subprocess.run([sys.executable, ROOT / program, "--help"], cwd=tmp_path, capture_output=True, text=True)
+    assert shown.stdout.startswith(said) and not list(tmp_path.iterdir())
+
+
 def test_run_says_which_targets_there_are():
     code, said = run_py("tset")
     assert code == 1 and "no target 'tset'" in said and "lab " in said and "test " in said
@@ -271,3 +367,15 @@ def test_make_hands_the_arguments_on():
     made = subprocess.run(["make", "--no-print-directory", "--dry-run", "lab", "ARGS=--no-browser --port 9999"], cwd=ROOT,
                           capture_output=True, text=True)
     assert made.stdout.endswith("run.py lab --no-browser --port 9999\n")
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+def test_ci_hands_the_arguments_on(tmp_path):
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci/run", tmp_path / ".ci")
+    for name in ["chromium", "make"]:
+        (tmp_path / name).write_text('#!/bin/sh\necho "$0" "$@"\n')
+        (tmp_path / name).chmod(0o755)
+    said = subprocess.run(["bash", ".ci/run", "-k", "lesson_03"], cwd=tmp_path, capture_output=True, text=True,
+                          env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert said.stdout == f"{tmp_path}/make test ARGS=-k lesson_03\n", said
