@@ -1,9 +1,7 @@
 """Lesson 13: a rule of two terms, the weight that was used at every step, and gradients cut to a length."""
-from functools import wraps
-
 import numpy as np
 
-from ...ask import NotYet, exercise, expect, expect_call, has_blank, is_stub
+from ...ask import NotYet, edit, exercise, expect, expect_call, has_blank, is_stub
 from ...ask.mistakes import printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
 
@@ -42,16 +40,17 @@ prediction(
         where the gradient is huge, the first step lands at −154. Begun at 0.8, where the gradient is tiny, it does not get anywhere. Now
         no gradient may be longer than 1: a longer one is shortened. From where does it arrive?""",
     answer="from 1.1 alone", choices=["from both", "from 1.1 alone", "from 0.8 alone", "from neither"],
-    reveal="""**From 1.1 alone.** A gradient that is too long still points the right way, so shortening it is enough. Where it is too short
-        there is nothing to cut, and the run from 0.8 is the same to the last digit.""")
+    reveal="""**From 1.1 alone.** A gradient that is too long, but finite, still points the right way, and here
+    shortening it is
+        enough. Where it is too short there is nothing to cut, and the run from 0.8 is the same to the last digit.""")
 
 card("13", [
     "y[n+1] = 2cos(2h)·y[n] − y[n−1], exactly. Look for the simple rule before you train.",
     "A recurrent network hands a state on from step to step, with the same weights at each.",
     "Through time: the ordinary backward pass of the unrolled graph.",
     "A weight used n times: its gradient is the sum over n uses.",
-    "Over n steps a gradient's length is multiplied by ρⁿ: with ρ below 1 it vanishes, above 1 it explodes.",
-    "Clipping all by one norm cures exploding, and keeps the direction. It cures no vanishing."])
+    "If every step stretches by ρ, then n steps stretch a gradient by ρⁿ: below 1 it vanishes, above 1 it explodes.",
+    "Clipping all by one norm keeps the direction and shortens what is too long. It cures no vanishing."])
 
 # --- 13.rule --------------------------------------------------------------------------------------------------------------
 
@@ -91,74 +90,29 @@ def _two(angle):
         ((2 * np.cos(0.6), 1), "The sign of the second: the value before went to the other side."),
         ((-1, 2 * np.cos(0.6)), "The right factors in the wrong order."),
         (sign_lost(_two(0.6)))],
-    planted=[((1.65, -1), "keep more digits"), (1.65067, "2 values were expected"), ((0.6, -1), "Number 1 of 2")])
+    planted=[((1.65, -1), "keep more digits"), (1.65067, "2 values were expected"), ((0.6, -1), "Number 1 of 2"),
+             ((np.nan, -1), "1 of 2"), ((1.6507, 0), "2 of 2"), ((3.3013, -2), "1 of 2")],
+    also_right=["(1.6507, -1)", "[2 * np.cos(0.6), -1.0]", "(np.exp(0.6j) + np.exp(-0.6j)).real, -1",
+                "np.sin(1.2) / np.sin(0.6), -1", "np.array([2 * np.cos(0.6), -1])"])
 def rule(answer):
     expect(answer, _two(0.6), tried="the two factors of sin 3x, sampled every 0.2", shown="two other numbers", hints=[
         *rule.mistakes, lambda got, right: "About right: keep more digits, or write the formula." if np.shape(got) == (2,)
-        and np.allclose(got, right, atol=0.006) else None])
+        and np.allclose(got, right, atol=0.006) else None], rtol=1e-4)
 
 
 # --- 13.uses --------------------------------------------------------------------------------------------------------------
 
-def _uses(total=lambda total, new: total + new, slope=lambda s: 1 - s * s, met=-1, on=lambda g, w, slope: g * w, stop=0):
-    """A `gradient_of_w`; the right one, unless something is said otherwise."""
-    def gradient_of_w(w, states, g):
-        sum_ = 0.0
-        for k in range(len(states) - 1, stop, -1):
-            g = g * slope(states[k])
-            sum_ = total(sum_, g * states[k + met])
-            g = on(g, w, slope(states[k]))
-        return sum_
-    return gradient_of_w
+# The three blanks, filled.
+_TANH, _ADD, _ON = "g = g * (1 - states[k] ** 2)", "total = total + g * states[k - 1]", "g = g * w"
 
 
-def _last_only(w, states, g):
-    return g * (1 - states[-1] ** 2) * states[-2]
-
-
-def _before_tanh(w, states, g):
+def _uses(w, states, g):
     total = 0.0
     for k in range(len(states) - 1, 0, -1):
-        total += g * states[k - 1]
-        g = g * (1 - states[k] ** 2) * w
-    return total
-
-
-def _slope_of_the_state_before(w, states, g):
-    total = 0.0
-    for k in range(len(states) - 1, 0, -1):
-        g = g * (1 - states[k - 1] ** 2)
-        total += g * states[k - 1]
+        g = g * (1 - states[k] ** 2)
+        total = total + g * states[k - 1]
         g = g * w
     return total
-
-
-def _slots(to_w=lambda g, w, state: g * w, on=lambda g, w, state: g * w):
-    def gradient_of_w(w, states, g):
-        total = 0.0
-        for k in range(len(states) - 1, 0, -1):
-            g = g * (1 - states[k] ** 2)
-            total = total + to_w(g, w, states[k - 1])
-            g = on(g, w, states[k - 1])
-        return total
-    return gradient_of_w
-
-
-def _w_twice(w, states, g):
-    total = 0.0
-    for k in range(len(states) - 1, 0, -1):
-        g = g * (1 - states[k] ** 2) * w
-        total += g * states[k - 1]
-        g = g * w
-    return total
-
-
-def _without_g(w, states, g):
-    return sum((1 - states[k] ** 2) * states[k - 1] for k in range(1, len(states)))
-
-
-def _last_many_times(w, states, g):
-    return (len(states) - 1) * _last_only(w, states, g)
 
 
 def _states(w, start, steps):
@@ -195,78 +149,107 @@ def _states(w, start, steps):
     explained="Three rules that you have known since lesson 04, in a loop. That is all there is to *through time*.",
     why="That is backpropagation through time, whole. The engine does the same, and has never heard of time.",
     mistakes=[
-        (_last_only, "The last step alone. w was used at every step: what do the other uses bring?"),
-        (_last_many_times, "The last use, times the number of steps. Each use brings its own share: walk on to the state before."),
-        (_uses(total=lambda total, new: new), "One use survives: `total = …` forgets the others. Over the uses you add."),
-        (_uses(slope=lambda s: 1), "The tanh is missing on the way back: 1 − z², with its output z."),
-        (_uses(on=lambda g, w, slope: g), "On to the state before, g has to pass the product: what stands in the other slot?"),
-        (_uses(met=0), "The product was w · states[k − 1]. So which state does g meet there?"),
-        (_before_tanh, "w's share is taken in front of tanh's slope. First back through tanh, then to the two slots of the product."),
-        (_slope_of_the_state_before, "tanh's slope is 1 − z² of its *output*. Which state came out of step k?"),
-        (_uses(slope=lambda s: 1 - np.tanh(s) ** 2), "states[k] is tanh's output already: no second tanh."),
-        (_uses(slope=lambda s: 1 - s), "tanh's slope from its output z is 1 − z²: the square is missing."),
-        (_uses(slope=np.tanh), "Back through tanh, g meets its *slope*: 1 − z², with its output z."),
-        (_uses(slope=lambda s: s * s), "That is z². The slope of tanh is 1 − z²."),
-        (_uses(total=lambda total, new: total * new), "The uses are multiplied. Each is a route of its own: over routes you add."),
-        (_uses(stop=1), "The first step is missing: the loop has to reach k = 1."),
-        (_slots(), "What this use brings to w: g times what stands in the *other* slot of the product. There stands a state."),
-        (_slots(on=lambda g, w, state: g * state),
-         "The two slots are swapped: w gets g times the state, and the state gets g times w."),
-        (_slots(to_w=lambda g, w, state: g * state, on=lambda g, w, state: g * state),
-         "On to the state before: g times what stands in the *other* slot of the product. There stands w."),
-        (_uses(slope=lambda s: 1 / (1 - s * s)), "Divided by tanh's slope. Back through an op, too, g is multiplied by it."),
-        (_without_g, "What arrives is lost: at each place it is g that is multiplied."),
-        (lambda w, states, g: sum(states[:-1]),
-         "The states alone: each use brings g times the state it met."),
-        (_uses(slope=lambda s: (1 - s) ** 2), "The square belongs to the state alone: 1 − states[k] ** 2, without brackets."),
-        (_uses(on=lambda g, w, slope: g + w), "g and w are added. Through a product you multiply."),
-        (_uses(on=lambda g, w, slope: w), "On to the state before: g times w. What arrived is lost here."),
-        (_w_twice, "w twice. The first line stops at the product; w belongs to the way on to states[k - 1]."),
-        (_uses(on=lambda g, w, slope: g * w * slope), "tanh's slope twice: the first line has it already. Left to pass is the product."),
-        (lambda w, states, g: w * _uses()(w, states, g),
-         "w times too much. w itself gets g times the state; the factor w is for the state before."),
-        sign_lost(_uses()), printed(_uses())],
-    planted=[(lambda w, states, g: 0.0, "got"), (_uses(total=lambda total, new: total + new / 50), "another number")])
+        edit("len(states) - 1, 0,", "len(states) - 1, len(states) - 2,",
+             "The last step alone. w was used at every step: what do the other uses bring?"),
+        (lambda w, states, g: (len(states) - 1) * _uses(w, states[-2:], g),
+         "The last use, times the number of steps. Each use brings its own share: walk on to the state before."),
+        edit(_ADD, "total = g * states[k - 1]",
+             "One use survives: `total = …` forgets the others. Over the uses you add."),
+        edit(_TANH, "", "The tanh is missing on the way back: 1 − z², with its output z."),
+        edit(_ON, "", "On to the state before, g has to pass the product: what stands in the other slot?"),
+        edit("states[k - 1]", "states[k]", "The product was w · states[k − 1]. So which state does g meet there?"),
+        edit(_TANH, _ADD, _ADD, _TANH,
+             "w's share is taken in front of tanh's slope. First back through tanh, then to the product's two slots."),
+        edit("states[k] ** 2", "states[k - 1] ** 2",
+             "tanh's slope is 1 − z² of its *output*. Which state came out of step k?"),
+        edit("states[k] **", "np.tanh(states[k]) **", "states[k] is tanh's output already: no second tanh."),
+        edit(" ** 2", "", "tanh's slope from its output z is 1 − z²: the square is missing."),
+        edit("(1 - states[k] ** 2)", "np.tanh(states[k])",
+             "Back through tanh, g meets its *slope*: 1 − z², with its output z."),
+        edit("(1 - states[k] ** 2)", "states[k] ** 2", "That is z². The slope of tanh is 1 − z²."),
+        edit("total + g", "total * g", "The uses are multiplied. Each is a route of its own: over routes you add."),
+        edit("1, 0, -1", "1, 1, -1", "The first step is missing: the loop has to reach k = 1."),
+        edit("g * states[k - 1]", "g * w",
+             "What this use brings to w: g times what stands in the product's *other* slot. There stands a state."),
+        edit("g * states[k - 1]", "g * w", _ON, "g = g * states[k - 1]",
+             "The two slots are swapped: w gets g times the state, and the state gets g times w."),
+        edit(_ON, "g = g * states[k - 1]",
+             "On to the state before: g times what stands in the *other* slot of the product. There stands w."),
+        edit("g * (1 -", "g / (1 -", "Divided by tanh's slope. Back through an op, too, g is multiplied by it."),
+        edit("g * (1 -", "(1 -", _ON, "", "What arrives is lost: at each place it is g that is multiplied."),
+        edit("total + g * states", "total + states", "The states alone: each use brings g times the state it met."),
+        edit("(1 - states[k] ** 2)", "(1 - states[k]) ** 2",
+             "The square belongs to the state alone: 1 − states[k] ** 2, without brackets."),
+        edit("(1 - states[k] ** 2)", "1 - states[k] ** 2",
+             "Brackets: g * (1 - states[k] ** 2). Without them the 1 is lost."),
+        edit(_ON, "g = g + w", "g and w are added. Through a product you multiply."),
+        edit(_ON, "g = w", "On to the state before: g times w. What arrived is lost here."),
+        edit("g * (1 - states[k] ** 2)", "g * (1 - states[k] ** 2) * w",
+             "w twice. The first line stops at the product; w belongs to the way on to states[k - 1]."),
+        edit(_ON, "g = g * w * (1 - states[k] ** 2)",
+             "tanh's slope twice: the first line has it already. Left to pass is the product."),
+        edit("return total", "return w * total",
+             "w times too much. w itself gets g times the state; the factor w is for the state before."),
+        edit("(1 - states[k] ** 2)", "(1 - states[0] ** 2)",
+             "Each step has its own slope: states[k], not always the first."),
+        edit("states[k - 1]", "states[0]", "Each step met another state: states[k - 1], not always the first."),
+        edit("return total", "return g",
+             "That is what arrives at the first state. What w gets has been added up in total."),
+        edit("return total", "return total + g",
+             "total is all that w gets: what is left in g belongs to the first state."),
+        edit("return total", "return total / (len(states) - 1)",
+             "A mean over the uses. Over the uses you add, and no more."),
+        sign_lost(_uses), printed(_uses)],
+    planted=[(lambda w, states, g: 0.0, "got"), edit("total + g", "total + g / 50", "another number"),
+             (lambda w, states, g: np.nan, "got"), edit("return total", "return abs(total)", "sign"),
+             edit("return total", "return round(total, 2)", "another number"),
+             edit("total = 0.0", "total = 0.0; states = states[-4:]", "another number"),
+             edit("total = 0.0", "total = 0.0; states.reverse(); states.reverse(); states.append(0.0); states.pop(0)",
+                  "got")],
+    also_right=[
+        """
+        def gradient_of_w(w, states, g):
+            if len(states) == 1:
+                return 0.0
+            at_product = g * (1 - states[-1] ** 2)
+            return at_product * states[-2] + gradient_of_w(w, states[:-1], at_product * w)""",
+        """
+        def gradient_of_w(w, states, g):
+            slopes = 1 - np.array(states[1:]) ** 2
+            arrives = g * np.cumprod(slopes[::-1])[::-1] * w ** np.arange(len(slopes) - 1, -1, -1)
+            return np.sum(arrives * states[:-1])""",
+        """
+        def gradient_of_w(w, states, g):
+            w = ag.Tensor(w, requires_grad=True)
+            s = states[0]
+            for _ in states[1:]:
+                s = np.tanh(w * s)
+            s.backward(g)
+            return w.grad""",
+        """
+        def gradient_of_w(w, states, g):
+            slope = 0.0             # of s_k over w, forwards
+            for before, after in zip(states, states[1:]):
+                slope = (1 - after ** 2) * (before + w * slope)
+            return g * slope""",
+        edit(_TANH, "g -= g * states[k] * states[k]", _ADD, "total += g * states[k - 1]", _ON, "g *= w")])
 def uses(answer):
     if has_blank(answer):
         raise NotYet
-    for w, start, n, g in [(1.2, 0.5, 3, 2.0), (0.9, 0.8, 1, -1.5), (1.1, 0.3, 50, 1.0)]:
+    for w, start, n, g in [(1.2, 0.5, 3, 2.0), (0.9, 0.8, 1, -1.5), (1.1, 0.3, 50, 1.0), (-1.4, -0.6, 5, 0.7)]:
         states = _states(w, start, n)
-        expect_call(answer, w, states, g, gives=_uses()(w, states, g), shown="another number", hints=uses.mistakes,
+        expect_call(answer, w, states, g, gives=_uses(w, states, g), shown="another number", hints=uses.mistakes,
                     tried=f"gradient_of_w for {n} step{'s' * (n > 1)}, with w = {w}, s₀ = {start} and g = {g}")
 
 
 # --- 13.clip --------------------------------------------------------------------------------------------------------------
 
-def _norm(gradients):
-    return np.sqrt(sum(np.sum(g * g) for g in gradients))
+_ALL, _SHORT = "sum(np.sum(g * g) for g in gradients)", "return [g * (max_norm / norm) for g in gradients]"
 
 
-def _clip(norm=_norm, factor=lambda c, norm: c / norm, always=False):
-    """A `clip`; the right one, unless something is said otherwise."""
-    def clip(gradients, max_norm):
-        long = norm(gradients)
-        return [g * factor(max_norm, long) for g in gradients] if always or long > max_norm else gradients
-    return clip
-
-
-def _on_copies(answer):
-    """An answer that writes into its arrays, as PyTorch's does, leaves the mistakes theirs to compare with."""
-    return wraps(answer)(lambda gradients, c: answer([g.copy() for g in gradients], c)) if callable(answer) else answer
-
-
-def _in_place(factor):
-    """A `clip` that shortens the arrays it was given, by factor(gradients, max_norm)."""
-    def clip(gradients, c):
-        by = factor(gradients, c)
-        for g in gradients:
-            g *= by
-        return gradients
-    return clip
-
-
-def _each_array(gradients, max_norm):
-    return [_clip()([g], max_norm)[0] for g in gradients]
+def _clip(gradients, max_norm):
+    norm = np.sqrt(sum(np.sum(g * g) for g in gradients))
+    return [g * (max_norm / norm) for g in gradients] if norm > max_norm else gradients
 
 
 @exercise(
@@ -296,36 +279,95 @@ def _each_array(gradients, max_norm):
          "Each entry is clipped by itself. The large ones lose, the small ones do not: the direction has changed."),
         (lambda gradients, c: [np.minimum(g, c) for g in gradients],
          "Each entry is clipped by itself, and a large negative one not at all. It is the length of all together that counts."),
-        (_each_array, "Each array is clipped by its own norm, so some shrink more than others. One norm for all together."),
-        (_clip(factor=lambda c, norm: 1 / norm), "Their norm is now 1. Wanted is max_norm."),
-        (_clip(factor=lambda c, norm: norm / c), "The factor is upside down: what is too long grows."),
-        (_clip(norm=lambda gs: sum(np.sum(g * g) for g in gs)), "The root is missing: that is the norm squared."),
-        (_clip(norm=lambda gs: sum(np.sum(np.abs(g)) for g in gs)), "Sizes are added. The norm is the root of the sum of squares."),
-        (_clip(norm=lambda gs: max(np.max(np.abs(g)) for g in gs)), "That is the largest entry. The norm takes all of them."),
-        (_clip(norm=lambda gs: sum(np.sqrt(np.sum(g * g)) for g in gs)), "The arrays' norms are added. Add all squares, then one root."),
-        (_clip(norm=lambda gs: np.sqrt(np.mean(np.concatenate([g.ravel() for g in gs]) ** 2))), "That is a mean of squares: sum them."),
-        (_clip(norm=lambda gs: np.sqrt(sum(np.sum(g) for g in gs) ** 2)), "Added before they are squared, so signs cancel. Square first."),
-        (_clip(always=True), "These were short enough, and have been stretched. Leave alone what is not too long."),
-        (_clip(factor=lambda c, norm: 0), "They are thrown away. Their direction is worth keeping: shorten them."),
-        (lambda gradients, c: gradients,
-         "Nothing got shorter. Is a comparison or the factor upside down? Or does a loop only rename: `g = g * …` changes no list."),
-        (lambda gradients, c: gradients ** 2, "`gradients` is a list, and knows no arithmetic: go through its arrays, one by one."),
-        (lambda gradients, c: gradients * (c / _norm(gradients)), "A list cannot be multiplied so: multiply each of its arrays."),
-        (lambda gradients, c: _norm(gradients), "The norm came back, as from clip_grad_norm_. Wanted here is the list."),
-        (lambda gradients, c: [g.grad for g in gradients], "The arrays *are* the gradients. clip_grad_norm_ wants weights: write it out."),
-        (lambda gradients, c: np.linalg.norm(gradients), "The arrays differ in shape: add up squares array by array, then add those sums."),
-        (lambda gradients, c: np.concatenate(gradients), "The arrays differ in shape: add up squares array by array, then add those sums."),
-        (_clip(norm=lambda gs: np.sqrt(sum(g * g for g in gs))), "Your norm is an array. `np.sum(g * g)` makes one number of each array."),
-        (_clip(norm=lambda gs: np.sqrt(np.sum(gs[0] * gs[0]))), "The norm of the first array alone. All of them count."),
-        printed(_clip())],
-    planted=[(lambda gradients, c: _clip()(gradients, c)[0], "Number 1 of 2"), (2.6, "give it the function"),
-             (lambda gradients, c: [g * 0.3 for g in gradients], "times"),
-             (_clip(norm=lambda gs: np.sqrt(sum(sum(g * g) for g in gs))), "norm is an array"),
-             (_in_place(lambda gradients, c: c / _norm(gradients) ** 2), "root is missing")])
+        (lambda gradients, c: [_clip([g], c)[0] for g in gradients],
+         "Each array is clipped by its own norm, so some shrink more than others. One norm for all together."),
+        edit("(max_norm / norm)", "(1 / norm)", "Their norm is now 1. Wanted is max_norm."),
+        edit("(max_norm / norm)", "(norm / max_norm)", "The factor is upside down: what is too long grows."),
+        edit(f"np.sqrt({_ALL})", _ALL, "The root is missing: that is the norm squared."),
+        edit(f"np.sqrt({_ALL})", "sum(np.sum(np.abs(g)) for g in gradients)",
+             "Sizes are added. The norm is the root of the sum of squares."),
+        edit(f"np.sqrt({_ALL})", "max(np.max(np.abs(g)) for g in gradients)",
+             "That is the largest entry. The norm takes all of them."),
+        edit(f"np.sqrt({_ALL})", "sum(np.sqrt(np.sum(g * g)) for g in gradients)",
+             "The arrays' norms are added. Add all squares, then one root."),
+        edit(f"np.sqrt({_ALL})", "max(np.sqrt(np.sum(g * g)) for g in gradients)",
+             "That is the largest array's norm. Add the squares of all arrays, then one root."),
+        edit(_ALL, "np.mean(np.concatenate([g.ravel() for g in gradients]) ** 2)",
+             "That is a mean of squares: sum them."),
+        edit(_ALL, "sum(np.mean(g * g) for g in gradients)", "That is a mean of squares: sum them."),
+        edit(_ALL, "sum(np.sum(g) for g in gradients) ** 2",
+             "Added before they are squared, so signs cancel. Square first."),
+        edit(_ALL, "sum(np.sum(g) ** 2 for g in gradients)",
+             "Added before they are squared, so signs cancel. Square first."),
+        edit("if norm <= max_norm:", "if False:",
+             "These were short enough, and have been stretched. Leave alone what is not too long."),
+        edit("norm <= max_norm", "norm >= max_norm",
+             "Nothing got shorter. Is a comparison or the factor upside down? "
+             "Or does a loop only rename: `g = g * …` changes no list."),
+        edit("(max_norm / norm)", "0", "They are thrown away. Their direction is worth keeping: shorten them."),
+        edit("(max_norm / norm)", "(max_norm / (norm + 0.1))",
+             "A little too short: max_norm / norm makes it exactly max_norm."),
+        edit("(max_norm / norm)", "(max_norm / norm) ** 2", "Shortened twice: the factor is max_norm / norm, once."),
+        edit(_SHORT, "return gradients",
+             "Nothing got shorter. Is a comparison or the factor upside down? "
+             "Or does a loop only rename: `g = g * …` changes no list."),
+        edit(_SHORT, "return gradients ** 2",
+             "`gradients` is a list, and knows no arithmetic: go through its arrays, one by one."),
+        edit(_SHORT, "return gradients * (max_norm / norm)",
+             "A list cannot be multiplied so: multiply each of its arrays."),
+        (lambda gradients, c: np.sqrt(sum(np.sum(g * g) for g in gradients)),
+         "The norm came back, as from clip_grad_norm_. Wanted here is the list."),
+        (lambda gradients, c: [g.grad for g in gradients],
+         "The arrays *are* the gradients. clip_grad_norm_ wants weights: write it out."),
+        *[(wrong, "The arrays differ in shape: add up squares array by array, then add those sums.")
+          for wrong in (lambda gradients, c: np.linalg.norm(gradients), lambda gradients,
+                        c: np.concatenate(gradients))],
+        edit(_ALL, "sum(g * g for g in gradients)",
+             "Your norm is an array. `np.sum(g * g)` makes one number of each array."),
+        edit(_ALL, "np.sum(gradients[0] * gradients[0])", "The norm of the first array alone. All of them count."),
+        edit(_ALL, "sum(np.sum(g[0] * g[0]) for g in gradients)",
+             "The first row of each array alone. All entries count."),
+        edit(_ALL, "sum(np.linalg.norm(np.atleast_2d(g), 2) ** 2 for g in gradients)",
+             "np.linalg.norm(g, 2) of a matrix is another norm. Wanted is the root of the sum of all squares."),
+        printed(_clip)],
+    planted=[edit(_SHORT, _SHORT + "[0]", "Number 1 of 2"), (2.6, "give it the function"),
+             edit("max_norm / norm", "0.3", "times"), edit(_ALL, "sum(sum(g * g) for g in gradients)",
+                                                           "norm is an array"),
+             edit(_SHORT, "for g in gradients:\n        g *= max_norm / norm\n    return gradients",
+                  "writes into the caller's"),
+             edit(_SHORT, "return [g * (max_norm / norm) for g in gradients if g.any()]", "values were expected"),
+             edit(_SHORT, "return [np.round(g * (max_norm / norm)) for g in gradients]", "Number 1"),
+             edit(_SHORT, "return [np.abs(g) * (max_norm / norm) for g in gradients]", "Number 2"),
+             edit(_SHORT, "return [g.ravel() * (max_norm / norm) for g in gradients]", "Shape"),
+             edit(_SHORT, "return [g * np.nan for g in gradients]", "Number 1")],
+    also_right=[
+        "lambda gradients, c: [g * min(1, c / np.sqrt(sum(np.vdot(a, a) for a in gradients))) for g in gradients]",
+        """
+        def clip(gradients, max_norm):
+            everything = np.concatenate([g.ravel() for g in gradients])
+            factor = max_norm / max(np.linalg.norm(everything), max_norm)
+            return tuple(factor * g for g in gradients)""",
+        """
+        def clip(gradients, max_norm):
+            squares = 0.0
+            for g in gradients:
+                for entry in g.flat:
+                    squares += entry ** 2
+            shorter = []
+            for g in gradients:
+                shorter.append(g.copy() if squares <= max_norm ** 2 else g / squares ** 0.5 * max_norm)
+            return shorter""",
+        """
+        def clip(gradients, max_norm):
+            norm = np.linalg.norm([np.linalg.norm(g) for g in gradients])
+            return [np.where(norm > max_norm, g * max_norm / norm, g) for g in gradients]""",
+        edit(_ALL, "sum(np.einsum('i,i', g.ravel(), g.ravel()) for g in gradients)")])
 def clip(answer):
     if is_stub(answer):
         raise NotYet
-    answer = _on_copies(answer)
-    long, short = [np.array([3.0, -4.0]), np.array([[0.0, 12.0]])], [np.array([0.3, -0.4]), np.array([[0.0]])]
-    for gradients, c in [(long, 2.6), (short, 2.6), ([np.array([30.0, 0.1]), np.array([-0.2])], 1.0)]:
-        expect_call(answer, gradients, c, gives=_clip()(gradients, c), hints=clip.mistakes)
+    long, short = [np.array([3.0, 0.0]), np.array([[12.0, -4.0]])], [np.array([0.3, -0.4]), np.array([[0.0]])]
+    rng = np.random.default_rng(0)
+    many = [rng.normal(size=shape).round(2) for shape in [(4, 3), (4,), (2, 3, 2), ()]]
+    tiny = [np.array([30.0, 0.1]), np.zeros((1, 2)), np.array([-0.2])]
+    for gradients, c in [(long, 2.6), (short, 2.6), (many, 1.5), (many, 50.0), (tiny, 1.0)]:
+        expect_call(answer, gradients, c, gives=_clip(gradients, c), hints=clip.mistakes)
