@@ -22,33 +22,63 @@ def from_logits(x):
     return Picture(svg("0 0 710 296", "".join(parts), text), text)
 
 
+LOW, HIGH = -745, 709       # beyond, np.exp gives 0 and inf
+
+
 def twins(x, c):
-    """Softmax of the logits x + c in floats: eˣ / sum as it is written, and with the largest logit taken off first."""
+    """Softmax of the logits x + c in floats: eˣ / sum as it is written, and with the largest logit taken off first.
+
+    Each on a ruler of what exp can take, beside the p that come of it.
+    """
     x = np.asarray(x, float) + c
-    parts, lines = [], [f"logits: {', '.join(map(_short, x))}"]
-    for left, title, logits in [(48, "as it is written", x), (348, "largest taken off first", x - x.max())]:
+    parts, lines = [words(30, 20, f"logits: {', '.join(map(_short, x))}", anchor="start")], []
+    for top, title, logits in [(64, "as it is written", x), (268, "largest taken off first", x - x.max())]:
         with np.errstate(all="ignore"):
             e = np.exp(logits)
             p = e / e.sum()
         powers = f"powers of e: {', '.join(f'{power:.3g}'.replace('e+', 'e') for power in e)}"
-        parts += _bars(left, title, p, (0, 1.12))
-        parts.append(words(left, 310, powers, anchor="start", size=13))
+        parts += _ruler((30, top, 464, 108), title, logits, e)
+        parts.append(words(30, top + 152, powers, anchor="start", size=13))
+        parts += _bars(544, "p", p, (0, 1.2), top, 108)
         lines.append(f"{title}: p = {', '.join(map(_short, p))}; {powers}")
-    parts.append(words(48, 16, lines[0], anchor="start"))
-    return Picture(svg("0 0 600 322", "".join(parts), "\n".join(lines)), "\n".join(lines))
+    text = "\n".join([f"logits: {', '.join(map(_short, x))}", *lines])
+    return Picture(svg("0 0 730 436", "".join(parts), text), text)
+
+
+def _ruler(box, title, logits, e):
+    """The logits as dots, one above the other, between the walls where exp becomes 0 and inf; a cross where it has."""
+    left, top, wide, high = box
+    plot = Axes(box, (-1100, 1100), (len(logits), 0))
+    (low, _), (up, _) = plot.at(LOW, 0), plot.at(HIGH, 0)
+    plot.parts.append(f'<path d="M{low:.1f} {top}h{up - low:.1f}v{high}h{low - up:.1f}z" fill="#E6F1F8"/>'
+                      f'<path d="M{low:.1f} {top}v{high}M{up:.1f} {top}v{high}" stroke="{style.INK}" stroke-width="3"/>'
+                      f'<path d="M{left} {top + high}h{wide}" stroke="{style.LINE}"/>')
+    for at, what in [((left + low) / 2, "eˣ is 0"), ((up + left + wide) / 2, "eˣ is inf")]:
+        plot.words(at, top + high / 3 + 4, what, size=13)
+    for tick in (-1000, LOW, 0, HIGH, 1000):
+        plot.words(plot.at(tick, 0)[0], top + high + 18, number(tick), style.FAINT, size=12)
+    plot.words(left, top - 12, title, anchor="start")
+    for k, (logit, power) in enumerate(zip(logits, e)):
+        px, py = plot.at(logit, k + 0.5)
+        plot.words(left - 10, py + 4, str(k), style.FAINT, size=12)
+        if 0 < power < np.inf:
+            plot.mark(px, py, style.VALUE, style.VALUE)
+        else:
+            plot.parts.append(f'<path d="M{px - 5:.1f} {py - 5:.1f}l10 10m0 -10l-10 10" stroke="{style.INK}" stroke-width="2.5"/>')
+    return plot.parts
 
 
 def _short(value):
     return number(round(float(value), 3)) if np.isfinite(value) else str(value)
 
 
-def _bars(left, title, heights, y):
+def _bars(left, title, heights, y, top=56, high=190):
     """One panel: a bar a class, with its number; a nan has no bar."""
-    plot = Axes((left, 56, WIDE, 190), (0, len(heights)), y)
+    plot = Axes((left, top, WIDE, high), (0, len(heights)), y)
     plot.frame([(k + 0.5, str(k)) for k in range(len(heights))], ticks(*y, most=5), "class", title)
     for k, height in enumerate(heights):
         if not np.isfinite(height):
-            plot.words(*plot.at(k + 0.5, 0.05), str(height), style.GRADIENT, size=15)
+            plot.words(*plot.at(k + 0.5, 0.05), str(height), size=15)
             continue
         (px, top), (_, bottom) = plot.at(k + 0.5, max(0, height)), plot.at(k + 0.5, min(0, height))
         plot.parts.append(f'<rect x="{px - 19:.1f}" y="{top:.1f}" width="38" height="{bottom - top:.1f}" fill="{style.VALUE}" '

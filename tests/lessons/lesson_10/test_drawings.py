@@ -34,6 +34,8 @@ def test_twins(c, naive, powers):
     assert picture.text.splitlines()[1:] == [f"as it is written: p = {naive}; powers of e: {powers}",
                                              "largest taken off first: p = 0.7, 0.2, 0.1; powers of e: 1, 0.286, 0.143"]
     assert len(heights(picture)) == 6 - naive.count("nan")
+    beyond = [power in ("0", "inf") for power in powers.split(", ")]
+    assert picture.html.count("l10 10m0 -10l-10 10") == sum(beyond) and picture.html.count("<circle") == 6 - sum(beyond)
 
 
 def test_choice_bars():
