@@ -20,7 +20,11 @@ __all__ = list(_HOME)
 def __getattr__(name):
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    try:
+        globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError(f"{name} needs {missing.name}, which is not installed. autograd_course.installation() shows the command "
+                                  "that installs all that the course needs.", name=missing.name) from None
     return globals()[name]
 
 

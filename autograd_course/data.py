@@ -63,22 +63,28 @@ def _file(folder, name):
 
 def _idx(path, magic):
     """The array of bytes in an IDX file: the magic number, whose last byte counts the axes, their lengths (all big-endian), the bytes."""
-    data = path.read_bytes()
-    if data.startswith(b"\x1f\x8b"):      # gzip; by its first bytes, since a browser may unpack a file and leave it its name
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, OSError, zlib.error) as error:
-            raise ValueError(f"{path}: the gzip file is damaged ({error}). Download it again.") from None
-    found, start = int.from_bytes(data[:4], "big"), 4 + 4 * (magic % 256)
-    if found != magic:
-        raise ValueError(f"{path} begins with the number {found}, and a file of this name has to begin with {magic}. "
-                         "Is it another file under this name? Download it again.")
-    shape = [int.from_bytes(data[at:at + 4], "big") for at in range(4, start, 4)]
-    if len(data) != start + prod(shape):
-        raise ValueError(f"{path} has {len(data):,} bytes, and its header, which announces {' × '.join(map(str, shape))}, asks for "
-                         f"{start + prod(shape):,}. It is {'cut short' if len(data) < start + prod(shape) else 'too long'}: "
-                         "download it again.")
-    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
+    with open(path, "rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"      # gzip; by its first bytes, since a browser may unpack a file and leave it its name
+    try:
+        with (gzip.open if packed else open)(path, "rb") as file:
+            start = 4 + 4 * (magic % 256)
+            header = file.read(start)
+            found = int.from_bytes(header[:4], "big")
+            if found != magic:
+                raise ValueError(f"{path} begins with the number {found}, and a file of this name has to begin with {magic}. "
+                                 "Is it another file under this name? Download it again.")
+            shape = [int.from_bytes(header[at:at + 4], "big") for at in range(4, start, 4)]
+            if prod(shape) > 2**30:
+                raise ValueError(f"{path} announces {' × '.join(map(str, shape))}, more than 1 GB, which is not MNIST. Download it again.")
+            data = file.read(prod(shape) + 1)      # no further: a small gzip file may unpack to one that fills the memory
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(f"{path}: the gzip file is damaged ({error}). Download it again.") from None
+    if len(header) < start or len(data) != prod(shape):
+        long = len(data) > prod(shape)
+        size = f"more than {start + prod(shape):,}" if long else f"{len(header) + len(data):,}"
+        raise ValueError(f"{path} has {size} bytes, and its header, which announces {' × '.join(map(str, shape))}, asks for "
+                         f"{start + prod(shape):,}. It is {'too long' if long else 'cut short'}: download it again.")
+    return np.frombuffer(data, np.uint8).reshape(shape)
 
 
 def _rows(images_from, images, labels_from, labels):

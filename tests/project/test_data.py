@@ -1,12 +1,16 @@
 """The data sets and the installation check."""
 import gzip
 import struct
+import sys
+import tracemalloc
 import urllib.error
+import zlib
 
 import numpy as np
 import pytest
 import sklearn.datasets
 
+import autograd_course
 from autograd_course import digits, doctor, installation, mnist, moons
 
 
@@ -115,7 +119,7 @@ def broken(data, at, number):
     (TEST_LABELS, lambda data: data[:4], "has 4 bytes.* cut short"),
     (TEST_IMAGES, lambda data: data + b"\0", "too long: download"),
     (TRAIN_IMAGES, lambda data: broken(data, 4, 11), "cut short"),
-    (TRAIN_IMAGES, lambda data: broken(data, 8, 4_000_000_000), "cut short"),
+    (TRAIN_IMAGES, lambda data: broken(data, 8, 4_000_000_000), "10 × 4000000000 × 28, more than 1 GB"),
     (TRAIN_LABELS, lambda data: broken(data, 4, 9), "too long"),
     (TRAIN_LABELS, lambda data: data[:-1] + b"\n", "labels from 0 to 10, and digits are 0 to 9. Download"),
     (TEST_LABELS, lambda data: broken(data, 4, 4)[:-1], "has 4 labels.* download both"),
@@ -128,6 +132,22 @@ def test_a_damaged_file_is_refused_by_name(tmp_path, name, damage, said):
     files = four_files()
     with pytest.raises(ValueError, match=f"(?s){name}.*{said}"):
         read(tmp_path, files | {name: damage(files[name])})
+
+
+@pytest.mark.parametrize("header, said", [
+    ((2051, 10, 28, 28), "too long"), ((2051, 1_000_000, 2800, 28), "more than 1 GB, which is not MNIST"),
+    ((7, 0, 0, 0), "begins with the number 7")])
+def test_a_small_file_that_unpacks_to_a_huge_one_is_not_unpacked(tmp_path, header, said):
+    files = four_files()
+    packer = zlib.compressobj(wbits=31)
+    packed = packer.compress(struct.pack(">4I", *header)) + b"".join(packer.compress(bytes(10**6)) for _ in range(100)) + packer.flush()
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=said):
+            read(tmp_path, files | {TRAIN_IMAGES: packed})
+        assert tracemalloc.get_traced_memory()[1] < 10**6
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -189,3 +209,13 @@ def test_a_copy_that_was_not_installed(monkeypatch):
     monkeypatch.setattr(doctor, "requires", requires)
     verdict = installed(monkeypatch, missing=["autograd_lib"])
     assert verdict.status == "wrong" and '%pip install -e "..[course]"' in repr(verdict)
+
+
+@pytest.mark.parametrize("name, package", [("draw_graph", "graphviz"), ("explore", "ipywidgets")])
+def test_a_piece_without_its_package_says_what_to_do(monkeypatch, name, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    for module in [module for module in sys.modules if module.startswith("autograd_course.show")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.delitem(vars(autograd_course), name, raising=False)
+    with pytest.raises(ModuleNotFoundError, match=rf"{name} needs {package}.*installation\(\) shows the command"):
+        getattr(autograd_course, name)

@@ -3,10 +3,11 @@ import numpy as np
 
 from autograd_lib import Tensor, elementwise
 
-from ... import Picture, draw_graph
 from ...ask import edit, exercise, expect, expect_call, formula, times
 from ...ask.mistakes import central_difference, local_alone, multiplied, sign_lost, upside_down
 from ...ask.texts import Question, card, prediction, recall
+from ...show.graph import draw_graph
+from ...show.picture import Picture
 
 recall("02", [
     Question("The value is 7 and the gradient is 4. You move x by −0.05. About what is the value now? (Lesson 00)", 6.8,
