@@ -29,7 +29,7 @@ ROWS = {
     "multiply": ([RANGE, (-3.0, 3.0, 2.0)], ""),
     "divide": ([RANGE, (-3.0, 3.0, 2.0)], "dividing by 0 gives no number"),
     "power": ([(-2.0, 3.0, 1.5), (-3.0, 3.0, 2.0)],
-              "below 0 only whole powers exist, and no slope along the exponent; at 0 no negative ones"),
+              "below 0 NumPy gives whole powers alone, and there is no slope along the exponent; at 0 no negative ones"),
     "exp": ([(-3.0, 2.0, 0.5)], ""),
     "log": ([(-1.0, 5.0, 1.0)], "log x is defined for x > 0"),
     "sqrt": ([(-1.0, 4.0, 1.0)], "√x is defined for x ≥ 0"),

@@ -157,7 +157,7 @@ def test_jumps_and_poles_are_not_joined():
     (ag.log, {}, 0.0, "log(x) at x = 0: no value (−inf), so nothing can be drawn there: log x is defined for x > 0"),
     (ag.log, {}, -0.5, "log(x) at x = −0.5: no value (nan), so nothing can be drawn there: log x is defined for x > 0"),
     (ag.sqrt, {}, 0.0, "sqrt(x) at x = 0: z = 0, but the rule gives ∞, so there is no tangent: the curve stands upright: √x is"),
-    (ag.power, {"y": 0.5}, -1.0, "power(x, 0.5) at x = −1: no value (nan), so nothing can be drawn there: below 0 only whole powers"),
+    (ag.power, {"y": 0.5}, -1.0, "power(x, 0.5) at x = −1: no value (nan), so nothing can be drawn there: below 0 NumPy gives whole"),
     (ag.power, {"y": -1.0}, 0.0, "power(x, −1) at x = 0: no value (inf), so nothing can be drawn there"),
 ])
 def test_edges_of_a_domain(row, fixed, x, words):
@@ -181,7 +181,7 @@ def test_a_point_missing_for_the_difference():
 
 def test_exponent_of_a_negative_base():
     ui = slope_explorer(ag.power, moving="y", x=-2.0)
-    assert "z = 4, but the rule gives nan, no number, so there is no tangent: below 0 only whole powers exist" in ui.picture.text
+    assert "z = 4, but the rule gives nan, no number, so there is no tangent: below 0 NumPy gives whole powers alone" in ui.picture.text
     ui.sliders["y"].value = 0.5
     assert "no value (nan)" in ui.picture.text
 

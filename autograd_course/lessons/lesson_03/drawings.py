@@ -23,7 +23,8 @@ def grown_rectangle(x, y, dx, dy):
     plot.words(right, plot.at(0, y / 2)[1], f"dx · y = {number(dx * y)}", style.GRADIENT, "start")
     plot.words(plot.at(x / 2, 0)[0], top, f"x · dy = {number(x * dy)}", style.GRADIENT)
     plot.words(right, top, f"corner dx · dy = {number(dx * dy)}", anchor="start")
+    opposite = f": they pull in opposite ways, together {number(round(dx * y + x * dy, 10))}" if dx * dy < 0 else ""
     text = (f"area {number(x * y)}, grown by {number((x + dx) * (y + dy) - x * y)}\n"
-            f"strips: dx·y = {number(dx * y)}, x·dy = {number(x * dy)}\n"
+            f"strips: dx·y = {number(dx * y)}, x·dy = {number(x * dy)}{opposite}\n"
             f"corner: dx·dy = {number(dx * dy)}{share}")
     return Picture(svg(f"0 0 620 {plot.box[3] + 52:.0f}", "".join(plot.parts), text), text)

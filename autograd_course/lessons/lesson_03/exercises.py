@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import exercise, expect, expect_call, expect_rule, is_stub, of_rule
+from ...ask import edit, exercise, expect, expect_call, expect_rule, is_stub, of_rule
 from ...ask.mistakes import sign_lost
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, brief
@@ -69,7 +69,8 @@ card("03", [
         (2, "That is the slope of x · 2. What stands in the other slot is x itself."),
         (1, "That is the gradient of L. What does it become on the two arrows?"),
         sign_lost(6)],
-    planted=[(6.1, "another number"), ((3, 3), "A single number")])
+    planted=[(6.1, "another number"), ((3, 3), "A single number"), (float("nan"), "another number")],
+    also_right=["6", "2 * 3.0", "ag.grad(lambda x: ag.multiply(x, x))(3.0)", "np.float32(6)"])
 def square(answer):
     expect(answer, 6, tried="the gradient of x in multiply(x, x), at x = 3", shown="another number", hints=square.mistakes)
 
@@ -87,6 +88,16 @@ WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
            (-7.5, "One division too many: −z / y, or −x / y². z is divided by y already."),
            (-60, "That multiplies by y. Solved for dz, everything is divided by y."),
            (lambda g, z, x, y: -g * x / y ^ 2, "A power is ** in Python: ^ is something else.")]
+
+
+def _expect_at(rule, row, slot, x, y, hints, opposite=""):
+    """Tries a rule at two numbers and g = 10; `opposite` is the hint where it gives the right size with the wrong sign."""
+    x, y = np.float64(x), np.float64(y)
+    z = row.function(x, y)
+    right = row.rules[slot](10.0, z, x, y)
+    with np.errstate(all="ignore"):
+        expect_call(rule, 10.0, z, x, y, gives=right, hints=hints + [(-right, opposite)] * bool(opposite),
+                    tried=f"the rule for {'xy'[slot]} of {row.name}, with g = 10, z = {z:g}, x = {x:g}, y = {y:g}")
 
 
 @exercise(
@@ -107,19 +118,34 @@ WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
     explained="`-g * x / y**2` is the same number, with one multiplication more.",
     why="Division needed no limit of its own: it is the product rule, read backward.",
     planted=[
-        ((lambda g, z, x, y: g / y, lambda g, z, x, y: g * z / y), "wrong sign"),
-        ((lambda g, z, x, y: -g * z / y, lambda g, z, x, y: g / y), "are the two rules swapped"),
-        ((lambda g, z, x, y: 1 / y, lambda g, z, x, y: -z / y), "upstream gradient is missing"),
-        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g / y), "z is in it"),
-        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * x / y), "One division is missing"),
-        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g / y**2), "Where is the x"),
-        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * z / y**2), "One division too many"),
-        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * z * y), "divided by y"),
-        ((lambda g, z, x, y: g / y, lambda g, z, x, y: -g * x / y ^ 2), "A power is **"),
-        ((lambda g, z, x, y: g * y, lambda g, z, x, y: -g * z / y), "multiplies by y"),
-        ((lambda g, z, x, y: g, lambda g, z, x, y: -g * z / y), "1 / y only"),
-        ((lambda g, z, x, y: g // y, lambda g, z, x, y: -g * z / y), "rule for x"),
-        ((lambda g, z, x, y: g / y, lambda g, z, x, y: print(-g * z / y)), "rule for y")])
+        edit("-g * z", "g * z", "wrong sign"),
+        edit("g / y", "-g * z / y", "-g * z / y", "g / y", "are the two rules swapped"),
+        edit("g / y", "1 / y", "-g * z / y", "-z / y", "upstream gradient is missing"),
+        edit("-g * z / y", "-g / y", "z is in it"),
+        edit("-g * z / y", "-g * x / y", "One division is missing"),
+        edit("-g * z / y", "-g / y**2", "Where is the x"),
+        edit("z / y", "z / y**2", "One division too many"),
+        edit("z / y", "z * y", "divided by y"),
+        edit("-g * z / y", "-g * x / y ^ 2", "A power is **"),
+        edit("g / y", "g * y", "multiplies by y"),
+        edit(": g / y", ": g", "1 / y only"),
+        edit("g / y", "g // y", "rule for x"),
+        edit("-g * z / y", "print(-g * z / y)", "rule for y"),
+        edit("g / y", "g * z / x", "z / x is 0 / 0"),
+        edit("-g * z / y", "-g * z * z / x", "z / x is 0 / 0"),
+        edit("g / y", "g / abs(y)", "y can be negative"),
+        edit("-g * z / y", "-g * abs(z / y)", "z / y can be negative"),
+        edit("g / y", "np.array([g / y])", "A single number was expected"),
+        edit("-g * z / y", "-round(g * z / y, 2)", "rule for y"),
+        edit("g / y", "(g / y, -g * z / y)", "rule for x")],
+    also_right=[edit("-g * z / y", "-g * x / y**2"), edit("-g * z / y", "-(g / y) * (x / y)"), edit("g / y", "g * y ** -1.0"),
+                edit("g / y", "np.true_divide(g, y)", "-g * z / y", "np.negative(g) * np.divide(z, y)"), """
+                def divide_x(g, z, x, y):
+                    return g * (1 / y)
+                def divide_y(g, z, x, y):
+                    local = 0
+                    local -= x / (y * y)
+                    return local * g"""])
 def divide(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -127,9 +153,15 @@ def divide(answer):
     for rule, slot, local, hints in [(rule_x, "x", 1 / 2, WRONG_X), (rule_y, "y", -3 / 2, WRONG_Y)]:      # the numbers of the text first
         expect_call(rule, 10.0, 3.0, 6.0, 2.0, gives=10 * local, hints=hints,
                     tried=f"the rule for {slot} of divide, with g = 10, z = 3, x = 6, y = 2")
+    for rule, slot, x, y, hint in [(rule_x, 0, 0.0, 2.0, ""), (rule_y, 1, 0.0, 2.0, ""),
+                                   (rule_x, 0, 6.0, -2.0, "y can be negative: no abs."),
+                                   (rule_y, 1, -6.0, 2.0, "z / y can be negative: no abs.")]:
+        _expect_at(rule, ag.divide, slot, x, y, [(np.nan, "Where x is 0, z / x is 0 / 0. Only y has to differ from 0.")], hint)
     expect_rule(rule_x, ag.divide, 0)
     expect_rule(rule_y, ag.divide, 1)
 
+
+SUBTRACT_X, SUBTRACT_Y = "subtract_x = lambda g, z, x, y: ", "subtract_y = lambda g, z, x, y: "
 
 # What goes wrong where an op is linear: a value in the rule, or the value in its place.
 NO_VALUE = "A value is in it. Raise that input by 1: z moves by 1 or by −1, whatever the values are."
@@ -141,8 +173,8 @@ LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of
 @exercise(
     "03.drill", minutes=5, difficulty="easy",
     question="""
-        Three more, from the definition in your head: how does z move when one input does? $z = x - y$, and $z = -x$. (For $z = x + y$ you
-        wrote both rules in lesson 02: `g` and `g`.)""",
+        Three more, from the definition in your head: how does z move when one input does? $z = x - y$, and $z = -x$. (For $z = x + y$
+        you know both since lesson 02: `g` and `g`.)""",
     stub="""
         subtract_x = lambda g, z, x, y: ...
         subtract_y = lambda g, z, x, y: ...
@@ -156,18 +188,32 @@ LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of
     explained="No x and no y on the right: these graphs are straight, and a straight line has the same slope everywhere.",
     why="Where an op is linear, its rule needs no value at all: nothing has to be kept for the way back.",
     planted=[
-        ((lambda g, z, x, y: g, lambda g, z, x, y: g, lambda g, z, x: -g), "wrong sign"),
-        ((lambda g, z, x, y: -g, lambda g, z, x, y: g, lambda g, z, x: -g), "wrong sign"),
-        ((lambda g, z, x, y: 1, lambda g, z, x, y: -1, lambda g, z, x: -1), "upstream gradient is missing"),
-        ((lambda g, z, x, y: g, lambda g, z, x, y: -g, lambda g, z, x: g), "wrong sign"),
-        ((lambda g, z, x, y: g * x, lambda g, z, x, y: -g * y, lambda g, z, x: -g), "A value is in it"),
-        ((lambda g, z, x, y: g, lambda g, z, x, y: -g * y, lambda g, z, x: -g), "A value is in it"),
-        ((lambda g, z, x, y: g, lambda g, z, x, y: -g, lambda g, z, x: -g * x), "A value is in it"),
-        ((lambda g, z, x, y: g, lambda g, z, x, y: -g, lambda g, z, x: -x), "That is z")])
+        edit(SUBTRACT_Y + "-g", SUBTRACT_Y + "g", "wrong sign"),
+        edit(SUBTRACT_X + "g", SUBTRACT_X + "-g", "wrong sign"),
+        edit(SUBTRACT_X + "g", SUBTRACT_X + "1", SUBTRACT_Y + "-g", SUBTRACT_Y + "-1", "upstream gradient is missing"),
+        edit("z, x: -g", "z, x: g", "wrong sign"),
+        edit(SUBTRACT_X + "g", SUBTRACT_X + "g * x", "A value is in it"),
+        edit(SUBTRACT_Y + "-g", SUBTRACT_Y + "-g * y", "A value is in it"),
+        edit("z, x: -g", "z, x: -g * x", "A value is in it"),
+        edit("z, x: -g", "z, x: -x", "That is z"),
+        edit("z, x: -g", "z, x: -abs(g)", "rule for x of negative"),
+        edit(SUBTRACT_Y + "-g", SUBTRACT_Y + "-g if y > 0 else g", "rule for y of subtract"),
+        edit(SUBTRACT_X + "g", SUBTRACT_X + "max(g, 0)", "rule for x of subtract"),
+        edit(SUBTRACT_X + "g", SUBTRACT_X + "g + x - x // 1", "rule for x of subtract"),
+        edit("z, x: -g", "z, x: (-g,)", "comma too many"),
+        edit(SUBTRACT_Y + "-g", SUBTRACT_Y + "np.negative(g, out=g) if np.ndim(g) else -g", "caller's array"),
+        ((), "zip() argument"), ("", "zip() argument")],
+    also_right=[edit("z, x: -g", "z, x: -1 * g", SUBTRACT_Y + "-g", SUBTRACT_Y + "0 - g"),
+                edit(SUBTRACT_X + "g", SUBTRACT_X + "g * 1.0", SUBTRACT_Y + "-g", SUBTRACT_Y + "np.negative(g)"),
+                edit(SUBTRACT_X + "g", SUBTRACT_X + "np.copy(g)"), edit("z, x: -g", "z, x: np.multiply(g, -1)"), """
+                def subtract_x(g, *others): return g
+                def subtract_y(g, *others): return -g
+                negative_x = subtract_y"""])
 def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    for rule, row, arg, xs in zip(answer, [ag.subtract, ag.subtract, ag.negative], [0, 1, 0], [(6.0, 2.0), (6.0, 2.0), (6.0,)]):
+    rows = [(ag.subtract, 0, (6.0, 2.0)), (ag.subtract, 1, (6.0, 2.0)), (ag.negative, 0, (6.0,))]
+    for rule, (row, arg, xs) in zip(answer, rows, strict=True):
         z = row.function(*xs)
         said = ", ".join(f"{letter} = {x:g}" for letter, x in zip("xy", xs))
         expect_call(rule, 10.0, z, *xs, gives=row.rules[arg](10.0, z, *xs), hints=[*LINEAR, *of_rule(row, arg, inputs=[xs])],
@@ -201,7 +247,9 @@ def drill(answer):
         ((-1, -0.25), "That is the slope of 1 / x. Here 8 is shared."),
         ((3, -8), "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?"),
         ((3, 4), "Those are the values. The slopes are asked for.")],
-    planted=[((-1, -1.4), "Number 2 of 2 differs"), (-1, "2 values were expected"), ((-2, -1), "in the wrong order")])
+    planted=[((-1, -1.4), "Number 2 of 2 differs"), ((-1, -1.9), "Number 2 of 2 differs"), ((-1, float("nan")), "Number 2 of 2 differs"),
+             ((0, -2), "Number 1 of 2 differs"), (-1, "2 values were expected"), ((-2, -1), "in the wrong order")],
+    also_right=["-1, -2.0", "(ag.grad(lambda x: 5 - x)(2.0), ag.grad(lambda x: 8 / x)(2.0))", "np.array([-1.0, -8 / 2**2])"])
 def reflected(answer):
     expect(answer, (-1, -2), tried="the slopes of 5 − x and of 8 / x at x = 2", shown="two other numbers", hints=reflected.mistakes)
 
@@ -218,7 +266,7 @@ def reflected(answer):
     solution="""
         power_x = lambda g, z, x, y: g * y * x ** (y - 1)""",
     explained="With `g * y * z / x` the slope of $x^2$ at 0 would be 0 / 0, which is nan, and it is 0.",
-    why="One line for every constant exponent: whole, negative, or a fraction.",
+    why="One line for whole, negative and broken exponents, wherever z has a slope. At x = 0 with y = 0 the library has to state it.",
     mistakes=[
         (lambda g, z, x, y: g * y * x**y, "The power before: the exponent is one less."),
         (lambda g, z, x, y: g * y * x**y - 1, "Python takes the power first: x ** y - 1 is (x ** y) - 1. Brackets, around y - 1."),
@@ -230,7 +278,23 @@ def reflected(answer):
         (lambda g, z, x, y: g * (y - 1) * x ** (y - 1), "The factor is the exponent itself; only the power has one less."),
         (lambda g, z, x, y: g * x * y ** (x - 1), "x and y have changed places: x is what is raised, y is how often."),
         *of_rule(ag.power, 0, inputs=[(2.0, 3.0), (1.5, -1.0)])],
-    planted=[(lambda g, z, x, y: g * y * z / x, "Where x is 0")])
+    planted=[edit("y * x ** (y - 1)", "y * z / x", "Where x is 0"),
+             edit("* x **", "* abs(x) **", "x can be negative"),
+             edit("x ** (y - 1)", "np.exp((y - 1) * np.log(x))", "Below 0 a power has no logarithm"),
+             edit("g * y * x ** (y - 1)", "np.where(x > 0, g * y * np.abs(x) ** (y - 1), 0.0)", "Below 0 z has a slope too"),
+             edit("g * y * x ** (y - 1)", "g * y * x ** (y - 1) if np.all(x != 0) else 0.0 * g", "x = 0, y = 1"),
+             edit("(y - 1)", "abs(y - 1)", "rule for x of power"),
+             edit("(y - 1)", "int(y - 1)", "rule for x of power"),
+             edit("g * y", "abs(g * y)", "rule for x of power"),
+             edit("g * y * x ** (y - 1)", "g * sum(x ** (y - 1) for _ in range(int(y)))", "rule for x of power"),
+             edit("g * y", "np.maximum(g, 0) * y", "rule for x of power"),
+             edit("x ** (y - 1)", "np.power(x, y) / x", "Where x is 0")],
+    also_right=[edit("x ** (y - 1)", "np.power(x, y - 1)"), edit("g * y", "y * g"), """
+                def power_x(g, z, x, y):
+                    local = y * np.float_power(x, y - 1)
+                    return local * g""",
+                edit("g * y * x ** (y - 1)", "np.multiply(g, x ** (y - 1) * y)"),
+                edit("g * y * x ** (y - 1)", "g * np.where(x == 0, y * x ** (y - 1), y * z / np.where(x == 0, 1, x))")])
 def power(answer):
     if is_stub(answer):
         raise NotYet
@@ -240,4 +304,11 @@ def power(answer):
         expect_call(answer, 10.0, np.float64(0), np.float64(0), 2.0, gives=0.0,
                     tried="the rule for x of power, with g = 10, z = 0, x = 0, y = 2",
                     hints=[(np.nan, "Where x is 0, z / x is 0 / 0. The power before has no such hole.")])
-        expect_rule(answer, ag.power, 0, inputs=[(2.0, 3.0), (0.0, 2.0), (1.5, -1.0), (4.0, 0.5), (np.array([0.5, 2.0, 3.0]), 3.0)])
+        logarithm = np.nan, "Below 0 a power has no logarithm: none is needed for x ** (y - 1)."
+        below = 0.0, "Below 0 z has a slope too: the box holds there."
+        _expect_at(answer, ag.power, 0, -2.0, 3.0, [logarithm, below])
+        _expect_at(answer, ag.power, 0, -2.0, 2.0, [logarithm, below], "x can be negative, and then x ** (y - 1) can be: no abs.")
+        _expect_at(answer, ag.power, 0, 0.0, 1.0, [(0.0, "At x = 0, y = 1 z is x itself, and its slope is 1.")])
+        expect_rule(answer, ag.power, 0, inputs=[(2.0, 3.0), (0.0, 2.0), (1.5, -1.0), (4.0, 0.5), (np.array([0.5, 2.0, 3.0]), 3.0),
+                                                 (np.array([-1.5, 0.0, 2.0]), 2.0), (np.array([-1.5, 0.0, 2.0]), 1.0),
+                                                 (np.array([-0.5, 2.0]), -2.0)])
