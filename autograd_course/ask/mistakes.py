@@ -26,16 +26,6 @@ def doubled(right, hint="Exactly double."):
     return _changed(right, lambda z: scaled(2, z)), hint
 
 
-def one_arrival(right, hint="Exactly half: two contributions arrive, and one survived. Is there an = where += belongs?"):
-    return _changed(right, lambda z: scaled(0.5, z)), hint
-
-
-def stale(right, hint="Half as much again: after the second backward something still holds the gradients of the first. "
-                      "Which value was not fresh?"):
-    """The fingerprint of two backward calls that keep the gradients of inner nodes: three times one call, where two are right."""
-    return _changed(right, lambda z: scaled(1.5, z)), hint
-
-
 def off_by(c, right, hint="Off by a constant: where does your sum or product begin?"):
     return _changed(right, lambda z: z + c), hint
 
@@ -44,21 +34,12 @@ def upside_down(right, hint="Upside down: which of the two is divided by the oth
     return _changed(right, lambda z: 1 / z), hint
 
 
-def truncated(right, hint="Whole numbers came back, the rest is cut off: is there a //, an int( ), or an array of integers?"):
-    return _changed(right, np.floor), hint
-
-
 def swapped(right, hint="The right numbers in the wrong order: are the two swapped?"):
     return _changed(right, lambda parts: parts[::-1]), hint
 
 
 def keepdims_lost(right, hint="an axis of length 1 is lost. keepdims=True keeps it."):
     return _changed(right, np.squeeze), hint
-
-
-def not_divided(n, right, hint="n times too large: a mean has a 1/n."):
-    """A mean whose 1/n is forgotten, over n entries."""
-    return _changed(right, lambda z: scaled(n, z)), hint
 
 
 def multiplied(*routes, hint="You multiplied the routes. Each route is a change that arrives: do changes multiply or add?"):
@@ -76,16 +57,6 @@ def central_difference(f, x, h=1e-5):
 
 def one_sided(hint="This is the one-sided difference. The left point is at x − h."):
     return lambda f, x, h: (f(x + h) - f(x)) / h, hint
-
-
-def degrees(right, hint="Off by the factor π/180: degrees, where radians are meant?"):
-    """A slope per degree."""
-    return _changed(right, lambda z: scaled(np.pi / 180, z)), hint
-
-
-def wrong_base(right, hint="Off by the factor log 10: which base has your logarithm?"):
-    """log10 where the natural logarithm is meant."""
-    return _changed(right, lambda z: scaled(1 / np.log(10), z)), hint
 
 
 def in_a_tuple(right, hint="holds 1: give the number itself"):

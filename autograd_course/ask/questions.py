@@ -191,7 +191,7 @@ class Ask(widgets.VBox):
                 raise ValueError("One part is still empty. Fill it in, or empty the others to see the answer.")
             good = right(self.question, typed) if any(typed) else None
         except ValueError as unclear:
-            self.answer.value = _say(str(unclear), role=_POLITE)
+            self.answer.value = _say("", escape(str(unclear)), role=_POLITE)
             return
         self._show(good)
         self.opened(self)
@@ -236,14 +236,18 @@ def predict(name):
 
 
 def recall(lesson):
-    """The three opening questions of a lesson, by number; then at most three earlier predictions that were certain and wrong."""
+    """The three opening questions of a lesson, by number; then every earlier prediction that was certain and wrong, three at once."""
     registered()
     if lesson not in RECALL:
         return _missing("lesson", lesson)
-    back = [name for name in record.returning() if name in PREDICTIONS and name[:2] < lesson][:3]
+    back = [name for name in record.returning() if name in PREDICTIONS and name[:2] < lesson]
     asks = [Ask(question, lambda ask: None, number=str(number)) for number, question in enumerate(RECALL[lesson], start=1)]
-    asks += [_returning(name) for name in back]
-    return Panel(asks, *_twin([*RECALL[lesson], *(PREDICTIONS[name] for name in back)], "From memory"))
+    panel = Panel([*asks, *map(_returning, back[:3])], *_twin([*RECALL[lesson], *(PREDICTIONS[name] for name in back)], "From memory"))
+    if later := back[3:]:
+        more = widgets.Button(description=f"{len(later)} more that were certain and wrong", layout=widgets.Layout(width="auto"))
+        more.on_click(lambda _: setattr(panel, "children", [*panel.children[:-1], *map(_returning, later)]))
+        panel.children = [*panel.children, more]
+    return panel
 
 
 def _returning(name):
@@ -283,8 +287,8 @@ def card(lesson):
 
     def compare():
         column = '<div style="flex:1 1 22em;line-height:1.5"><strong>{}</strong>{}</div>'
-        pairs = [("Mine", lines() or ["…"]), ("Ours", ours)]
-        columns = "".join(column.format(head, _html(_list(rows))) for head, rows in pairs)
+        pairs = [("Mine", _as_typed(lines() or ["…"])), ("Ours", _html(_list(ours)))]
+        columns = "".join(column.format(head, html) for head, html in pairs)
         beside.value = f'<div style="display:flex;flex-wrap:wrap;gap:0 32px">{columns}</div>'
 
     def toggle(_=None):
@@ -300,6 +304,12 @@ def card(lesson):
     typed()
     html = "<p>My card: at most six lines.</p>" + _fold("Our card", _list(ours))
     return Panel([box, widgets.HBox([button, count], layout=widgets.Layout(**_ROW)), beside], html, "My card: at most six lines.")
+
+
+def _as_typed(lines):
+    """Somebody's own lines as an HTML list: every character as it was typed, what stands in `backticks` as code."""
+    items = (re.sub("`([^`]+)`", r'<code style="white-space:pre">\1</code>', escape(line, quote=False)) for line in lines)
+    return f"<ol>{''.join(f'<li>{item}</li>' for item in items)}</ol>"
 
 
 def _list(lines):

@@ -2,11 +2,13 @@
 
 Written only when the learner does something: a check that says right, a prediction revealed, a card written. Each event waits its turn,
 reads the file anew and replaces it in one step, so that two open notebooks do not lose each other's entries. Nothing here ever raises:
-in a folder that cannot be written nothing is kept, and `progress()`, in report.py, says so.
+where the file cannot be read or written it is left as it is, `progress()`, in report.py, says so, and what was not kept is kept with the
+next event that can be.
 """
 import json
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 FILE = Path("progress.json")      # in the kernel's folder, which is the notebook's
@@ -15,21 +17,49 @@ SURE = ["guessing", "fairly sure", "certain"]
 unkept = []      # events that could not be written
 
 
+def unreadable():
+    """Whether there is a record that cannot be read now."""
+    try:
+        _read()
+    except OSError:
+        return True
+    return False
+
+
 def read():
     """{"exercises": [name, …], "predictions": {name: {"answer", "sure", "right", "recalled", "missed"}}, "cards": {lesson: [line, …]}}
 
-    A file that is none of ours is set aside as progress.damaged.json, and the record starts anew.
+    A file that is none of ours is set aside as progress.damaged.json, and the record starts anew. One that cannot be read stays.
     """
     try:
-        return _sound(FILE.read_text(encoding="utf-8"))
+        return _read()
     except OSError:
-        pass
-    except (ValueError, KeyError, TypeError, AttributeError):
-        try:
-            os.replace(FILE, damaged())
-        except OSError:
-            pass
+        return _empty()
+
+
+def _empty():
     return {"exercises": [], "predictions": {}, "cards": {}}
+
+
+def _read():
+    """The record; OSError where there is one that cannot be read: no permission, or another program holds it."""
+    try:
+        return _sound(_patiently(lambda: FILE.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return _empty()
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        os.replace(FILE, damaged())
+        return _empty()
+
+
+def _patiently(act):
+    """What `act` gives; on Windows a file that another kernel has open can be neither read nor replaced for a moment."""
+    for _ in range(20):
+        try:
+            return act()
+        except PermissionError:
+            time.sleep(0.02)
+    return act()
 
 
 def damaged():
@@ -75,38 +105,49 @@ def written(lesson, lines):
 
 
 def _change(event):
-    if _after(event) == read():
-        return
     new = FILE.with_name("progress.new.json")      # whoever makes it has the turn, and gives it on by moving it to FILE
+    made = False
     try:
-        for _ in range(100):
-            try:
-                file = open(new, "x", encoding="utf-8")
-                break
-            except FileExistsError:
-                time.sleep(0.02)
-        else:
-            file = open(new, "w", encoding="utf-8")      # left there by a kernel that was killed
-        with file:
-            json.dump(_after(event), file, indent=1, ensure_ascii=False)
-        os.replace(new, FILE)
+        if not unkept and _after(event) == _read():
+            return
+        with _turn(new) as file:
+            made = True
+            json.dump(_after(*unkept, event), file, indent=1, ensure_ascii=False)
+        _patiently(lambda: os.replace(new, FILE))
         unkept.clear()
     except OSError:
-        new.unlink(missing_ok=True)
         unkept.append(event)
+        if made:
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
 
 
-def _after(event):
-    record = read()
-    event(record)
+def _turn(new):
+    """The file `new`, opened by nobody else: made once it is gone, or when nothing has been written to it for ten seconds."""
+    seen, unchanged = None, 0
+    while unchanged < 500:
+        try:
+            return open(new, "x", encoding="utf-8", errors="replace")      # half an emoji is no text
+        except FileExistsError:
+            time.sleep(0.02)
+        with suppress(OSError):
+            now = (new.stat().st_mtime_ns, new.stat().st_size)
+            unchanged, seen = unchanged + 1 if now == seen else 0, now
+    return open(new, "w", encoding="utf-8", errors="replace")      # left there by a kernel that was killed
+
+
+def _after(*events):
+    record = _read()
+    for event in events:
+        event(record)
     return record
 
 
 def returning():
-    """The names of the predictions that were wrong and certain, and not answered right since: the most often missed, then the latest."""
+    """The names of the predictions that were wrong and certain, and not answered right since: the most often missed, then the oldest."""
     made = read()["predictions"]
     names = [name for name, one in made.items() if one["sure"] == "certain" and not one["right"] and not one["recalled"]]
-    return sorted(names, key=lambda name: (made[name]["missed"], name[:2]), reverse=True)
+    return sorted(names, key=lambda name: (-made[name]["missed"], name[:2]))
 
 
 def lessons():

@@ -34,8 +34,10 @@ def _notes(something):
     notes = [kept if something else nothing]
     if back := record.returning():
         notes.insert(0, f"Certain, and wrong: {', '.join(back)}. Worth remembering, so they come back when a later lesson opens.")
+    if record.unreadable():
+        notes[-1] = f"{record.FILE.name} cannot be read just now, so nothing of it is shown; it is left as it is. May this program read it?"
     if record.unkept:
-        notes.append("This folder cannot be written to, so your last answers were not kept. The lessons work without.")
+        notes.append("This folder cannot be written to, so your last answers are not kept yet. The lessons work without.")
     if record.damaged().exists():
         notes.append(f"The record could not be read and began anew; the unreadable file is now {record.damaged().name}.")
     return notes

@@ -227,18 +227,23 @@ def test_certain_and_wrong_comes_back_until_answered_right():
     assert len(recall("03").children) == 3
 
 
-def test_three_come_back_at_most_the_most_often_missed_then_the_latest_first():
+def test_all_come_back_the_most_often_missed_then_the_oldest_first():
     for name in ["01.a", "01.b", "02.c", "02.d"]:
         texts.prediction(name, question=name, answer=1, reveal="1")
         record.predicted(name, ["2"], "certain", False)
     record.predicted("02.renamed_since", ["2"], "certain", False)
-    assert recall("03").text.splitlines()[4:] == ["4. 02.c", "5. 02.d", "6. 01.a"]
+    assert recall("03").text.splitlines()[4:] == ["4. 01.a", "5. 01.b", "6. 02.c", "7. 02.d"]
     answer(recall("03").children[5], "3")
-    assert recall("03").text.splitlines()[4:] == ["4. 01.a", "5. 02.c", "6. 02.d"], "missed twice: it is not crowded out"
+    assert recall("03").text.splitlines()[4:] == ["4. 02.c", "5. 01.a", "6. 01.b", "7. 02.d"], "missed twice: it comes first"
     press(recall("03").children[4])
-    assert recall("03").text.splitlines()[5] == "5. 02.c", "opened without an answer is no miss"
-    answer(recall("03").children[3], "1")
-    assert recall("03").text.splitlines()[4:] == ["4. 02.c", "5. 02.d", "6. 01.b"]
+    assert recall("03").text.splitlines()[5] == "5. 01.a", "opened without an answer is no miss"
+    panel = recall("03")
+    assert len(panel.children) == 7 and panel.children[6].description == "1 more that were certain and wrong"
+    panel.children[6].click()
+    assert len(panel.children) == 7 and "02.d" in panel.children[6].children[0].value
+    answer(panel.children[6], "1")
+    assert recall("03").text.splitlines()[4:] == ["4. 02.c", "5. 01.a", "6. 01.b"]
+    assert len(recall("03").children) == 6
 
 
 # ---------------------------------------------------------------- card
@@ -256,7 +261,7 @@ def test_the_learners_card_comes_first_and_is_kept():
     assert "2 of 6 lines" in count.value and record.read()["cards"] == {"01": ["Divide $y$ by x.", "Be kind."]}
     button.click()
     mine, ours = beside.value.split("Ours")
-    assert r"\(y\)" in mine and "Be kind." in mine and r"\(x\)" in ours and "rise / run</code>" in ours
+    assert "Divide $y$ by x." in mine and "Be kind." in mine and r"\(x\)" in ours and "rise / run</code>" in ours
     box.value += "A third."
     assert "A third." in beside.value
     button.click()
@@ -264,6 +269,20 @@ def test_the_learners_card_comes_first_and_is_kept():
     assert open_card()[1].value == "Divide $y$ by x.\nBe kind.\nA third."
     box.value = ""
     assert record.read()["cards"] == {}
+
+
+def test_a_card_shows_code_as_it_was_typed():
+    _, box, button, _, beside = open_card()
+    box.value = "x - 0.1*grad*scale and y*z\n`class A: def __init__(self)`\n__init__ <b> & 1. <img onerror=alert(1)> $<b>$"
+    button.click()
+    mine = beside.value.split("Ours")[0]
+    assert "x - 0.1*grad*scale and y*z</li>" in mine and ">class A: def __init__(self)</code>" in mine
+    assert "<li>__init__ &lt;b&gt; &amp; 1. &lt;img onerror=alert(1)&gt; $&lt;b&gt;$</li>" in mine
+
+
+def test_what_cannot_be_read_is_shown_as_it_was_typed():
+    ask = ask_of("01.mean")
+    assert "“x*y*z &lt;img&gt; __a__” is not a number" in answer(ask, "x*y*z <img> __a__")
 
 
 def test_more_than_six_lines_are_counted_not_cut():

@@ -60,12 +60,12 @@ def test_only_the_certain_and_wrong_returns_until_recalled(sure, right, returns)
     assert record.returning() == []
 
 
-def test_the_most_often_missed_comes_first_then_the_latest():
+def test_the_most_often_missed_comes_first_then_the_oldest():
     for name in ["01.mean", "01.bet", "02.both"]:
         record.predicted(name, ["6"], "certain", False)
+    assert record.returning() == ["01.mean", "01.bet", "02.both"]
+    record.recalled("02.both", False)
     assert record.returning() == ["02.both", "01.mean", "01.bet"]
-    record.recalled("01.bet", False)
-    assert record.returning() == ["01.bet", "02.both", "01.mean"]
 
 
 def test_a_record_without_counts_of_misses_is_read(folder):
@@ -137,13 +137,76 @@ def test_a_folder_that_cannot_be_written_is_said_and_no_more(folder, monkeypatch
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"exercises": 3}', '{"predictions": {"01.mean": {"sure": "certain"}}}',
-                                  '{"predictions": {"01.mean": null}}', '{"predictions": []}', '{"cards": {"01": 3}}', "\xff"])
+                                  '{"predictions": {"01.mean": null}}', '{"predictions": []}', '{"cards": {"01": 3}}', "\xff",
+                                  "[" * 100_000 + "]" * 100_000,
+                                  '{"predictions": {"01.mean": {"answer": [], "sure": null, "right": true, "recalled": true, '
+                                  '"missed": 1e999}}}'], ids=lambda text: text[:20])
 def test_a_damaged_file_is_set_aside(folder, text):
     (folder / "progress.json").write_bytes(text.encode("latin-1"))
     record.solved("01.kink")
     assert record.read() == EMPTY | {"exercises": ["01.kink"]}
     assert (folder / "progress.damaged.json").read_bytes() == text.encode("latin-1")
     assert "progress.damaged.json" in str(progress()) and "progress.damaged.json" in progress().html
+
+
+def test_a_record_that_cannot_be_read_is_left_as_it_is_and_catches_up(folder, monkeypatch):
+    record.solved("01.kink")
+    before = (folder / "progress.json").read_bytes()
+    with monkeypatch.context() as patch:
+        def locked(*args, **options):
+            raise PermissionError("another program holds it")
+        patch.setattr(record.time, "sleep", lambda seconds: None)
+        patch.setattr(Path, "read_text", locked)
+        record.solved("01.central")
+        record.written("01", ["mine"])
+        assert record.read() == EMPTY and "cannot be read just now" in str(progress()) and "not kept yet" in str(progress())
+    assert (folder / "progress.json").read_bytes() == before and names(folder) == ["progress.json"]
+    record.solved("02.routes")
+    assert record.read() == EMPTY | {"exercises": ["01.kink", "01.central", "02.routes"], "cards": {"01": ["mine"]}}
+    assert record.unkept == [] and "cannot" not in str(progress())
+
+
+def test_a_read_only_mount_is_no_traceback(folder, monkeypatch):
+    def read_only(*args, **options):
+        raise OSError(30, "Read-only file system")
+    for name in ("open", "unlink", "replace"):
+        monkeypatch.setattr(record.os if name == "replace" else Path if name == "unlink" else record, name, read_only, raising=False)
+    record.solved("01.kink")
+    assert len(record.unkept) == 1 and record.read() == EMPTY
+
+
+@pytest.mark.parametrize("name", ["progress.json", "progress.new.json", "progress.damaged.json"])
+def test_a_folder_in_the_way(folder, monkeypatch, name):
+    monkeypatch.setattr(record.time, "sleep", lambda seconds: None)
+    (folder / name).mkdir()
+    if name == "progress.damaged.json":
+        (folder / "progress.json").write_text("{")
+    record.solved("01.kink")
+    assert len(record.unkept) == 1 and (folder / name).is_dir() and "not kept yet" in str(progress())
+    (folder / name).rmdir()
+    record.solved("01.kink")
+    assert record.read()["exercises"] == ["01.kink"] and record.unkept == []
+
+
+def test_half_an_emoji(folder):
+    record.written("01", ["half \ud83d of it"])
+    assert record.read()["cards"] == {"01": ["half ? of it"]} and record.unkept == []
+
+
+def test_a_slow_writer_keeps_its_turn(folder, monkeypatch):
+    new, waited = folder / "progress.new.json", []
+
+    def slowly(seconds):      # another kernel writes a large record for 30 seconds
+        waited.append(seconds)
+        with open(new, "a") as file:
+            file.write(" ")
+        if len(waited) == 1500:
+            new.write_text('{"exercises": ["theirs"]}')
+            new.replace(folder / "progress.json")
+    new.write_text("")
+    monkeypatch.setattr(record.time, "sleep", slowly)
+    record.solved("mine")
+    assert record.read()["exercises"] == ["theirs", "mine"]
 
 
 def test_progress_without_a_file():
