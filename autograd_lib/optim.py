@@ -96,7 +96,7 @@ class Optimizer(Stateful):
         Raises TypeError or ValueError if a `.grad` that was set by hand is not an array of its parameter's shape. Then
         nothing has changed, and so if it is interrupted.
         """
-        changes, steps, memory, spare, i = [], self.steps.copy(), self._memory.copy(), self._spare.copy(), -1
+        updates, steps, memory, spare, i = [], self.steps.copy(), self._memory.copy(), self._spare.copy(), -1
         for group in self.param_groups:
             settings = {name: value for name, value in group.items() if name != "params"}
             for p in group["params"]:
@@ -113,8 +113,8 @@ class Optimizer(Stateful):
                         np.copyto(new, old)
                 change = self._update(g, value, steps[i], *memory[i], **settings)
                 new = np.subtract(value, change, out=change if change.ndim else None)
-                changes += replacing(p, new if new.dtype == value.dtype else new.astype(value.dtype))
-        commit([*changes, (setattr, self, "steps", steps),
+                updates.append((p, new if new.dtype == value.dtype else new.astype(value.dtype)))
+        commit([*replacing(updates), (setattr, self, "steps", steps),
                 (setattr, self, "_memory", memory), (setattr, self, "_spare", spare)])
 
     def _gradient(self, i, p):

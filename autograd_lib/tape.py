@@ -114,7 +114,7 @@ class Tensor:
         if value.shape != self.shape:
             raise ValueError(f"data: this Tensor has shape {self.shape}, the new value {value.shape}; "
                              "make a new Tensor to change the shape")
-        commit(replacing(self, value))
+        commit(replacing([(self, value)]))
 
     @property
     def requires_grad(self):
@@ -634,13 +634,16 @@ def _stamp_now():
     return _last_stamp
 
 
-def replacing(t, value):
-    """What `commit` has to do for `t.data = value`, where `value` is an array of t's shape that nobody else holds."""
-    changes = [(setattr, t, "_data", value if value.ndim else value[()]), (setattr, t, "_stamp", _stamp_now())]
-    if t._memory:
-        changes.append((setattr, t, "_memory", None))
-    if t.grad is not None and value.dtype != t.grad.dtype:
-        changes.append((setattr, t, "grad", np.asarray(t.grad, value.dtype)))
+def replacing(pairs):
+    """What `commit` has to do for `t.data = value` with all pairs (t, value), each an array of t's shape and t's alone."""
+    stamp, changes = _stamp_now(), []
+    for t, value in pairs:
+        changes.append((setattr, t, "_data", value if value.ndim else value[()]))
+        changes.append((setattr, t, "_stamp", stamp))
+        if t._memory:
+            changes.append((setattr, t, "_memory", None))
+        if value.dtype != t._data.dtype and t.grad is not None:
+            changes.append((setattr, t, "grad", np.asarray(t.grad, value.dtype)))
     return changes
 
 

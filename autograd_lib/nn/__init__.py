@@ -110,8 +110,9 @@ class Module(Stateful):
         return state
 
     def _changes(self, state):
-        return [change for path, t in self.named_tensors() if t.parameter for change in replacing(t, state[path])] \
-            + [(setattr, module, name, state[path]) for path, module, name in self._named_buffers()]
+        values = [(t, state[path]) for path, t in self.named_tensors() if t.parameter]
+        return replacing(values) + [(setattr, module, name, state[path])
+                                    for path, module, name in self._named_buffers()]
 
     def __repr__(self):
         own = ", ".join(f"{name}{p.shape}" for name, p in self.named_parameters())

@@ -104,10 +104,11 @@ def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
     some = left_out.any()
     target = target.ravel()
     target = whole_numbers("cross_entropy: target", np.where(left_out, 0, target) if some else target, shape[classes])
-    z = ops.log_softmax(input, axis=classes)
     if len(shape) > 2:
-        z = ops.transpose(z, (0, *range(2, len(shape)), 1))
-    z = z if len(shape) == 2 else ops.reshape(z, (target.size, shape[classes]))
+        input = ops.transpose(input, (0, *range(2, len(shape)), 1))
+    if len(shape) != 2:
+        input = ops.reshape(input, (len(target), shape[classes]))
+    z = ops.log_softmax(input)
     if reduction == "mean":
         return ops.nll_loss(z[~left_out] if some else z, target=target[~left_out] if some else target)
     losses = ops.where(left_out, 0, -z[np.arange(len(target)), target])
