@@ -1,4 +1,4 @@
-"""Arrays as blocks of cells: what a broadcast repeats, and what its reverse adds up."""
+"""Arrays as blocks of cells, and what a broadcast repeats."""
 from html import escape
 from itertools import product
 
@@ -53,76 +53,6 @@ def broadcast_blocks(sign, pick=None, **arrays):
         said.append(f"{last}{np.argwhere(picked)[0].tolist()} reaches {len(cells)} cell{'s' * (len(cells) > 1)} of {formula}: "
                     + ", ".join(map(str, cells)))
     return drawing(parts, right, _height(whole), said)
-
-
-def sum_blocks(g, shape, pick=None, name="b"):
-    """The reverse of a broadcast: the gradient g falls back into the shape it came from, and what meets in a cell is summed.
-
-    pick: the index of the one cell of `name` to follow; the others are pale.
-
-        sum_blocks(np.array([[1, 2, 3], [4, 5, 6]]), (3,), pick=1)      # 2 + 5 = 7
-    """
-    g = np.asarray(g)
-    _drawable(g.shape, shape)
-    try:
-        fits = np.broadcast_shapes(shape, g.shape) == g.shape
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(f"shape {shape} cannot be broadcast to {g.shape}, so a gradient of that shape does not fall into it")
-    axes = tuple(k for k, kept in enumerate(_kept(shape, g.shape)) if not kept)
-    kept_shape = tuple(1 if k in axes else n for k, n in enumerate(g.shape))
-    total = g.sum(axes, keepdims=True)
-    cells = np.arange(total.size).reshape(kept_shape)
-    followed = np.ones(total.shape, bool) if pick is None else cells == cells.reshape(shape)[pick]
-
-    parts = []
-    sheets, rows, columns = _three(g.shape)
-    down, across = _three(kept_shape)[1] < rows, _three(kept_shape)[2] < columns
-    over = _three(kept_shape)[0] < sheets
-    row, column = HIGH + 18 * down, WIDE + 18 * across
-    tall = rows * row + (HIGH + 14) * (down and not over) + 20
-    left = 76 if sheets > 1 else 10
-    parts.append(words(left, 20, f"{_bold('g')} {g.shape}", anchor="start"))
-    into, from_ = total.reshape(_three(kept_shape)), g.reshape(sheets, rows, columns)
-    follow = followed.reshape(into.shape)
-    reached = np.broadcast_to(follow, from_.shape)
-    frame = pick is not None
-    for s, r, c in product(range(sheets), range(rows), range(columns)):
-        x, y = left + c * column, 34 + s * tall + r * row
-        parts.append(filled(x, y, from_[s, r, c], "gradient", frame and reached[s, r, c]))
-        if down and (r or (over and s)):
-            parts.append(words(x + WIDE / 2, y - (4 if r else 8), "+", style.GRADIENT))
-        if over and not down and s and not r:
-            parts.append(words(x + WIDE / 2, y - 5, "+", style.GRADIENT))
-        if across and c:
-            parts.append(words(x - 9, y + 20, "+", style.GRADIENT))
-    for s in range(sheets if sheets > 1 else 0):
-        parts.append(words(10, 34 + s * tall + 20, f"sheet {s}", style.FAINT, "start", 12))
-    end = left + columns * column
-    beside, beneath = across or not axes, down or over      # where the sums stand
-    for s, r, c in product(*map(range, into.shape)):
-        x = end + 22 + c * WIDE if beside else left + c * column
-        y = 34 + (sheets - 1 if over else s) * tall + (rows * row + (14 if down else 22) + r * HIGH if beneath else r * row)
-        parts.append(filled(x, y, into[s, r, c], "gradient" if follow[s, r, c] else "ghost", frame and follow[s, r, c]))
-        if beside and not c:
-            parts.append(words(x - 14, y + 20, "=", style.GRADIENT))
-        elif beneath and not beside and not r:
-            parts.append(words(x + WIDE / 2, y - 6, "=", style.GRADIENT))
-    if beneath:
-        parts.append(words(x + WIDE + 12, y + 20, f"{_bold(name)} {shape}", anchor="start"))
-        end = x + WIDE + 12
-    else:
-        parts.append(words(end + 22, 20, f"{_bold(name)} {shape}", anchor="start"))
-        end += 22
-    right, bottom = max(end + 9 * len(f"{name} {shape}"), x + WIDE), y + HIGH + 10
-    said = [f"g {g.shape} falls into {name} {shape}: "
-            + (f"summed along axis {' and '.join(map(str, axes))}" if axes else "nothing was repeated, so nothing is summed")]
-    for place in cells[followed]:
-        terms = g[np.broadcast_to(cells == place, g.shape)]
-        at = np.argwhere(cells.reshape(shape) == place)[0].tolist()
-        said.append(f"{name}{at if at else ''}: {' + '.join(map(_term, terms))} = {number(total[cells == place][0])}")
-    return drawing(parts, right, bottom, said)
 
 
 # --- shapes -------------------------------------------------------------------------------------------------------------
@@ -213,10 +143,6 @@ def _sign(parts, x, shape, sign):
 def _height(shape):
     sheets, rows, _ = _three(shape)
     return TOP + sheets * (rows * HIGH + 14)
-
-
-def _term(value):
-    return f"({number(value)})" if value < 0 else number(value)
 
 
 def _nested(numbers):

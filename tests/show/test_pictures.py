@@ -11,7 +11,7 @@ from drawn import SVG, svg_of, written
 from autograd_course import Picture, explore, moons
 from autograd_course.lessons.lesson_12.drawings import confusion, misread
 from autograd_course.show import style
-from autograd_course.show.blocks import broadcast_blocks, sum_blocks
+from autograd_course.show.blocks import broadcast_blocks
 from autograd_course.show.ink import number
 from autograd_course.show.landscapes import boundary, landscape, plane
 from autograd_course.show.picture import figure
@@ -226,7 +226,7 @@ def test_misread_shows_the_surest_first():
 # --- blocks -------------------------------------------------------------------------------------------------------------
 
 X, B = np.array([[1, 2, 3], [4, 5, 6]]), np.array([10, 20, 30])
-GHOST, OWN, GRADIENT, FRAME = ({"stroke-dasharray": "2 3"}, {"stroke": style.VALUE}, {"stroke": style.GRADIENT}, {"stroke-width": "3"})
+GHOST, OWN, FRAME = {"stroke-dasharray": "2 3"}, {"stroke": style.VALUE}, {"stroke-width": "3"}
 
 
 def cells(picture, **look):
@@ -271,30 +271,6 @@ def test_shapes_that_do_not_fit_say_where():
         "✗ the last axis: x has 3, b has 2. They must be equal, or 1, which is repeated.",
         "✗ the axis before the last: x has 5, b has 4. They must be equal, or 1, which is repeated."]
     assert cells(picture) == 30 + 8 and picture.text.splitlines()[1] in written(picture)
-
-
-@pytest.mark.parametrize("g, shape", [(X, (3,)), (X, (2, 1)), (X, (1, 1)), (X, ()), (X, (2, 3)), (np.arange(12).reshape(2, 2, 3), (2, 3)),
-                                      (np.arange(12).reshape(2, 2, 3), (3,)), (np.arange(12).reshape(2, 2, 3), (2, 1, 3)),
-                                      (np.arange(12).reshape(2, 2, 3), (2, 1))])
-def test_the_reverse_sums(g, shape):
-    picture = sum_blocks(g, shape)
-    right = np.zeros(shape)
-    np.add.at(right, tuple(index.ravel() for index in np.broadcast_arrays(*np.indices(shape), g)[:-1]) if shape else (),
-              g.ravel() if shape else g.sum())
-    assert [float(line.split("= ")[1]) for line in picture.text.splitlines()[1:]] == right.ravel().tolist()
-    assert cells(picture, **GRADIENT) == g.size + right.size
-    view_box = [float(part) for part in svg_of(picture).get("viewBox").split()]
-    for rect in svg_of(picture).iter(f"{SVG}rect"):
-        assert float(rect.get("x")) + 52 <= view_box[2] and float(rect.get("y")) + 28 <= view_box[3], "inside the picture"
-
-
-def test_a_column_falls_into_one_cell():
-    picture = sum_blocks(X, (3,), pick=1)
-    assert picture.text.splitlines() == ["g (2, 3) falls into b (3,): summed along axis 0", "b[1]: 2 + 5 = 7"]
-    assert cells(picture, **FRAME) == 3 and cells(picture, **GHOST) == 2 and "7" in written(picture)
-    assert sum_blocks(-X, (2, 1), pick=(1, 0), name="c").text.endswith("c[1, 0]: (−4) + (−5) + (−6) = −15")
-    with pytest.raises(ValueError, match=r"\(4,\) cannot be broadcast to \(2, 3\)"):
-        sum_blocks(X, (4,))
 
 
 # --- landscapes ---------------------------------------------------------------------------------------------------------
@@ -378,6 +354,6 @@ def test_boundary_with_pull():
 
 
 def test_a_name_is_text_and_no_tag():
-    picture = sum_blocks(X, (3,), name="<img src=x onerror=alert(1)>")
+    picture = broadcast_blocks("+", **{"<img src=x onerror=alert(1)>": X, "b": np.ones(3)})
     assert "<img" not in picture.html and any("<img" in words for words in written(picture))
     assert "<img" not in broadcast_blocks("+", **{"<img>": X, "b": np.ones((4, 5))}).html

@@ -8,6 +8,34 @@ from ...show.ink import number, words
 TOP, GAP = 44, 116      # the words above a block; between the blocks
 
 
+def fall(b, g, entry):
+    """A row b copied into every row, and beside it the way back: each column of g falls into one cell of the gradient of b.
+
+    b has the shape (n,) and g (m, n); `entry` is the column to follow.
+    """
+    m, n = g.shape
+    foot, step = TOP + m * HIGH + 46, n * WIDE + GAP
+    parts = []
+    for left, above, copies, below, cells, looks in [
+            (10, "copies of b", np.broadcast_to(b, g.shape), "b", b, ("ghost", "value")),
+            (10 + step, "g", g, "gradient of b", g.sum(axis=0), ("gradient", "gradient"))]:
+        parts.append(words(left, TOP - 12, f"<tspan font-weight='bold'>{above}</tspan> {g.shape}", anchor="start"))
+        for (row, column), value in np.ndenumerate(copies):
+            parts.append(filled(left + column * WIDE, TOP + row * HIGH, value, looks[0], column == entry))
+        for column, value in enumerate(cells):
+            parts.append(filled(left + column * WIDE, foot, value, looks[1], column == entry))
+        parts.append(words(left, foot + HIGH + 20, f"<tspan font-weight='bold'>{below}</tspan> ({n},)", anchor="start"))
+    for left, tip, way, colour, dash in [(10, foot - 38, 1, style.VALUE, "none"), (10 + step, foot - 8, -1, style.GRADIENT, "6 4")]:
+        middle = left + (entry + 0.5) * WIDE
+        parts.append(f'<path d="M{middle} {tip + way * 10}v{way * 20}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
+                     f'<path d="M{middle} {tip}l-6 {way * 12}h12z" fill="{colour}"/>')
+    terms = " + ".join(map(number, g[:, entry]))
+    parts.append(words(middle + 14, foot - 18, terms, style.GRADIENT, "start", 13))
+    said = [f"forward: b[{entry}] = {number(b[entry])} is copied into every row",
+            f"backward: {terms} = {number(g[:, entry].sum())} fall into the gradient of b[{entry}]"]
+    return drawing(parts, 10 + step + n * WIDE, foot + HIGH + 32, said)
+
+
 def follow(formula, f, x, entry):
     """Above, x and z = f(x), with where one entry of x goes; below, a gradient of z and the gradient of x that comes of it.
 

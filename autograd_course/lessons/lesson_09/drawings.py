@@ -27,7 +27,9 @@ class _Cross:
             x, y = self.places[place]
             self.plot.words(x, y - 10, f"{name} {values.shape}", anchor="start", size=13)
             for r, c in np.ndindex(values.shape):
-                self.plot.parts.append(cell(x + c * WIDE, y + r * HIGH, WIDE, HIGH, number(values[r, c]), looks[r, c]))
+                look = "gradient" if looks[r, c] == "framed" else looks[r, c]
+                self.plot.parts.append(cell(x + c * WIDE, y + r * HIGH, WIDE, HIGH, number(values[r, c]), look,
+                                            framed=looks[r, c] == "framed"))
 
     def svg(self, words):
         """The drawing with `words` beneath it, and for a screen reader."""
@@ -39,7 +41,7 @@ class _Cross:
 
 
 def _looks(shape, look="pale", at=()):
-    """A look for each cell: pale, but for those at the index `at`."""
+    """A look for each cell: pale, but for those at the index `at`. "framed" is that of a gradient, in a thick frame."""
     looks = np.full(shape, "pale", "U8")
     looks[at] = look
     return looks
@@ -66,7 +68,7 @@ def reach(A, B, g, i, k):
     moves[i] = B[k]
     row = _looks(B.shape, "value", np.s_[k])
     forth = _Cross(("B", B, row), ("A", A, _looks(A.shape, "picked", (i, k))), ("Z moves by", moves, _looks(Z.shape, "value", np.s_[i])))
-    back = _Cross(("B", B, row), ("gradient of A", g @ B.T, _looks(A.shape, "picked", (i, k))),
+    back = _Cross(("B", B, row), ("gradient of A", g @ B.T, _looks(A.shape, "framed", (i, k))),
                   ("g", g, _looks(g.shape, "gradient", np.s_[i])))
     text = (f"Forward: A[{i}, {k}] grows by 1, and row {i} of Z moves by row {k} of B, {_row(B[k])}. The other row stays.\n"
             f"Backward: the gradient of A[{i}, {k}] is row {i} of g times row {k} of B, {_terms(g[i], B[k])} = {number(g[i] @ B[k])}.")

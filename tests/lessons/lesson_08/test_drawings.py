@@ -1,11 +1,12 @@
 """Lesson 08's picture: where an entry goes, and what comes back."""
+import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
 
 import autograd_lib as ag
-from autograd_course.lessons.lesson_08.drawings import follow
+from autograd_course.lessons.lesson_08.drawings import fall, follow
 
 X = np.array([[8.0, 1.0, 0.0], [2.0, 4.0, 5.0]])
 SVG = "{http://www.w3.org/2000/svg}"
@@ -37,3 +38,16 @@ def test_an_entry_is_followed_and_its_gradient_is_the_librarys(formula, f, entry
     numbers = [f"{value:g}" for block in (X, z.data, t.grad, np.arange(1, z.size + 1)) for value in np.ravel(block)]
     assert [word for word in words if word.replace(".", "").isdigit()] == numbers
     assert frames == framed and str(z.shape) in picture.text
+
+
+@pytest.mark.parametrize("entry", range(3))
+def test_a_column_falls_into_one_cell(entry):
+    b, g = np.array([1, 2, 3]), np.array([[1.0, -2, 3], [4, 5, 6]])
+    picture = fall(b, g, entry)
+    t = ag.Tensor(b.astype(float), requires_grad=True)
+    (X + t).backward(g)
+    assert picture.text.splitlines()[0] == f"forward: b[{entry}] = {b[entry]} is copied into every row"
+    assert picture.text.endswith(f"= {t.grad[entry]:g} fall into the gradient of b[{entry}]")
+    words, frames = drawn(picture)
+    numbers = [f"{value:g}".replace("-", "−") for block in (b, b, b, g, t.grad) for value in np.ravel(block)]
+    assert [word for word in words if re.fullmatch(r"−?\d+", word)] == numbers and frames == 6
