@@ -10,9 +10,9 @@ FILE = Path(__file__).with_suffix(".svg")
 
 def draw():
     x, y, w = (Tensor(value, requires_grad=True, name=name) for name, value in {"x": 2.0, "y": 3.0, "w": -4.0}.items())
-    loss = (x + y) * w
-    loss.name = "L"
-    return re.search(r"<svg.*</svg>", draw_graph(loss).html, re.DOTALL)[0] + "\n"
+    z = x + y
+    L = z * w
+    return re.search(r"<svg.*</svg>", draw_graph(L).html, re.DOTALL)[0] + "\n"
 
 
 if __name__ == "__main__":

@@ -135,8 +135,10 @@ def seen(notebook):
 
 
 def readme():
-    """What a reader of the site wants of the README: the promise, how to run it, the lessons; with pictures beside the pages."""
-    return (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Adding to it")[0].replace("](docs/", "](")
+    """What a reader of the site wants of the README: the promise, the lessons, installing; with pictures beside the pages."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    parts = [part for part in text.split("\n## ") if not part.startswith(("Working on it", "Licence"))]
+    return "\n## ".join(parts).replace("](docs/", "](")
 
 
 class Page:

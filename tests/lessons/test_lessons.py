@@ -41,10 +41,15 @@ def test_a_lesson_has_its_frame(lesson):
 @EVERY_LESSON
 def test_a_lesson_is_no_longer_than_a_sitting(lesson):
     code = [cell.source for cell in cells(lesson, "code")]
-    assert len(code) + len(cells(lesson, "markdown")) <= MOST_CELLS
-    assert len(calls(lesson, "predict")) <= MOST_PREDICTIONS
+    number, predictions = len(code) + len(cells(lesson, "markdown")), len(calls(lesson, "predict"))
+    assert number <= MOST_CELLS, (f"{number} cells, and {MOST_CELLS} is the most, an exercise being four: join cells that say one thing, "
+                                  "or leave one thing to another lesson")
+    assert predictions <= MOST_PREDICTIONS, f"{predictions} predictions, and {MOST_PREDICTIONS} is the most: keep those that surprise"
     lines = [len(source.splitlines()) for source in code]
-    assert median(lines) <= 4 and max(lines) <= LONGEST_CELL
+    longest = max(code, key=lambda source: len(source.splitlines()))
+    assert max(lines) <= LONGEST_CELL, (f"a cell of {max(lines)} lines, and {LONGEST_CELL} is the most: cut it in two, or move what draws "
+                                        f"into drawings.py. It begins with\n{longest[:200]}")
+    assert median(lines) <= 4, f"half of the code cells have more than 4 lines: {sorted(lines)}. Cut some in two"
 
 
 @EVERY_LESSON
@@ -67,7 +72,9 @@ def test_the_announced_minutes_are_honest(lesson):
             predictions += 'predict("' in cell.source
     needed = words / 110 + lines / 8 + 2.5 * predictions + 1.4 * exercises + 6
     announced = int(re.search(r"(\d+) minutes", cells(lesson, "markdown")[0].source)[1])
-    assert needed - 1 <= announced <= MOST_MINUTES, f"{needed:.0f} minutes: {words} words, {lines} lines, {predictions} predictions"
+    assert needed - 1 <= announced <= MOST_MINUTES, (
+        f"{announced} minutes announced, {needed:.0f} needed, {MOST_MINUTES} allowed: {words} words / 110, {lines} lines / 8, "
+        f"{predictions} predictions × 2.5, exercises {exercises} × 1.4, and 6. Announce more in the first cell, cut, or make a section (optional)")
 
 
 @EVERY_LESSON

@@ -19,7 +19,9 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
@@ -36,9 +38,18 @@ def python(code, **options):
 def test_conda_environment_is_pyproject():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     *conda, pip = environment["dependencies"]
-    assert conda == [f"python{PROJECT['requires-python']}", "pip", "graphviz"]
+    python, *others = conda
+    version = re.fullmatch(r"python\s*=+\s*(\d+\.\d+)", python)      # Binder knows no other form, and then takes a Python of its own
+    assert version and Version(version[1]) in SpecifierSet(PROJECT["requires-python"]) and others == ["pip", "graphviz"]
     assert pip == {"pip": ["-e .[course]"]}
     assert "course" in PROJECT["optional-dependencies"]
+
+
+def test_devcontainer_installs_as_run_py_does():
+    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text(encoding="utf-8"))
+    version = re.fullmatch(r"python:(\d+\.\d+)", container["image"])
+    assert version and Version(version[1]) in SpecifierSet(PROJECT["requires-python"])
+    assert container["postCreateCommand"] == "python -c 'import run; run.install()'"
 
 
 def test_lock_holds_what_pyproject_asks_for():
@@ -110,6 +121,7 @@ def test_ruff_finds_nothing():
 # ---------------------------------------------------------------- what is stored
 
 ADDRESSES = {"127.0.0.1", "localhost", "www.w3.org"}  # the last one is in every SVG, as a name
+SOURCES = {"github.com", "www.youtube.com", "zekcrates.quarto.pub"}  # write-ups, talks and engines that lessons name
 
 
 @pytest.mark.skipif(not GIT, reason="not a git clone: what belongs to the project is unknown")
@@ -123,7 +135,8 @@ def test_no_machine_paths_and_no_unknown_addresses():
         machine = re.search(r"(?<![\w.~-])/(tmp|work|home|root|opt|Users)/\w+", text)
         assert not machine, f"{where} names {machine[0]}"
         hosts = set(re.findall(r"https?://([\w.-]+)", text))
-        assert hosts <= ADDRESSES, f"{where} names {hosts - ADDRESSES}: explain it in ADDRESSES or take it out"
+        known = ADDRESSES | SOURCES if where.startswith(("notebooks/", "autograd_course/lessons/")) else ADDRESSES
+        assert hosts <= known, f"{where} names {hosts - known}: explain it in ADDRESSES or SOURCES, or take it out"
 
 
 def as_stored(path):
@@ -146,14 +159,36 @@ def test_notebook_is_stored_clean(path):
         assert not cell.get("outputs") and cell.get("execution_count") is None, f"{cell['id']}: clear all outputs"
 
 
+PAGES = ["README.md", "CONTRIBUTING.md", "autograd_lib/README.md", "autograd_course/README.md", "notebooks/teachers_guide.md"]
+
+
 def test_readme_maps_the_lessons():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     linked = re.findall(r"\]\((notebooks/[^)]+\.ipynb)\)", readme)
     assert sorted(linked) == [path.relative_to(ROOT).as_posix() for path in NOTEBOOKS]
-    rows = re.findall(r"^\| (\d\d) \|", readme, re.MULTILINE)
-    assert rows == [f"{lesson:02}" for lesson in range(20)]
-    for target in re.findall(r"\]\(([^)#:]+)\)", readme) + re.findall(r'src="([^":]+)"', readme):
-        assert (ROOT / target).exists(), f"README links to {target}"
+    assert re.findall(r"^\| (\d\d) \|", readme, re.MULTILINE) == [f"{lesson:02}" for lesson in range(22)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_and_badges_name_what_exists(page):
+    text = re.sub(r"```.*?```|`[^`\n]*`", "code", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.+)", text, re.MULTILINE)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|href)="([^"]+)"', text):
+        file, _, anchor = target.partition("#")
+        assert not re.match(r"\w+:", target), f"{page} links to another host: {target}"
+        assert not file or (ROOT / page).parent.joinpath(file).exists(), f"{page} links to {target}"
+        assert file or anchor in [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings], f"{page}: #{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_places_and_commands_that_a_page_names_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    made = ("site/", "tests/screenshots/")
+    for name in re.findall(r"`([\w.-]+/[\w./-]*)`", text):
+        pattern = name.replace("NN_verb_phrase", "07_*").replace("NN", "07")
+        assert name in made or [*ROOT.glob(pattern), *(ROOT / page).parent.glob(pattern)], f"{page} names {name}"
+    for target in re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE):
+        assert f'"{target}":' in (ROOT / "run.py").read_text(encoding="utf-8"), f"{page} names make {target}"
 
 
 def test_readme_shows_what_draw_graph_draws():
