@@ -74,7 +74,8 @@ def test_the_announced_minutes_are_honest(lesson):
     announced = int(re.search(r"(\d+) minutes", cells(lesson, "markdown")[0].source)[1])
     assert needed - 1 <= announced <= MOST_MINUTES, (
         f"{announced} minutes announced, {needed:.0f} needed, {MOST_MINUTES} allowed: {words} words / 110, {lines} lines / 8, "
-        f"{predictions} predictions × 2.5, exercises {exercises} × 1.4, and 6. Announce more in the first cell, cut, or make a section (optional)")
+        f"{predictions} predictions × 2.5, exercises {exercises} × 1.4, and 6. "
+        "Announce more in the first cell, cut, or make a section (optional)")
 
 
 @EVERY_LESSON
