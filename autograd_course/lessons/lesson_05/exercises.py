@@ -272,8 +272,7 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
     "05.order", minutes=6, difficulty="medium",
     question="""
         Write `order(output)`: the list of all Values that the output was made from, near or far, the output itself included. Each is in it
-        once, and each comes after all its users, also in a calculation of 5,000 steps in a row. Two jobs: find them, then sort. The
-        first is begun.""",
+        once, and each comes after all its users. Two jobs: find them, then sort. The first is begun.""",
     stub="""
         def order(output):
             found = [output]

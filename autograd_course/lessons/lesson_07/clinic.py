@@ -237,7 +237,7 @@ PATIENTS = {
     "D": Patient(
         Deaf, "tanh", "No gradient comes out of a tanh.", "the write-up with closures",
         "the rule is stored under another name, and never runs",
-        "It fails, at every number.", {"tanh": 0.0}, caught=True),
+        "It fails wherever tanh has a slope. Far out, at 20, 0 is right.", {"tanh": 0.0}, caught=True),
     "E": Patient(
         Paths, "backward", "All numbers right, and twice the time for every doubling more.",
         "the write-up with stored locals, and the one with the trace",
@@ -248,14 +248,14 @@ PATIENTS = {
         "y is squared in place of the error",
         "It passes: these are the right gradients, of another function.", {"loss": -1.0}),
     "G": Patient(
-        Kept, "backward", "Right once. Three times as much when it is asked twice.",
+        Kept, "backward", "Right once. Too much when it is asked twice: with one value in between, three times as much.",
         "the write-up with closures, and the talk with its contexts",
         "inner values keep what arrived in the call before",
         "It passes: a check makes a fresh graph for every question.", {"twice": 36.0}),
     "H": Patient(
         Invented, "__pow__", "A gradient where there is none.", "the write-up with the trace",
         "the logarithm is taken of |x|, so that it always exists",
-        "It passes for positive bases. For a negative one nothing can be measured, and it has an answer.",
+        "It passes for positive bases. For a negative one the slope of the exponent cannot be measured, and it has an answer.",
         {"none": 9 * math.log(3)})}
 
 

@@ -27,7 +27,10 @@ import numpy as np
 class Closures:
     def __init__(self, data, inputs=()):
         self.data, self.grad, self.inputs = data, 0.0, inputs
-        self.send = lambda: None
+
+        def send():
+            pass
+        self.send = send
 
     def __add__(self, other):
         z = Closures(self.data + other.data, (self, other))
@@ -81,12 +84,12 @@ class Context:
     def backward(self):
         self.grad = 1.0
         for z in users_first(self):
-            if z.function:
-                z.visit()
+            z.visit()
 
     def visit(self):
-        for x, sent in zip(self.inputs, self.function.backward(self.saved, self.grad)):
-            x.grad += sent
+        if self.function:
+            for x, sent in zip(self.inputs, self.function.backward(self.saved, self.grad)):
+                x.grad += sent
 
 
 class Add:
@@ -128,11 +131,14 @@ class Ledger:
     def backward(self):
         ledger = {self: 1.0}
         for z in users_first(self):
-            g = ledger.pop(z)
-            z.grad += g
-            if z.op:
-                for x, sent in zip(z.inputs, z.op.pull(g, z)):
-                    ledger[x] = ledger.get(x, 0.0) + sent
+            z.visit(ledger)
+
+    def visit(self, ledger):
+        g = ledger.pop(self)
+        self.grad += g
+        if self.op:
+            for x, sent in zip(self.inputs, self.op.pull(g, self)):
+                ledger[x] = ledger.get(x, 0.0) + sent
 
 
 class AddOp:
@@ -262,13 +268,15 @@ MULTIPLY = (lambda g, z, x, y: g * y,
 TANH = (lambda g, z, x: g * (1 - z * z),)
 
 DESIGNS = {"closures": Closures, "context": Context, "ledger": Ledger, "stored locals": Locals, "trace": Trace, "table": Table}
-STEP = {Closures: "send", Context: "visit", Ledger: "pull", Locals: "backward", Trace: "gradient", Table: "arrive"}      # one a visit
+# The method that is called once for each value whose turn comes.
+STEP = {Closures: "send", Context: "visit", Ledger: "visit", Locals: "backward", Trace: "gradient", Table: "arrive"}
 
 
 def source(Design):
     """How a design multiplies, and how it goes back."""
-    parts = {Context: [Context.__mul__, Multiply, Context.visit, Context.backward], Ledger: [Ledger.__mul__, MultiplyOp, Ledger.backward],
-             Trace: [Trace.__mul__, Trace.gradient], Table: [Table.__mul__, Table.backward, Table.arrive]}
+    parts = {Context: [Context.__mul__, Multiply, Context.visit, Context.backward],
+             Ledger: [Ledger.__mul__, MultiplyOp, Ledger.backward, Ledger.visit], Trace: [Trace.__mul__, Trace.gradient],
+             Table: [Table.__mul__, Table.backward, Table.arrive]}
     code = [inspect.getsource(part) for part in parts.get(Design) or [Design.__mul__, Design.backward]]
     if Design is Table:
         lines = inspect.getsource(sys.modules[__name__]).splitlines()
@@ -330,7 +338,7 @@ def gradients(Design, f, *xs, calls=1):
 
 
 def visits(Design, f, *xs):
-    """How many steps the walk back takes, counted."""
+    """How often the turn of a value comes in the walk back, counted: L and the inputs too."""
     inputs, L = _record(Design, f, xs)
     steps, name = 0, STEP[Design]
 

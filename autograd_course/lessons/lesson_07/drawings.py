@@ -14,10 +14,12 @@ from .designs import DESIGNS, source
 
 # --- The bug that trains better -----------------------------------------------------------------------------------------------
 
+OTHER = "#6A51A3"      # violet, the published engine: neither a value nor a gradient
+
 
 def _losses(plot, runs, words):
     """The loss over the step, as powers of ten, for each run; `words` name them at the line's end."""
-    for (colour, dash), losses, name in zip([(style.INK, "none"), (style.GRADIENT, "7 4")], runs, words):
+    for (colour, dash), losses, name in zip([(style.INK, "none"), (OTHER, "7 4")], runs, words):
         logs = [np.log10(max(loss, 1e-6)) for loss in losses]
         plot.line(range(len(logs)), logs, colour, 2.4, dash)
         px, py = plot.at(len(logs) - 1, logs[-1])
@@ -60,14 +62,14 @@ def duel(w, right, published):
     left.frame(ticks(-1.5, 1.5, 6), ticks(-2, 0, 4), "weight w", "gradient of w, over w")
     left.line([w, w], [-2.6, 0.4], style.LINE, 1.5)
     left.line(ws, [right(x) for x in ws], style.INK, 2.4)
-    left.line(ws, [published(x) for x in ws], style.GRADIENT, 2.4, "7 4")
-    left.words(*left.at(-1.45, -2.35), "published", style.GRADIENT, "start", 13, halo=True)
+    left.line(ws, [published(x) for x in ws], OTHER, 2.4, "7 4")
+    left.words(*left.at(-1.45, -2.35), "published", OTHER, "start", 13, halo=True)
     left.words(*left.at(0.42, -1.15), "right", style.INK, "start", 13, halo=True)
     cross = float(np.arctanh(np.sqrt(0.5)) / 2)
     left.dot(cross, right(cross), size=6)
     left.dot(-cross, right(-cross), size=6)
     left.dot(w, right(w), style.INK, style.INK)
-    left.dot(w, published(w), style.GRADIENT, style.GRADIENT, square=True)
+    left.dot(w, published(w), OTHER, OTHER, square=True)
     runs = trained(right, w), trained(published, w)
     plot = Axes((46, 40, 270, 250), (0, len(runs[0]) - 1), (-5.8, 0.6))
     plot.frame(ticks(0, 200, 4), decades(-5, 0, 1), "step", f"loss, trained from w = {number(w)}")
@@ -151,7 +153,7 @@ def in_line(value):
 
 def ward(sheets, of=clinic):
     """The examinations, a line each, and what each engine shows: {letter: sheet}. What is not right is framed and marked."""
-    words, right_cell = "text-align:left;min-width:9em;max-width:22em", f"color:{style.TANGENT};font-weight:600"
+    words, right_cell = "text-align:left;min-width:9em;max-width:22em", f"color:{style.INK};font-weight:600"
     head = [("examination", words), ("right", right_cell), *((letter, "font-weight:600;min-width:2.1em") for letter in sheets)]
     rows = []
     lines = [f"The ward: {len(of.EXAMINATIONS)} examinations of {len(sheets)} engine{'s' * (len(sheets) != 1)}; ✗ is not right."]
@@ -161,8 +163,8 @@ def ward(sheets, of=clinic):
             value = shown(results[name])
             if of.fails(name, results[name]):
                 found.append(f"{letter} {in_line(results[name])} ✗")
-                cells.append(f'<span style="border:2px dashed {style.GRADIENT};border-radius:4px;padding:1px 4px;'
-                             f'color:{style.GRADIENT};white-space:pre;display:inline-block">{value}</span>')
+                cells.append(f'<span style="border:2px dashed {style.INK};border-radius:4px;padding:1px 4px;'
+                             f'font-weight:600;white-space:pre;display:inline-block">{value}</span>')
             else:
                 cells.append(("✓", f"color:{style.FAINT}"))
         rows.append(((escape(asked), words), (shown(right), f"{right_cell};white-space:pre"), *cells))
@@ -181,8 +183,7 @@ def case(letter, method="as found", of=clinic):
         for line in here[start:stop]:
             same = kind == "equal"
             marked = ("  " if same else "✓ " if mended else "✗ ") + line
-            colour = "" if same else f"color:{style.TANGENT if mended else style.GRADIENT};font-weight:600"
-            code.append(f'<span style="{colour}">{escape(marked)}</span>')
+            code.append(f'<span style="{"" if same else "font-weight:600"}">{escape(marked)}</span>')
     facts = [("complaint", patient.symptom), ("published in", patient.writeup), ("a gradient check", patient.check),
              ("cause", patient.cause)]
     for name, ill_value in of.sheet(patient.engine).items():

@@ -1,9 +1,10 @@
 """Lesson 07: two rules that train, designs of engines, and the gradient clinic."""
 import math
+from numbers import Real
 
 import numpy as np
 
-from ...ask import NotYet, Wrong, brief, exercise, expect, has_blank, is_stub, returned
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect, has_blank, is_stub, returned
 from ...ask.compare import Endless, bounded
 from ...ask.texts import Question, card, prediction, recall
 from ..lesson_05 import exercises as lesson_05
@@ -29,16 +30,18 @@ prediction(
 prediction(
     "07.walks", question="""x is doubled twelve times, x = x + x: 4096 paths from x to L. Three engines walk back. *Stored locals*: whatever
         arrives at a value goes on to its inputs at once, times local. *Ledger*: values in turn, users first; what arrives is added up
-        in a dictionary. *Trace*: x asks its users for their gradients, and they ask theirs. How many steps does each take?""",
+        in a dictionary. *Trace*: x asks its users for their gradients, and they ask theirs. How many visits does each make,
+        that is, how often does a value's turn come?""",
     answer={"stored locals": "thousands", "ledger": "about a dozen", "trace": "thousands"},
     choices={name: ["about a dozen", "thousands"] for name in ("stored locals", "ledger", "trace")},
-    reveal="""**Thousands**, **about a dozen**, **thousands**: 8191, 12 and 8191. Only the ledger waits until all has arrived at a value.
+    reveal="""**Thousands**, **about a dozen**, **thousands**: 8191, 13 and 8191. Only the ledger waits until all has arrived at a value.
         The two others come through the same value again with every path, whether they go down from L or up from x.""")
 
 prediction(
     "07.check", question="""The calculation has every operation of the engine in it, each input is used at least twice, and the numbers are
         ordinary. How many of the eight patients does this check catch?""",
-    answer=1, reveal="""**1** of 8: patient D, the only one who is ill at every number. The other seven are ill at special numbers, at the
+    answer=1, reveal="""
+        **1** of 8: patient D, the only one who is ill at ordinary numbers. The other seven are ill at special numbers, at the
         second call, in the time they take, or in what they compute.""")
 
 card("07", [
@@ -70,14 +73,24 @@ card("07", [
         (0.0, "Compare both rules there: 1 and 0. Where are they equal?"),
         (math.sqrt(0.5), "That is z. Which x has this tanh?"),
         (0.5, "That is z². From there to z, and from z to x."),
+        (math.atanh(0.5), "arctanh of ½: but ½ is z². Take the root first."),
+        (math.tanh(math.sqrt(0.5)), "That is the tanh of z. The other way round: which x has the tanh z?"),
+        (math.atan(math.sqrt(0.5)), "That is arctan, of another function. np.arctanh is what undoes tanh."),
+        (math.asin(math.sqrt(0.5)), "That is arcsin. np.arctanh is what undoes tanh."),
         (0.4406868, "That is the w of the neuron: its tanh gets w · 2. The question is what tanh gets."),
         (1.7627472, "Twice too far: is there a factor 2 too many?")],
     planted=[(1.0, "Compare both rules there: 0.42 and 0.58"), (0.88, "0.501 and 0.499"),
-             (40.0, "Compare both rules there: 0 and 1"), ("half", "A number")])
+             (40.0, "Compare both rules there: 0 and 1"), ("half", "A number"), ("0.8814", "A number"),
+             (math.nan, "z in np.arctanh(z) stays between −1 and 1"), (math.inf, "z in np.arctanh(z) stays between −1 and 1"),
+             ([0.8814], "A number"), (np.array([0.8814]), "A number"), (0.8814j, "A number"), (0.882 + 1, "Where are they equal")],
+    also_right=["np.array(0.8814)", "-np.arctanh(2 ** -0.5)", "round(0.5 * np.log(3 + 2 * 2 ** 0.5), 4)", "np.log(1 + np.sqrt(2))",
+                "__import__('fractions').Fraction(8814, 10000)", "ag.Tensor(0.8814).item()", "np.float32(0.88137)"])
 def fooling_x(answer):
-    if not isinstance(answer, (int, float, np.floating, np.integer)):
+    if not isinstance(answer, Real) and not (isinstance(answer, np.ndarray) and answer.shape == () and answer.dtype.kind in "iuf"):
         raise Wrong("fooling_x", brief(answer), "a number", "A number was expected, the x that tanh gets.")
     x, z = float(answer), math.tanh(answer)
+    if not math.isfinite(x):
+        raise Wrong("fooling_x", brief(answer), "a number", "That is no number: z in np.arctanh(z) stays between −1 and 1.")
     if abs(1 - 2 * z * z) > 1e-3:
         raise Wrong(f"the two slopes at x = {x:g}", f"right {1 - z * z:.4g}, published {z * z:.4g}", "two equal numbers",
                     next((hint for wrong, hint in fooling_x.mistakes if abs(abs(x) - wrong) < 1e-3),
@@ -87,26 +100,14 @@ def fooling_x(answer):
 # --- A walk by paths, mended by a cache -----------------------------------------------------------------------------------------
 
 
-def _cached(x, cache):
-    if x not in cache:
-        cache[x] = sum(local * _cached(z, cache) for local, z in x.users) if x.users else 1.0
-    return cache[x]
-
-
-def _afresh(x, cache):
-    if x not in cache:
-        cache[x] = sum(local * z.gradient() for local, z in x.users) if x.users else 1.0
-    return cache[x]
-
-
-def _never_shared(x, cache):
-    if x not in cache:
-        cache[x] = sum(local * _never_shared(z, {}) for local, z in x.users) if x.users else 1.0
-    return cache[x]
-
-
 AGAIN = ("Every path is walked again. Is each z asked by way of the same cache? z.gradient() does not know it, and a new {} remembers "
          "nothing.")
+
+
+Z, WHOLE = "cached(z, cache)", """\
+    if x not in cache:
+        cache[x] = sum(local * cached(z, cache) for local, z in x.users) if x.users else 1.0
+    return cache[x]"""
 
 
 @exercise(
@@ -132,45 +133,85 @@ AGAIN = ("Every path is walked again. Is each z asked by way of the same cache? 
         wants a new cache: an old one gives the answer of yesterday.)""",
     why="One dictionary, and 2ⁿ has become n + 1. This is what order and ledger did in lesson 05, from the other end.",
     planted=[
-        (_afresh, AGAIN),
-        (_never_shared, AGAIN),
-        (lambda x, cache: x.gradient(), AGAIN),
-        (lambda x, cache: sum(local * z.data for local, z in x.users) if x.users else 1.0, "the gradient of z"),
-        (lambda x, cache: sum(local * z for local, z in x.users) if x.users else 1.0, "Which call gives its gradient"),
-        (lambda x, cache: sum(local * z.grad for local, z in x.users) if x.users else 1.0, "Which call gives its gradient"),
-        (lambda x, cache: sum(local * _cached(local, cache) for local, z in x.users) if x.users else 1.0, "The value asked here is z"),
-        (lambda x, cache: sum(local * cache[z] for local, z in x.users) if x.users else 1.0, "the cache is empty"),
-        (lambda x, cache: sum(local * cache.get(z, 0) for local, z in x.users) if x.users else 1.0, "Nobody has filled the cache"),
-        (lambda x, cache: sum(local * (1.0 if not z.users else _cached(z, cache)) for local, z in x.users), "has no users"),
-        (lambda x, cache: sum(_cached(z, cache) for _, z in x.users) if x.users else 1.0, "local"),
-        (lambda x, cache: math.prod(local * _cached(z, cache) for local, z in x.users) if x.users else 1.0, "add"),
-        (lambda x, cache: x.users, "A single number"),
-        (3.0, "The check calls your answer")])
+        edit(Z, "z.gradient()", AGAIN), edit(Z, "cached(z, {})", AGAIN), edit(Z, "cached(z, dict(cache))", AGAIN),
+        edit(WHOLE, "    return x.gradient()", AGAIN),
+        edit(Z, "z.data", "multiplied by the gradient of z"),
+        edit(Z, "z", "Which call gives its gradient"), edit(Z, "z.grad", "Which call gives its gradient"),
+        edit(Z, "cached", "Call it: cached(z, cache)"), edit(Z, "cached(z)", "cached takes two things"),
+        edit(Z, "cached(local, cache)", "The value asked here is z"), edit(Z, "cached(x, cache)",
+             "The value asked here is z"),
+        edit(Z, "cache[z]", "the cache is empty"), edit(Z, "cache.get(z, 0)", "Nobody has filled the cache"),
+        edit(Z, "cache.get(z, 1.0)", "Nobody has filled the cache"),
+        edit(Z, "local", "not by itself"), edit(f"local * {Z}", "local", "The gradient of z is missing"),
+        edit(f"local * {Z}", Z, "The local gradients are missing"),
+        edit(f"local * {Z}", f"local + {Z}", "Along an arrow you multiply"),
+        edit("sum(local", "math.prod(local", "Over the users you add"),
+        edit(f"local * {Z} for local, z in x.users", f"local * {Z} for local, z in x.users[:1]",
+             "Over the users you add, all of them"),
+        edit(" if x.users else 1.0", "", "L has no users"),
+        edit("if x not in cache", "if x.data not in cache", "cache[x] =", "cache[x.data] =", "return cache[x]",
+             "return cache[x.data]",
+             "Two values may hold the same number"),
+        edit("    if x not in cache:", "    cache = YESTERDAY\n    if x not in cache:", "of an earlier question"),
+        edit("def cached(x, cache):", "def cached(x, _, cache={}):", "of an earlier question"),
+        edit("    if x not in cache:", "    cache.clear()\n    if x not in cache:", AGAIN),
+        edit(WHOLE, "    return x.users", "A single number"),
+        (3.0, "give the function itself")],
+    also_right=[
+        edit(WHOLE, """\
+    if x in cache:
+        return cache[x]
+    total = 0.0 if x.users else 1
+    for local, z in x.users:
+        total += cached(z, cache=cache) * local
+    return cache.setdefault(x, total)"""),
+        edit(WHOLE, """\
+    if id(x) not in cache:
+        cache[id(x)] = np.dot([l for l, z in x.users], [cached(z, cache) for l, z in x.users]) if x.users else 1.0
+    return cache[id(x)]"""),
+        """
+        def cached(x, cache):
+            todo = [x]
+            while todo:
+                waits = [z for _, z in todo[-1].users if z not in cache]
+                if waits:
+                    todo += waits
+                else:
+                    z = todo.pop()
+                    cache[z] = sum(local * cache[user] for local, user in z.users) if z.users else 1.0
+            return cache[x]"""])
 def cached(answer):
     if has_blank(answer):
         raise NotYet
-    x, y = Trace(3.0), Trace(-2.0)
+    YESTERDAY.clear()
+    x, y = Trace(2.0), Trace(-3.0)
     z = x * y
-    L = z * x + z
-    add, local = "Over the users you add.", "The local gradients are missing: local · the gradient of z, added over the users."
-    empty = "Nobody has filled the cache yet. cached(z, cache) looks into it, and fills it."
-    values = "That is the value of z. local is multiplied by the gradient of z."
-    for name, value, right, hints in [("L", L, 1.0, [(0, "L has no users: its gradient is 1.0, where the sum would be 0.")]),
-                                      ("y", y, 12.0, [(0.0, empty), (4.0, local), (2.0, local), (9.0, add), (-18.0, values)]),
-                                      ("x", x, -14.0, [(48.0, add), (36.0, add)])]:
-        tried = f"cached({name}, {{}}), where z = x · y, L = z · x + z, at x = 3 and y = −2"
-        try:
-            got = returned(answer, value, {}, tried=tried, shown=brief(right))
-        except (TypeError, AttributeError) as error:
-            if "'Trace'" in str(error):
-                error.hint = "z is a value of the trace, and keeps no gradient. Which call gives its gradient, a number?"
-            elif "'users'" in str(error):
-                error.hint = "cached takes a value and the cache. The value asked here is z."
-            raise
-        except KeyError:
-            raise Wrong(tried, "KeyError", brief(right),
-                        "At first the cache is empty: cached(z, cache) looks into it, and fills it.") from None
-        expect(got, right, tried=tried, hints=hints)
+    L = z * Trace(0.5) + z * z
+    add = "Over the users you add, all of them."
+    for name, value, right, hints in [
+            ("L", L, 1.0, [(0, "L has no users: its gradient is 1.0, where the sum would be 0.")]),
+            ("y", y, -23.0, [
+                (0.0, "Nobody has filled the cache yet. cached(z, cache) looks into it, and fills it."),
+                (2.0, "The gradient of z is missing, or taken for 1. Nobody has filled the cache yet: cached(z, cache) looks into it, and "
+                      "fills it."),
+                (3.0, "The local gradients are missing: local · the gradient of z, added over the users."),
+                (4.0, "local is multiplied by the gradient of z, not by itself."), (36.0, add), (1.0, add),
+                (-12.0, "That is the value of z. local is multiplied by the gradient of z."),
+                (-3.5, "Along an arrow you multiply: local · the gradient of z.")]),
+            ("x", x, 34.5, [])]:
+        tried = f"cached({name}, {{}}), where z = x · y, L = 0.5 · z + z · z, at x = 2 and y = −3"
+        expect(_asked(answer, value, {}, tried, right), right, tried=tried, hints=hints)
+    x, y = Trace(2.0), Trace(2.0)
+    L, cache = x * x * y, {}
+    tried = "cached(x, cache) and then cached(y, cache), with one cache, where L = x · x · y, at x = 2 and y = 2"
+    got = tuple(_asked(answer, value, cache, tried, right) for value, right in [(x, 8.0), (y, 4.0)])
+    expect(got, (8.0, 4.0), tried=tried, hints=[
+        ((8.0, 8.0), "Two values may hold the same number: the key of the cache is x itself.")])
+    L = L * Trace(3.0)
+    tried = "cached(x, {}) once more, with a new cache, after L was multiplied by 3"
+    got = _asked(answer, x, {}, tried, 24.0)
+    expect(got, 24.0, tried=tried, hints=[
+        (8.0, "That is the answer of an earlier question: keep everything in the cache that is handed in.")])
     x = Trace(1.0)
     doubled(30)(x)
     try:
@@ -179,6 +220,28 @@ def cached(answer):
         raise Wrong("30 doublings, x = x + x", "no end after 20,000 calls of functions", "31 values, each once",
                     AGAIN) from None
     expect(got, 2.0 ** 30, tried="the gradient of x after 30 doublings, x = x + x")
+
+
+YESTERDAY = {}      # of a planted answer
+
+
+def _asked(answer, x, cache, tried, right):
+    try:
+        # not a copy of the cache: it is to be filled
+        return returned(lambda value: answer(value, cache), x, tried=tried, shown=brief(right))
+    except RecursionError as error:
+        error.hint = "It asks for itself, and never comes to an end. The value asked here is z: cached(z, cache)."
+        raise
+    except (TypeError, AttributeError) as error:
+        said = str(error)
+        error.hint = ("Call it: cached(z, cache)." if "'function'" in said else
+                      "cached takes two things, the value and the cache: cached(z, cache)." if "positional argument" in said else
+                      "z is a value of the trace, and keeps no gradient. Which call gives its gradient, a number?" if "'Trace'" in said else
+                      "cached takes a value and the cache. The value asked here is z." if "'users'" in said else "")
+        raise
+    except KeyError:
+        raise Wrong(tried, "KeyError", brief(right), "At first the cache is empty: cached(z, cache) looks into it, and fills "
+                                                     "it.") from None
 
 
 # --- The ward -------------------------------------------------------------------------------------------------------------------
@@ -239,20 +302,6 @@ def diagnose(answer):
 
 # --- Patient D, mended ------------------------------------------------------------------------------------------------------------
 
-def _tanh(rule=lambda t: lambda g: (g * (1 - t * t),), name="rule", value=math.tanh, back=lambda x, z: z):
-    """A tanh with one thing changed."""
-    def tanh(x):
-        t = value(x.data)
-        z = type(x)(t, (x,))
-        setattr(z, name, rule(t))
-        return back(x, z)
-    return tanh
-
-
-def _by_exp(x):
-    return (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
-
-
 @exercise(
     "07.mended_tanh", minutes=3, difficulty="optional",
     question="""
@@ -278,18 +327,37 @@ def _by_exp(x):
         own method of that name is hidden.""",
     why="The formula was right and never ran. Only a check of the whole engine finds that: reading the formula does not.",
     planted=[
-        (_tanh(name="backward"), "never runs"),
-        (_tanh(name="_rule"), "never runs"),
-        (_tanh(rule=lambda t: lambda g: (g * t * t,)), "z²"),
-        (_tanh(rule=lambda t: lambda g: (1 - t * t,)), "Multiply it by g"),
-        (_tanh(rule=lambda t: lambda g: g * (1 - t * t)), "returns a tuple"),
-        (_tanh(rule=lambda t: lambda g: (g * (1 - Scalar(t) * Scalar(t)),)), "what you need here is a number"),
-        (_tanh(rule=lambda t: lambda: (1 - t * t,)), "backward calls z.rule(g)"),
-        (_tanh(rule=lambda t: (1 - t * t,)), "give it the function"),
-        (_tanh(value=_by_exp), "too large"),
-        (_tanh(back=lambda x, z: None), "is there a return"),
-        (_tanh(back=lambda x, z: z.data), "Return z itself"),
-        (_tanh(rule=lambda t: lambda g: (-g * (1 - t * t),)), "wrong sign")])
+        edit("z.rule", "z.backward", "never runs"), edit("z.rule", "z._rule", "never runs"), edit("z.rule", "x.rule",
+             "never runs"),
+        edit("g * (1 - t * t)", "g * t * t", "z²"),
+        edit("g * (1 - t * t)", "1 - t * t", "Multiply it by g"),
+        edit("(g * (1 - t * t),)", "g * (1 - t * t)", "returns a tuple"),
+        edit("1 - t * t", "1 - x * x", "what you need here is a number"),
+        edit("1 - t * t", "1 - x.data ** 2", "slope of tanh from z"),
+        edit("lambda g: (g * (1 - t * t),)", "lambda: (1 - t * t,)", "backward calls z.rule(g)"),
+        edit("lambda g: (g * (1 - t * t),)", "(1 - t * t,)", "give it the function"),
+        edit("np.tanh(x.data)", "(np.exp(2 * x.data) - 1) / (np.exp(2 * x.data) + 1)", "too large"),
+        edit("np.tanh(x.data)", "np.tanh(x)", "x.data"),
+        edit("return z", "pass", "is there a return"), edit("return z", "return t", "Return z itself"),
+        edit("return z", "return z.data", "Return z itself"), edit("return z", "return Scalar(t)", "has no inputs"),
+        edit("Scalar(t, (x,))", "Scalar(t)", "has no inputs"), edit("Scalar(t, (x,))", "Scalar(t, x)", "a tuple"),
+        edit("g * (1", "-g * (1", "wrong sign"),
+        edit("Scalar(t, (x,))", "Scalar(x.data, (x,))", "the value of the result"),
+        edit("return z", "x.data = t\n    return z", "stays as it was"),
+        edit("return z", "z.backward = z.rule\n    return z", "hides the engine's own method"),
+        edit("    t = np", "    global t\n    t = np", "a tanh made in between")],
+    also_right=[
+        edit("def mended", "from math import tanh\n\ndef mended", "np.tanh", "tanh"), edit("t * t", "z.data ** 2"),
+        edit("(g * (1 - t * t),)", "[g * (1 - t) * (1 + t)]"),
+        edit("Scalar(t", "type(x)(t"), edit("Scalar(t, (x,))", "Scalar(t, [x])"),
+        """
+        def mended_tanh(x):
+            def rule(g):
+                return g / np.cosh(min(abs(x.data), 300)) ** 2,
+            z = Scalar(np.tanh(x.data), (x,))
+            z.rule = rule
+            return z""",
+        "lambda x: Scalar.tanh(x)"])
 def mended_tanh(answer):
     if has_blank(answer):
         raise NotYet
@@ -302,13 +370,28 @@ def mended_tanh(answer):
         right = 2 * (1 - z * z)
         try:
             got = returned(answer, x, tried=tried, shown=brief(right))
+        except RecursionError as error:
+            error.hint = "np.tanh(x) asks x for its tanh, and that is this very function. Give it the number: np.tanh(x.data)."
+            raise
         except OverflowError as error:
             error.tried, error.hint = tried, "An exponential has grown too large. math.tanh and np.tanh manage without."
             raise
         if not isinstance(got, Scalar):
             raise Wrong(tried, brief(got), "a Scalar", "Return z itself: the value that remembers where it came from.")
-        expect(float(got.data), z, tried=f"tanh x at x = {data:g}: the value", shown=brief(z))
-        called = f"z.rule(1.0), where z = tanh x at x = {data:g}"
+        if x.data != data:
+            raise Wrong(f"x.data after tanh x at x = {data:g}", brief(x.data), brief(data),
+                        "x stays as it was: the result is a new value.")
+        if isinstance(got.inputs, Scalar):
+            raise Wrong("the inputs of the result", "x", "(x,)", "The inputs are a tuple, also where there is one: (x,)")
+        if not any(one is x for one in got.inputs):
+            raise Wrong("the inputs of the result", brief(got.inputs), "(x,)",
+                        "This result has no inputs, so the way back ends there: Scalar(t, (x,)), and return that very z.")
+        if math.isnan(got.data):
+            raise Wrong(f"tanh x at x = {data:g}: the value", "nan", brief(z),
+                        "An exponential has grown too large. math.tanh and np.tanh manage without.")
+        expect(float(got.data), z, tried=f"tanh x at x = {data:g}: the value of the result", shown=brief(z))
+        answer(Mended(0.25))           # its number must not get into the rule of the first
+        called = f"z.rule(1.0), where z = tanh x at x = {data:g}, and a tanh made in between"
         try:
             sent = returned(got.rule, 1.0, tried=called, shown="a tuple")
         except TypeError as error:
@@ -317,11 +400,17 @@ def mended_tanh(answer):
             raise
         if not isinstance(sent, (tuple, list)):
             raise Wrong(called, brief(sent), "a tuple", "A rule returns a tuple, also for one input: (…,)")
+        if sent != [None]:             # the rule of a Scalar that nobody gave one
+            expect(sent[0], right / 2, tried=called, shown="another number", hints=[
+                (z * z, "That is the slope z². It is 1 − z²."), (1 - data * data, "1 − x²? It is the slope of tanh from z: 1 − z²."),
+                (1 - math.tanh(0.25) ** 2, "That is the slope of a tanh made in between: t must belong to this call alone, no global.")])
         Mended.backward(Mended(2.0) * got)
         expect(x.grad, right, tried=tried, shown=brief(right) if data == 0.5 else "another number", hints=[
-            (0.0, "Nothing arrives: the rule never runs. Under which name does backward look for it?"),
-            (2 * z * z, "That is the slope z². It is 1 − z²."),
+            (0.0, "Nothing arrives: the rule never runs. Under which name does backward look for it, and on which value?"),
             (1 - z * z, "That is the slope alone. Multiply it by g, what arrives.")])
+        if "backward" in vars(got):
+            raise Wrong("z.backward", "the formula", "the engine's own method",
+                        "z.backward = … hides the engine's own method of that name.")
 
 
 # --- Capstone -------------------------------------------------------------------------------------------------------------------
