@@ -53,7 +53,7 @@ class Optimizer(Stateful):
 
     def __init__(self, params, **settings):
         name = type(self).__name__
-        if isinstance(params, Tensor) or not hasattr(params, "__iter__") or hasattr(params, "parameters"):
+        if isinstance(params, (Tensor, dict)) or callable(params) or not hasattr(params, "__iter__"):
             raise TypeError(f"{name}: a list of parameters is needed, as model.parameters() gives it, "
                             f"not {type(params).__name__}")
         groups = list(params)
@@ -64,7 +64,7 @@ class Optimizer(Stateful):
             if not isinstance(group, dict) or "params" not in group or group.keys() - {"params", *settings}:
                 raise TypeError(f'{name}: a group is a dict of "params" and of settings among {", ".join(settings)}, '
                                 f"not {group!r}")
-            mine = [group["params"]] if isinstance(group["params"], Tensor) else list(group["params"])
+            mine = (group["params"],) if isinstance(group["params"], Tensor) else tuple(group["params"])
             self.param_groups.append({**settings, **group, "params": mine})
             _demand(self, **{key: value for key, value in self.param_groups[-1].items() if key != "params"})
             self.params += mine

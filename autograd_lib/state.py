@@ -31,6 +31,9 @@ class Stateful:
         Then nothing has changed, and so if it is interrupted.
         """
         own, name = self._state(), type(self).__name__
+        if not hasattr(state, "items"):
+            raise TypeError(f"{name}.load_state_dict: a dict of arrays is needed, not {type(state).__name__}; "
+                            "a file is read by load(path)")
         new = {key: as_array(value, f"{name}.load_state_dict: {key}") for key, value in state.items()}
         faults = [f"{key} is missing" for key in own.keys() - new.keys()]
         faults += [f"{key} is not known here" for key in new.keys() - own.keys()]

@@ -88,8 +88,10 @@ class Module(Stateful):
 
         To change it, assign an array: `self.mean = 0.9 * self.mean + 0.1 * x.data.mean(axis=0)`.
         """
+        if not name.isidentifier() or hasattr(type(self), name):
+            raise ValueError(f"register_buffer: {name!r} cannot be the name of a buffer of {type(self).__name__}")
         setattr(self, name, np.array(as_array(array, f"register_buffer: {name}")))
-        self._buffers = (*self._buffers, name)
+        self._buffers = tuple(dict.fromkeys((*self._buffers, name)))
 
     def named_buffers(self, prefix=""):
         """A list of (path, array) pairs of the buffers."""
@@ -130,6 +132,8 @@ def _walk(path, item, seen):
         item = vars(item)
     if isinstance(item, (list, tuple)):
         item = dict(enumerate(item))
+    if isinstance(item, (set, frozenset)) and any(isinstance(value, (Module, Tensor)) for value in item):
+        raise TypeError(f"{path} is a set, which has no order to name its modules and Tensors by: make it a list")
     if isinstance(item, dict):
         for key, value in item.items():
             yield from _walk(f"{path}.{key}" if path else str(key), value, seen)

@@ -25,12 +25,15 @@ def leaky_relu(input, negative_slope=0.01):
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """(x − mean)/√(variance + eps)·weight + bias, both over the last axes, of shape `normalized_shape`.
 
-    Ba et al. (2016), equation 4. Raises ValueError if the last axes are others.
+    Ba et al. (2016), equation 4. Raises ValueError if the last axes, or those of `weight` or `bias`, are others.
     """
     shape = tuple(normalized_shape)
     if not shape or np.shape(input)[-len(shape):] != shape:
         raise ValueError("layer_norm: an input of shape (…, " + ", ".join(map(str, shape)) + f") is needed, "
                          f"not {np.shape(input)}")
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None and np.shape(given) != shape:
+            raise ValueError(f"layer_norm: {name} has shape {np.shape(given)}, and {shape} is needed")
     axes = tuple(range(-len(shape), 0))
     centred = input - ops.mean(input, axis=axes, keepdims=True)
     z = centred / ops.sqrt(ops.mean(centred * centred, axis=axes, keepdims=True) + eps)

@@ -14,6 +14,11 @@ from ..tape import Tensor
 _GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2)}
 
 
+def __getattr__(name):
+    """The names of torch.nn.init that are not here."""
+    raise AttributeError(f"autograd_lib.nn.init has no {name}: assign, as in weight.data = np.zeros(weight.shape)")
+
+
 def calculate_gain(nonlinearity):
     """The gain recommended for "linear", "sigmoid", "tanh" (5/3) or "relu" (√2). Raises ValueError for another."""
     if nonlinearity not in _GAINS:

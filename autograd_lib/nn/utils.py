@@ -11,6 +11,9 @@ def clip_grad_norm_(parameters, max_norm):
     without a gradient are passed over. Raises ValueError, with the gradients unchanged, if the norm is not finite or
     `max_norm` is negative.
     """
+    if callable(parameters):        # a module, or its method without brackets
+        raise TypeError("clip_grad_norm_: a list of parameters is needed, as model.parameters() gives it, "
+                        f"not {type(parameters).__name__}")
     parameters = [p for p in ([parameters] if isinstance(parameters, Tensor) else parameters) if p.grad is not None]
     grads = [p.grad.astype(float) for p in parameters]
     largest = max((float(np.abs(g).max(initial=0)) for g in grads), default=0.0)       # taken out, or its square might overflow

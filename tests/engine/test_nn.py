@@ -240,6 +240,11 @@ def test_a_model_changes_its_dtype_whole(interrupted):
     assert nn.Conv2d(1, 2, 3, dtype=np.float32).bias.dtype == np.float32
 
 
+class Scattered(nn.Module):
+    def __init__(self):
+        self.words, self.parts = {"a", "b"}, {nn.Linear(2, 2)}
+
+
 @pytest.mark.parametrize("call, error, words", [
     (lambda: nn.Linear(4, 2)(np.ones((2, 3))), ValueError, r"Linear: .*\(…, 4\).*of shape \(2, 4\), not \(2, 3\)"),
     (lambda: nn.Linear(4, 2)(Tensor(1.0)), ValueError, r"Linear: .*\(…, 4\).*not \(\)"),
@@ -254,6 +259,15 @@ def test_a_model_changes_its_dtype_whole(interrupted):
     (lambda: nn.LayerNorm(2.5), TypeError, "LayerNorm: normalized_shape"),
     (lambda: nn.Embedding(2.0, 3), TypeError, "Embedding: num_embeddings"),
     (lambda: nn.Linear(2, 3, dtype=int), TypeError, "int64"), (lambda: nn.Dropout(1.5), ValueError, "dropout: p .*1.5"),
+    (lambda: Centre(2).register_buffer("forward", [1.0]), ValueError, "'forward' cannot be the name.* Centre"),
+    (lambda: Centre(2).register_buffer("a.b", [1.0]), ValueError, "'a.b' cannot be the name"),
+    (lambda: nn.Sequential(Scattered()).parameters(), TypeError, "layers.0.parts is a set.* make it a list"),
+    (lambda: F.layer_norm(leaf([[1, 2]]), (2,), np.ones(1)), ValueError, r"layer_norm: weight has shape \(1,\)"),
+    (lambda: F.layer_norm(leaf([[1, 2]]), (2,), bias=np.ones((3, 1))), ValueError, r"layer_norm: bias has shape"),
+    (lambda: Pair().load_state_dict("m.npz"), TypeError, r"Pair.load_state_dict: a dict.* not str; .*load\(path\)"),
+    (lambda: nn.utils.clip_grad_norm_(Pair(), 1.0), TypeError, "clip_grad_norm_: .*parameters.* not Pair"),
+    (lambda: nn.utils.clip_grad_norm_(Pair().parameters, 1.0), TypeError, "clip_grad_norm_: .* not method"),
+    (lambda: nn.init.zeros_, AttributeError, "init has no zeros_: assign"),
     (lambda: nn.Conv2d(1, 2, 0), ValueError, r"conv2d: a kernel of \(0, 0\)"),
     (lambda: nn.Conv2d(1, 2, 3, stride=0), ValueError, r"conv2d: .*stride \(0, 0\)"),
     (lambda: nn.Conv2d(1, 2, 3, padding=-1), ValueError, r"conv2d: .*padding \(-1, -1\)"),
@@ -834,6 +848,8 @@ def test_buffers_are_saved_and_not_trained(tmp_path):
     assert not np.shares_memory(other.layers[0].mean, model.layers[0].mean)
     model.state_dict()["layers.0.mean"][:] = 7
     np.testing.assert_allclose(model.layers[0].mean, [0.2, 0.4])
+    model.layers[0].register_buffer("mean", np.ones(2))                     # again: the newer counts
+    assert list(model.state_dict()) == ["layers.0.scale", "layers.0.mean"] and model.layers[0].mean[0] == 1
     model.layers[0].mean = x.mean(axis=0) * 1.0
     with pytest.raises(TypeError, match=r"buffer layers\.0\.mean"):
         model.state_dict()

@@ -254,6 +254,8 @@ def test_parameters_may_come_from_a_generator_and_a_module():
     (lambda: StepLR(0.1, 2), TypeError, "StepLR: the optimizer is needed first, not float"),
     (lambda: SGD(ag.nn.MLP([2, 1])), TypeError, r"SGD: .*model\.parameters\(\).*not MLP"),
     (lambda: SGD(ag.nn.MLP([2, 1]).parameters), TypeError, r"SGD: .*model\.parameters\(\).*not method"),
+    (lambda: SGD({"params": [leaf(1.0)]}), TypeError, "SGD: a list of parameters is needed.*not dict"),
+    (lambda: SGD([leaf(1.0)]).param_groups[0]["params"].append(leaf(1.0)), AttributeError, "tuple"),
     (lambda: Adam([leaf(1.0)], betas=0.9), TypeError, "Adam: betas must be two numbers, not 0.9"),
     (lambda: Adam([leaf(1.0)], betas=(0.9,)), TypeError, "Adam: betas must be two numbers"),
     (lambda: SGD([leaf(1.0)], lr="0.1"), TypeError, "SGD: lr must be a number, not '0.1'"),
