@@ -112,6 +112,52 @@ def test_imports_point_one_way(path):
             assert other == "numpy" or other in sys.stdlib_module_names, f"the engine imports {name}"
 
 
+def private(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+def defined(tree):
+    """What a file defines: functions, classes, variables, attributes and slots."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            yield node.id if isinstance(node, ast.Name) else node.attr
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+            yield node.value
+
+
+def code_outside_the_engine():
+    """(where, syntax tree) of all Python that uses the engine; its own tests may look inside."""
+    for folder in ["autograd_course", "tests", "bench", "docs"]:
+        for path in sorted(ROOT.glob(f"{folder}/**/*.py")):
+            if ROOT / "tests/engine" not in path.parents:
+                yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+    for path in NOTEBOOKS:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        yield path.name, ast.parse(code)
+
+
+INSIDERS = {"tests/ask/test_rules.py": {"_conv2d_x", "_conv2d_y"}}      # only ever shorter
+
+
+def test_what_is_private_to_the_engine_is_used_nowhere_else():
+    engine = {name for path in ROOT.glob("autograd_lib/**/*.py") for name in defined(ast.parse(path.read_text(encoding="utf-8")))
+              if private(name)}
+    found = {}
+    for where, tree in code_outside_the_engine():
+        for node in ast.walk(tree):
+            names = []
+            if isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
+                names = {node.attr} & engine
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograd_lib"):
+                names = {alias.name for alias in node.names if private(alias.name)}
+            if names:
+                found.setdefault(where, set()).update(names)
+    assert found == INSIDERS
+
+
 def test_ruff_finds_nothing():
     found = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", ROOT],
                            capture_output=True, text=True)
