@@ -133,8 +133,7 @@ class Optimizer(Stateful):
 
     def zero_grad(self):
         """Forget every parameter's gradient."""
-        for p in self.params:
-            p.zero_grad()
+        commit([(setattr, p, "grad", None) for p in self.params])
 
     def _state(self):
         named = {f"{name}.{i}": array for i, memory in enumerate(self._memory)

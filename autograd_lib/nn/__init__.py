@@ -9,16 +9,11 @@ from . import functional as functional
 from . import init as init
 from . import utils as utils
 
-_INSTEAD = {
-    "ReLU": "the function autograd_lib.relu", "Tanh": "the function autograd_lib.tanh",
-    "Sigmoid": "the function autograd_lib.sigmoid", "Softplus": "the function autograd_lib.softplus",
-    "GELU": "the function autograd_lib.gelu", "Softmax": "the function autograd_lib.softmax",
-    "LogSoftmax": "the function autograd_lib.log_softmax", "SiLU": "the function nn.functional.silu",
-    "LeakyReLU": "the function nn.functional.leaky_relu", "MSELoss": "the function nn.functional.mse_loss",
-    "CrossEntropyLoss": "the function nn.functional.cross_entropy",
-    "BCEWithLogitsLoss": "the function nn.functional.binary_cross_entropy_with_logits",
-    "Parameter": "Tensor(data, requires_grad=True)", "ModuleList": "a list", "ModuleDict": "a dict",
-    "RNN": "nn.RNNCell in a loop"}
+_INSTEAD = {"LogSoftmax": "autograd_lib.log_softmax", "SiLU": "nn.functional.silu", "MSELoss": "nn.functional.mse_loss",
+            "LeakyReLU": "nn.functional.leaky_relu", "CrossEntropyLoss": "nn.functional.cross_entropy",
+            "BCEWithLogitsLoss": "nn.functional.binary_cross_entropy_with_logits", "RNN": "nn.RNNCell in a loop",
+            "Parameter": "Tensor(data, requires_grad=True)", "ModuleList": "a list", "ModuleDict": "a dict",
+            **{name: f"autograd_lib.{name.lower()}" for name in "ReLU Tanh Sigmoid Softplus GELU Softmax".split()}}
 
 
 def __getattr__(name):
@@ -64,8 +59,7 @@ class Module(Stateful):
 
     def zero_grad(self):
         """Forget every parameter's gradient."""
-        for p in self.parameters():
-            p.zero_grad()
+        commit([(setattr, p, "grad", None) for p in self.parameters()])
 
     def train(self, mode=True):
         """Set `training` here and in every module within; `eval()` unsets it. Returns self."""

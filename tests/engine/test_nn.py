@@ -279,7 +279,7 @@ class Scattered(nn.Module):
     (lambda: nn.Sequential(None), TypeError, "Sequential: layer 0"),
     (lambda: nn.MLP(2, 3, 1), TypeError, r"MLP: a list of sizes is needed, such as \[2, 16, 1\]"),
     (lambda: nn.MLP([2]), TypeError, "MLP: a list of sizes"), (lambda: nn.MLP([2, 3], 1), TypeError, "MLP: .* and 1"),
-    (lambda: nn.ReLU(), AttributeError, "no ReLU: the function autograd_lib.relu takes its place"),
+    (lambda: nn.ReLU(), AttributeError, "no ReLU: autograd_lib.relu takes its place"),
     (lambda: nn.BatchNorm1d(3), AttributeError, "no BatchNorm1d: write it as a Module"),
     (lambda: F.relu, AttributeError, "functional has no relu: it is autograd_lib.relu"),
     (lambda: F.huber_loss, AttributeError, "functional has no huber_loss: write it"),

@@ -362,6 +362,20 @@ def test_a_step_is_taken_whole_or_not_at_all(kind, interrupted):
     assert seen and all(now in (before, after) for now in seen)
 
 
+def test_gradients_are_forgotten_together_and_an_assignment_is_dated(interrupted):
+    def make():
+        ps = [leaf([1.0, 2.0]), leaf(3.0)]
+        for p in ps:
+            p.grad = np.ones(p.shape)
+        return ps, SGD(ps), (ps[0] * ps[0]).sum()
+    for (a, b), _, _ in interrupted(make, lambda made: made[1].zero_grad()):
+        assert (a.grad is None) == (b.grad is None)
+    for (a, _), _, y in interrupted(make, lambda made: setattr(made[0][0], "data", [5.0, 6.0])):
+        if a.data[0] == 5:
+            with pytest.raises(RuntimeError, match="was changed"):
+                y.backward()
+
+
 @pytest.mark.parametrize("wrong", [np.ones(5), np.full(3, 1j), np.array([None] * 3), Tensor(np.ones(3)), np.ma.ones(3)])
 def test_a_step_with_a_bad_gradient_changes_nothing(wrong):
     a, b = leaf([1.0, 2.0]), leaf([1.0, 2.0, 3.0])
