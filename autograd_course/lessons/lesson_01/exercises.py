@@ -195,8 +195,8 @@ def kink(answer):
         def wrong_slope(x):
             return 3 * x""",
     explained="""
-        It is 3 at x = 1, like the true slope $3x^2$, and there are many others. In lesson 07 you meet a published engine whose wrong rule
-        passes at one point in just this way.""",
+        It is 3 at x = 1, like the true slope $3x^2$, and there are many others. Lesson 07 has a wrong rule that
+        was really published, in *A Dive into Automatic Differentiation*: it passes at one point in just this way.""",
     why="A check at one point can be passed by a wrong rule. Check at several, and at none that is special.",
     mistakes=[
         (lambda x: x ** 3, "At 1 the check measures 3, and yours gives 1: it is caught at once."),

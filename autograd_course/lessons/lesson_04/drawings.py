@@ -58,6 +58,6 @@ def turned_over(x):
     plot.words(484, 322, f"height {number(round(height, 3))}, slope {number(1 / x)}", style.TANGENT, "start")
     text = (f"exp at {number(round(height, 3))} has the height {number(x)} and the slope {number(x)}.\n"
             f"Turned over: log at {number(x)} has the height {number(round(height, 3))} and the slope 1/{number(x)} = {number(1 / x)}.\n"
-            f"The triangles: exp rises by {number(round(leg * x, 3))} over {number(round(leg, 3))}, log by {number(round(leg, 3))} "
-            f"over {number(round(leg * x, 3))}.")
+            f"The triangles: exp's tangent rises by {number(round(leg * x, 3))} over {number(round(leg, 3))}, "
+            f"log's by {number(round(leg, 3))} over {number(round(leg * x, 3))}.")
     return Picture(svg("0 0 690 508", "".join(plot.parts), text), text)

@@ -1,12 +1,15 @@
 """Lesson 04: the rules of functions, of an exponent that moves, and of what has kinks."""
+import math
+from functools import lru_cache
 from inspect import signature
+from types import CodeType
 
 import numpy as np
 
 import autograd_lib as ag
 from autograd_lib import ops
 
-from ...ask import Wrong, exercise, expect, expect_call, expect_rule, is_stub, of_rule
+from ...ask import Wrong, edit, exercise, expect, expect_call, expect_rule, is_stub, of_rule
 from ...ask.compare import returned
 from ...ask.mistakes import printed
 from ...ask.texts import Question, card, prediction, recall
@@ -53,7 +56,7 @@ card("04", [
     "log: exp turned over, 1/x. An exponent that moves: z · log x, for bases above 0.",
     "Saturated is stuck, not finished: no gradient gets through, however wrong the output is.",
     "A kink has no slope. The library states one; a difference there gives the mean of two.",
-    "exp of a large number overflows: write it with e^−|x|, which never exceeds 1."])
+    "inf and nan: exp of a large number, 0 · inf behind a `where`. Change what goes in, not what comes out."])
 
 
 GS = np.array([0.5, -2.0, 3.0, 1.5, -1.0])
@@ -68,6 +71,8 @@ def _expect(rule, row, arg, inputs, mistakes):
     expect_call(rule, g, z, *inputs, gives=row.rules[arg](g, z, *inputs) + 0.0, tried=tried,       # −0. would be shown as such
                 hints=[*mistakes, *of_rule(row, arg, inputs=[inputs])])
     expect_rule(rule, row, arg, inputs=list(zip(*np.broadcast_arrays(*inputs))))
+    if len(row.rules) < 3:      # the condition of `where` is no number, and clip's bounds keep their order
+        expect_rule(rule, row, arg)
 
 
 FROM_Z = [
@@ -82,6 +87,9 @@ FROM_Z = [
      (lambda g, z, x: g * z * z * (1 - z), "One z too many: ① · ② is z times (1 − 1/q)."),
      (lambda g, z, x: g * z ^ 2, "A power is ** in Python: ^ is something else."),
      (lambda g, z, x: g * (1 - z), "A factor z is missing: ① is −z/q, and 1/q is z."),
+     (lambda g, z, x: g * z * z, "That is ① without its minus, and ② is missing: multiply by it."),
+     (lambda g, z, x: g * (1 - z) / z, "A factor, not a divisor: ① is −z/q, and 1/q is z."),
+     (lambda g, z, x: g * z * np.abs(z - 1) ** 2, "One factor 1 − z too many."),
      (lambda g, z, x: -g * z * z, "That is ① with z for 1/q. It goes on through q: multiply by ②.")]]
 
 
@@ -103,12 +111,24 @@ FROM_Z = [
     planted=[
         *((((wrong, lambda g, z, x: g * z * (1 - z))), hint) for wrong, hint in FROM_Z[0]),
         *((((lambda g, z, x: g / (2 * z), wrong)), hint) for wrong, hint in FROM_Z[1]),
-        ((lambda g, z, x: g / (2 * z), lambda g, z, x: g * x * (1 - x)), "x stands where z belongs"),
-        ((lambda g, z, x: g / (2 * x), lambda g, z, x: g * z * (1 - z)), "x stands where z belongs"),
-        ((lambda g, z, x: g / (2 * z), lambda g, z, x: g * np.exp(-x) * z * z), "reads x"),
-        ((lambda g, z, x: g / (2 * np.sqrt(x)), lambda g, z, x: g * z * (1 - z)), "reads x"),
-        ((lambda g, z, x: 1 / (2 * z), lambda g, z, x: z * (1 - z)), "upstream gradient is missing"),
-        ((lambda g, z, x: g / (2 * z), lambda g, z, x: g * z * (z - 1)), "wrong sign")])
+        edit("g * z * (1 - z)", "g * x * (1 - x)", "x stands where z belongs"),
+        edit("2 * z", "2 * x", "x stands where z belongs"),
+        edit("g * z * (1 - z)", "g * np.exp(-x) * z * z", "reads x"),
+        edit("2 * z", "2 * np.sqrt(x)", "reads x"),
+        edit("g / (2", "1 / (2", "g * z * (1", "z * (1", "upstream gradient is missing"),
+        edit("1 - z", "z - 1", "wrong sign"),
+        edit("g / (2 * z)", "np.divide(g, 2 * z, out=g) if np.ndim(g) else g / (2 * z)", "caller's array"),
+        edit("(1 - z)", "np.round(1 - z, 3)", "expected"),
+        edit("g / (2 * z)", "float(np.max(g)) / (2 * z)", "expected"),
+        edit("g / (2 * z)", "g / (2 * z) if np.all(z > 0.1) else 0 * g", "expected")],
+    also_right=[edit("g / (2 * z)", "0.5 * g / z", "g * z * (1 - z)", "g * (z - z * z)"), edit("g / (2 * z)", "g / (z + z)"),
+                edit("g * z * (1 - z)", "g * z - g * z ** 2"), edit("g / (2 * z)", "np.divide(g, 2 * z)"), """
+                def sqrt_x(g, z, x):
+                    local = (2 * z) ** -1.0
+                    return local * g
+                def sigmoid_x(g, z, x):
+                    other = 1 - z
+                    return np.multiply(np.multiply(z, other), g)"""])
 def from_z(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -164,7 +184,13 @@ TURN = [
         ((lambda g, z, x: 1 / x, lambda g, z, x, y: z * np.log(x)), "upstream gradient is missing"),
         ((lambda g, z, x: g / x, lambda g, z, x, y: g * y * x ** (y - 1)), "lesson 03's rule"),
         ((lambda g, z, x: g / x, lambda g, z, x, y: g * z * np.log10(x)), "base"),
-        ((lambda g, z, x: g / x, LOG_OF_SIZE[0]), "invents a slope")])
+        ((lambda g, z, x: g / x, LOG_OF_SIZE[0]), "invents a slope"),
+        ((lambda g, z, x: g / x, lambda g, z, x, y: g * z * np.log(np.maximum(x, 1e-300))), "no slope"),
+        ((lambda g, z, x: g / x, lambda g, z, x, y: np.where(x > 1, g * z * np.log(np.abs(x)), 0.0)), "expected"),
+        ((lambda g, z, x: g // x, lambda g, z, x, y: g * z * np.log(x)), "rule for x"),
+        ((lambda g, z, x: g / x, lambda g, z, x, y: np.abs(g) * z * np.log(x)), "expected")],
+    also_right=[edit("g / x", "g * x ** -1.0"), edit("g / x", "g * np.exp(-z)"), edit("z * np.log(x)", "x ** y * np.log(x)"),
+                edit("g * z * np.log(x)", "g * z * np.log2(x) / np.log2(np.e)"), edit("g / x", "np.divide(g, x)", "g * z", "z * g")])
 def turn(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -194,12 +220,16 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, x: np.abs(g), "That is the size of g. It is x that decides: on the left the slope is −1."),
         (lambda g, z, x: g * np.abs(x), "The size of x is the value. Its slope is −1, 0 or 1.")]),
     (ag.maximum, 0, [np.array([2.0, 5.0, 3.0]), np.array([5.0, 2.0, 3.0])], [
+        (lambda g, z, x, y: g / 2, "Half of g everywhere. Only a tie is shared: where x is larger, all of it; where y is, nothing."),
         (lambda g, z, x, y: g * (x >= y), "At the tie all of g goes to x. Half of it belongs to y."),
         (lambda g, z, x, y: g * (x > y), "At the tie nothing comes. Half of g belongs to x."),
         (lambda g, z, x, y: np.where(x == y, g / 2, g), "The tie is right. Where y is larger nothing goes to x."),
         (lambda g, z, x, y: g * (x > y) + 0.5 * (x == y), "At the tie half of g, not half of 1."),
         (lambda g, z, x, y: g / 2 * ((x > y) + (x == y)), "Half of g at the tie alone: where x is larger, all of it.")]),
-    (ag.where, 1, [np.array([True, False]), np.array([3.0, 2.0]), np.array([5.0, 6.0])], [
+    (ag.where, 1, [np.array([True, False, False, True]), np.array([3.0, 2.0, 4.0, 7.0]), np.array([5.0, 6.0, 4.0, 7.0])], [
+        (lambda g, z, c, x, y: np.where(z == x, g, 0), "Where x and y are equal z is both: c alone says whose turn it is."),
+        (lambda g, z, c, x, y: g * (x > y), "c decides, not which of the two is larger."),
+        (lambda g, z, c, x, y: g / 2, "Nothing is shared here: where c is True all of g goes to x, elsewhere nothing."),
         (lambda g, z, c, x, y: g, "Where c is False z is y, and nothing goes to x."),
         (lambda g, z, c, x, y: np.where(c, x, 0), "That is a value. What goes to x is g, or nothing."),
         (lambda g, z, c, x, y: np.where(c, x, y), "That is z, the value. What goes to x is g, or nothing."),
@@ -233,8 +263,8 @@ def _but(right, i, rule):
         abs_x = lambda g, z, x: g * np.sign(x)
         maximum_x = lambda g, z, x, y: g * (x > y) + g / 2 * (x == y)
         where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
-    explained="Each is a switch: all of g, or nothing; only a tie is shared. (relu(x) is maximum(x, 0), and at 0 one states 0, the other "
-              "½: a stated rule belongs to the op.)",
+    explained="Each is a switch: all of g, or nothing; abs turns its sign; only a tie is shared. (relu(x) is maximum(x, 0), and at 0 "
+              "one states 0, the other ½: a stated rule belongs to the op.)",
     why="No limits were needed: between its kinks each of them is a straight line.",
     planted=[
         *((_but(RIGHT, i, wrong), hint) for i, (*_, mistakes) in enumerate(SWITCHES) for wrong, hint in mistakes),
@@ -242,7 +272,16 @@ def _but(right, i, rule):
         (_but(RIGHT, 0, lambda g, z, x: 1.0 * (x > 0)), "upstream gradient is missing"),
         (_but(RIGHT, 1, lambda g, z, x: -g * np.sign(x)), "wrong sign"),
         (_but(RIGHT, 2, lambda g, z, x, y: g * (x < y) + g / 2 * (x == y)), "goes to y"),
-        (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, 0, g)), "goes to y")])
+        (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, 0, g)), "goes to y"),
+        edit("g * (x > 0)", "np.where(z == x, g, 0)", "At 0 itself the library states 0"),
+        edit("g * np.sign(x)", "np.where(z == x, g, -g)", "At 0 itself the library states 0"),
+        edit("g * (x > y) + g / 2 * (x == y)", "np.where(z == x, g, 0)", "At the tie all of g goes to x"),
+        edit("g * (x > 0)", "np.where(x > 0, g, np.nan)", "relu, the rule for x"), edit("g / 2 * (x == y)", "g // 2 * (x == y)", "maximum"),
+        edit("np.sign(x)", "np.sign(np.round(x))", "abs"), edit("(x > y)", "(np.abs(x) > np.abs(y))", "maximum"), ((), "zip() argument")],
+    also_right=[edit("g * (x > 0)", "np.where(x > 0, g, 0)"), edit("g * (x > 0)", "g * np.heaviside(x, 0.0)"),
+                edit("g * np.sign(x)", "g * (x > 0) - g * (x < 0)"), edit("np.where(c, g, 0)", "g * c"),
+                edit("g * (x > y) + g / 2 * (x == y)", "g * (np.sign(x - y) + 1) / 2"),
+                edit("g * (x > y) + g / 2 * (x == y)", "np.select([x > y, x == y], [g, g / 2], 0.0)")])
 def switches(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -253,8 +292,12 @@ def switches(answer):
 
 DRILL = [
     [(lambda g, z, x: g * np.cos(np.radians(x)), "x is in radians already, as in every formula for a slope."),
-     (lambda g, z, x: g * np.sin(x), "That is the value. The slope of sin is cos.")],
-    [(lambda g, z, x: g * np.cos(x), "That is the value. The slope of cos is −sin."),
+     (lambda g, z, x: g * np.sin(x), "That is the value. The slope of sin is cos."),
+     (lambda g, z, x: -g * np.sin(x), "That is the rule of cos: are the two exchanged?"),
+     (lambda g, z, x: np.cos(g * x), "g multiplies the slope, cos x: it does not go inside."),
+     (lambda g, z, x: g * np.sqrt(1 - z * z), "√(1 − z²) is never negative, and cos x can be: it is lost which.")],
+    [(lambda g, z, x: g * np.cos(x), "That is the value, and the rule of sin. The slope of cos is −sin."),
+     (lambda g, z, x: -np.sin(g * x), "g multiplies the slope, −sin x: it does not go inside."),
      (lambda g, z, x: -g * np.cos(x), "The minus is right. The slope of cos is −sin.")],
     [(lambda g, z, x: g / (1 + np.exp(x)), "That is 1 / (1 + eˣ), the slope of the log alone. The chain rule goes on: times eˣ."),
      (lambda g, z, x: g * np.exp(x), "That is the slope of the inside, 1 + eˣ. The log comes first: divide by 1 + eˣ."),
@@ -288,7 +331,12 @@ SIN_COS_SOFTPLUS = (lambda g, z, x: g * np.cos(x), lambda g, z, x: -g * np.sin(x
         (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: g * np.cos(z)), "z stands where an input belongs"),
         *((_but(SIN_COS_SOFTPLUS, i, wrong), hint) for i, mistakes in enumerate(DRILL) for wrong, hint in mistakes),
         (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g * ag.sigmoid(z)), "z stands where an input belongs"),
-        (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g / np.exp(z)), "expected")])
+        (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g / np.exp(z)), "expected"),
+        (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g * (x > 0)), "expected"),
+        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: g * np.cos(np.abs(x)) * np.sign(x)), "expected"), ((), "zip() argument")],
+    also_right=[edit("np.cos(x)", "np.sin(x + np.pi / 2)"), edit("-g * np.sin(x)", "g * np.cos(x + np.pi / 2)"),
+                edit("ag.sigmoid(x)", "1 / (1 + np.exp(-x))"), edit("g * ag.sigmoid(x)", "g * np.exp(x) / (1 + np.exp(x))"),
+                edit("ag.sigmoid(x)", "(1 - np.exp(-z))"), edit("ag.sigmoid(x)", "(1 + np.tanh(x / 2)) / 2")])
 def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -302,10 +350,10 @@ def _by_size(x):
 
 
 @exercise(
-    "04.calm_tanh", minutes=4, difficulty="medium",
+    "04.calm_tanh", minutes=4, difficulty="optional",
     question="""
         Published code has tanh as $\\frac{e^{2x} - 1}{e^{2x} + 1}$. At 400 that is nan. Multiply top and bottom by
-        $e^{-2x}$, and it is right at 400, and nan at −400. Write `calm_tanh(x)` by exp, right at both.""",
+        $e^{-2x}$, and it is right at 400, and nan at −400. Write `calm_tanh(x)` by exp, right at both and further out.""",
     stub="""
         def calm_tanh(x):
             ...""",
@@ -318,21 +366,46 @@ def _by_size(x):
             return np.sign(x) * (1 - p) / (1 + p)""",
     explained="An `if x > 0` with one form for each side does as well, for a number at a time. (`np.where` would compute both forms "
               "everywhere, the one that overflows too.)",
-    why="e⁻²ˣ of a positive number may vanish, and that is harmless: 1 + 0 is 1. It cannot overflow.",
+    why="Right at both ends. What may vanish is harmless: 1 + 0 is 1. (An inf that ends as 1 / inf, which is 0, was lucky.)",
     mistakes=[
         (lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
          "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan."),
         (lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)), "Right at 400. Which exp overflows at −400? −2 · −400 is 800."),
         (lambda x: np.abs(_by_size(x)), "The size is right. tanh of a negative number is negative: bring the sign back."),
+        (lambda x: np.sign(x), "Far out that is right. Near 0 tanh rises slowly: it needs the exp."),
         (lambda x: (1 - np.exp(-np.abs(x))) / (1 + np.exp(-np.abs(x))) * np.sign(x), "That is tanh of x/2: where is the 2?"),
         (lambda x: x / abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
         (lambda x: x / np.abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
         (lambda x: np.nan_to_num((np.exp(2 * x) - 1) / (np.exp(2 * x) + 1)), "A nan painted over. Which exp overflows?"),
         printed(_by_size)],
-    planted=[(lambda x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x)), "nan"),
-             (lambda x: -_by_size(x), "wrong sign"),
+    planted=[(lambda x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x)), "Which exp overflows"),
+             (lambda x: np.expm1(2 * x) / (np.exp(2 * x) + 1), "Which exp overflows"), edit("1 - p", "p - 1", "wrong sign"),
+             edit("np.sign(x) * ", "", "bring the sign back"), (lambda x: -_by_size(x), "wrong sign"),
+             (lambda x: round(_by_size(x), 4), "got"),
+             (np.vectorize(lambda x: np.tanh(x)), "with exp"), (lru_cache(lambda x: np.tanh(x)), "with exp"), (math.tanh, "with exp"),
+             (lambda x: _by_size(min(x, 400.0)) if abs(x) < 500 else float("nan"), "nan"),
              (lambda x: _by_size(x) if x else None, "At 0"),
-             (np.tanh, "with exp"), (lambda x: np.tanh(x), "with exp")])
+             (np.tanh, "with exp"), (lambda x: np.tanh(x), "with exp"), (lambda x: (lambda y: np.tanh(y))(x), "with exp")],
+    also_right=["""
+        def calm_tanh(x):
+            if x > 0:
+                p = np.exp(-2 * x)
+                return (1 - p) / (1 + p)
+            p = np.exp(2 * x)
+            return (p - 1) / (p + 1)""", "np.vectorize(lambda x: np.sign(x) * (1 - np.exp(-2 * abs(x))) / (1 + np.exp(-2 * abs(x))))", """
+        from functools import lru_cache
+        @lru_cache
+        def calm_tanh(x):
+            return 1 - 2 / (1 + np.exp(2 * x))""", """
+        class Calm:
+            def __call__(self, x):
+                p = np.exp(-2 * np.abs(x))
+                return np.copysign((1 - p) / (1 + p), x)
+        calm_tanh = Calm()""", "lambda x: 2 * ag.sigmoid(2 * x) - 1", """
+        import math
+        def calm_tanh(x):
+            p = math.exp(-2 * abs(x))
+            return math.copysign(-math.expm1(-2 * abs(x)) / (1 + p), x)"""])
 def calm_tanh(answer):
     with np.errstate(all="ignore"):
         for x in [0.5, -1.0, 3.0, 0.0, 400.0, -400.0, 800.0, -800.0]:
@@ -342,8 +415,18 @@ def calm_tanh(answer):
                 if x or wrong.args[1] != "None":
                     raise
                 raise Wrong(*wrong.args[:3], "At 0 neither x > 0 nor x < 0 holds. What comes back then?") from None
-    if "tanh" in getattr(getattr(answer, "__code__", answer), "co_names", ["tanh"]):      # no names: NumPy's, or the library's, as it is
+    if any(answer is own for own in (np.tanh, ag.tanh, math.tanh)) or "tanh" in _names(answer):
         raise Wrong("how calm_tanh is written", "tanh itself", "a formula with exp", "NumPy's tanh is calm already. Write yours with exp.")
+
+
+def _names(function):
+    """The names that a function's code uses, and those of functions inside it; what wraps one is looked through."""
+    for inside in ("pyfunc", "func", "__wrapped__"):       # np.vectorize, partial, lru_cache
+        function = getattr(function, inside, function)
+    codes = [one.__code__ for one in (function, type(function).__call__) if hasattr(one, "__code__")]
+    for one in codes:
+        codes += [constant for constant in one.co_consts if isinstance(constant, CodeType)]
+    return {name for one in codes for name in one.co_names}
 
 
 CLIP = [
@@ -354,6 +437,8 @@ CLIP = [
     (lambda g, z, x, low, high: g * (low <= x & x <= high), "Python binds & more tightly than <=: put each comparison in parentheses."),
     (lambda g, z, x, low, high: g * (low <= x <= high), "x may be an array, and a <= b <= c wants one truth. Join two comparisons with &."),
     (lambda g, z, x, low, high: g * ((x < low) | (x > high)), "The other way round: outside the bounds z stands still."),
+    (lambda g, z, x, low, high: g * ((-1 <= x) & (x <= 1)), "−1 and 1 are one example: the bounds come in as low and high."),
+    (lambda g, z, x, low, high: g * (np.abs(x) <= high), "The lower bound is low, and need not be −high."),
     (lambda g, z, x, low, high: np.clip(g, low, high), "That clips g. It is x that decides: all of g passes, or nothing.")]
 
 C, K = np.sqrt(2 / np.pi), 0.044715
@@ -431,9 +516,14 @@ GELU = [
         *(((wrong, _gelu(_five)), hint) for wrong, hint in CLIP),
         *(((_clip, wrong), hint) for wrong, hint in GELU),
         ((lambda g, z, x, low, high: 1.0 * ((low <= x) & (x <= high)), _gelu(_five)), "upstream gradient is missing"),
-        ((_clip, lambda g, z, x: g * z), "g times the value")])
+        ((_clip, lambda g, z, x: g * z), "g times the value"),
+        ((_clip, lambda g, z, x: g * (z / x + 0.5 * x * (1 - _t(x) ** 2) * _five(x))), "expected"),
+        ((lambda g, z, x, low, high: np.where((low < x) & (x < high), g, g / 2 * ((x == low) | (x == high))), _gelu(_five)), "expected")],
+    also_right=[edit("g * ((low <= x) & (x <= high))", "np.where((x < low) | (x > high), 0, g)"),
+                edit("((low <= x) & (x <= high))", "(low <= x) * (x <= high)"),
+                edit("((low <= x) & (x <= high))", "np.logical_and(low <= x, x <= high)")])
 def longer(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    _expect(answer[0], ops.ROWS["clip"], 0, [np.array([-3.0, -1.0, 0.5, 1.0, 2.0]), -1.0, 1.0], CLIP)
-    _expect(answer[1], ag.gelu, 0, [np.array([-1.2, 0.4, 2.0])], GELU)
+    _expect(answer[0], ops.ROWS["clip"], 0, [np.array([-3.0, -2.0, -1.2, 1.5, 2.0]), -2.0, 1.5], CLIP)
+    _expect(answer[1], ag.gelu, 0, [np.array([-1.2, 0.4, 2.0, 0.0])], GELU)
