@@ -11,7 +11,7 @@ themselves be Tensors, and so its rules run there too: a second derivative needs
 """
 
 from collections import deque
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from heapq import heappop, heappush
 from inspect import signature
 from itertools import count, starmap
@@ -50,7 +50,7 @@ class Tensor:
     values : the inputs one level down, as the rules get them
     needed : (argument, rule) pairs, of the arguments that want a gradient
     order : its creation number, greater than that of all its inputs
-    replay : of the result of `checkpoint`, what computes and records it again; else None
+    replay : of the result of `checkpoint`, the function of `inputs` that computes and records it again; else None
     level : 0, or the number of the transform that made it
 
     Raises
@@ -161,7 +161,9 @@ class Tensor:
             If this Tensor does not require a gradient, has several elements and no `grad` was given, belongs
             to a `grad` or `vjp` still running, or was computed from a Tensor whose `.data` has changed since.
         ValueError
-            If `grad` has another shape than this Tensor.
+            If `grad` has another shape than this Tensor, or a `.grad` that was set by hand another than its own.
+
+        Then, and if it is interrupted, every `.grad` is as it was.
         """
         if self.level:
             raise RuntimeError("backward() inside a function that is being differentiated: return the value, "
@@ -179,9 +181,8 @@ class Tensor:
             grad = np.array(grad, dtype=self.dtype)
             if grad.shape != self.shape:
                 raise ValueError(f"backward: grad has shape {grad.shape}, the Tensor has shape {self.shape}")
-        # Collected first and added after, so that a pass that raises half-way leaves every .grad as it was.
-        for t, g in collect(self, grad):
-            t.grad = g if t.grad is None else np.asarray(t.grad + g)
+        # All is worked out first, so that a pass that is stopped, by an error or Ctrl-C, leaves every .grad as it was.
+        commit([(setattr, t, "grad", g if t.grad is None else _added(t, g)) for t, g in collect(self, grad)])
 
     def retain_grad(self):
         """Ask the next backward passes to keep the gradient of this intermediate result in `.grad`."""
@@ -519,7 +520,7 @@ def backward_pass(output, g):
                 heappush(waiting, (-key, x))
         if not needed and node.replay:
             # What is recorded now is newer than all that waits, so it is visited next, down to the node's inputs.
-            x = node.replay()
+            x = _again(node)
             ledger[x.order] = g
             heappush(waiting, (-x.order, x))
         yield node, g, grads
@@ -577,6 +578,15 @@ def collect(output, g):
     return arrived
 
 
+def _added(t, g):
+    """`g` added to the `.grad` that is there, which may have been set by hand."""
+    there = as_array(t.grad, "backward: the .grad that is there")
+    if there.shape != g.shape:
+        raise ValueError(f"backward: the .grad of {t.name or 'a leaf'} has shape {there.shape}, its value {g.shape}; "
+                         "set it to None, or to an array of that shape")
+    return np.asarray(there + g, g.dtype)
+
+
 def now():
     """A creation number: what is made later has a greater one."""
     return next(_clock)
@@ -588,7 +598,7 @@ def checkpointed(z, start):
     Kept is the recipe: which ops ran on what, without their results. What the ops took that is no op's result, such as
     a random mask, is kept as it was, and the Tensors among it are the inputs.
     """
-    recipe, place, inputs, todo = {}, {}, {}, [z]
+    recipe, inputs, todo = {}, {}, [z]
     while todo:
         node = todo.pop()
         if node.order not in recipe:
@@ -599,30 +609,36 @@ def checkpointed(z, start):
                         todo.append(x)
                     else:
                         inputs[x.order] = x
-    steps = []
-    for k, order in enumerate(sorted(recipe)):
-        place[order] = k
+    steps, place = [], {order: i for i, order in enumerate([*inputs, *sorted(recipe)])}
+    for order in sorted(recipe):
         op, args, params, replay = recipe[order]
-        # (k, None) is the result of step k, (None, x) is x itself
-        slots = [(place[x.order], None) if isinstance(x, Tensor) and x.order in place else (None, x) for x in args]
+        # (i, None) is one of the inputs or of the results so far, (None, a) is a itself
+        slots = [(place[a.order], None) if isinstance(a, Tensor) else (None, a) for a in args]
         steps.append((op, slots, params, replay))
 
-    def replay():
-        token = _blocked.set(-1)
-        try:
-            results = []
-            for op, slots, params, inner in steps:
-                args = [x if k is None else results[k] for k, x in slots]
-                results.append(inner() if inner else op(*args, **params))
-            return results[-1]
-        finally:
-            _blocked.reset(token)
+    def replay(inputs):
+        values = list(inputs)
+        for op, slots, params, inner in steps:
+            args = [a if i is None else values[i] for i, a in slots]
+            values.append(_forgetful(inner(args), args, inner) if inner else op(*args, **params))
+        return values[-1]
 
+    return _forgetful(z, inputs.values(), replay)
+
+
+def _forgetful(z, inputs, replay):
     node = _new(Tensor)
-    node._data, node.op, node.inputs, node.level = z._data, _checkpoint, tuple(inputs.values()), z.level
+    node._data, node.op, node.inputs, node.level = z._data, _checkpoint, tuple(inputs), z.level
     node.values = tuple(x._data for x in node.inputs)
     node.replay, node.order = replay, next(_clock)
     return node
+
+
+def _again(node):
+    """What a checkpoint stands for, recorded anew; also inside no_grad. In a context of its own, which an error cannot leave open."""
+    context = copy_context()
+    context.run(_blocked.set, min(_blocked.get(), node.level - 1))
+    return context.run(node.replay, node.inputs)
 
 
 _checkpoint = Primitive("primitive", None, name="checkpoint")
