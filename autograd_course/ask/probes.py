@@ -1,4 +1,5 @@
 """expect_rule and expect_engine: what a rule of the table and a scalar engine are tried on, and the wrong ones they recognise."""
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -106,35 +107,40 @@ def _rule_cases(row, inputs, params):
 SPECIAL = [-30.0, -2.0, -1.3, 0.0, 0.7, 1.0, 2.0, 3.0, 30.0, 1e-3]
 
 
-def _special_cases(row, arg):
-    """[(g, z, x, y, …), …] at every point of the grid SPECIAL where the row has a value and its rule one slope; then all in one array."""
-    rng, grid = np.random.default_rng(4), product(*(SPECIAL if rule else [True, False] for rule in row.rules))
-    points = [xs for xs in grid if _has_one_slope(row, arg, xs)]
-    points = [points[i] for i in sorted(rng.permutation(len(points))[:100])]      # of clip's thousand
-    columns = [np.array(column) for column in zip(*points)]
-    with np.errstate(all="ignore"):
-        return [(g, row.function(*xs), *xs) for xs in [*(list(map(np.float64, xs)) for xs in points), columns] if len(points)
-                for g in [np.round(rng.normal(size=np.shape(xs[0])), 2)]]
+@lru_cache(maxsize=128)
+def special_points(row, arg):
+    """(points with one slope, kinks, points without a slope) on the grid SPECIAL of an elementwise row, where it has a value.
 
-
-def _has_one_slope(row, arg, xs):
-    """Whether value and rule are finite at a point, and the rule the same a little to each side of it, if it is defined there.
-
-    Defined on one side alone is the edge of the domain, as x = 0 is for log x in the rule of power's y.
+    A point is a list of inputs; a kink is (point, slope before it, slope after it). Defined on one side alone is the edge of the
+    domain, as x = 0 is for log x in the rule of power's y, and belongs to none of the three.
     """
     def slope(xs):
-        xs = [np.float64(x) for x in xs]
         return row.rules[arg](np.float64(1), row.function(*xs), *xs)
 
+    smooth, kinks, none = [], [], []
+    grid = [list(map(np.float64, xs)) for xs in product(*(SPECIAL if rule else [1.0] for rule in row.rules))]
     with np.errstate(all="ignore"):
-        if not np.isfinite(slope(xs)) or not np.isfinite(row.function(*map(np.float64, xs))):
-            return False
-        for i, x in enumerate(xs):
-            if row.rules[i]:
-                sides = [slope([*xs[:i], x + h, *xs[i + 1:]]) for h in (-1e-7, 1e-7)]
-                if np.sum(np.isnan(sides)) == 1 or np.all(np.isfinite(sides)) and abs(sides[0] - sides[1]) > 1e-3 * (1 + abs(sides[0])):
-                    return False
-    return True
+        for xs in grid:
+            xs = [x if rule else True for x, rule in zip(xs, row.rules)]
+            sides = {i: [slope([*xs[:i], x + h, *xs[i + 1:]]) for h in (-1e-7, 1e-7)] for i, x in enumerate(xs) if row.rules[i]}
+            if not np.isfinite(row.function(*xs)) or any(np.sum(np.isnan(both)) == 1 for both in sides.values()):
+                continue
+            if np.isnan([slope(xs), *sides[arg]]).all():
+                none.append(xs)
+            elif np.isfinite(slope(xs)):
+                if all(np.isclose(*both, rtol=1e-3, atol=1e-3) or not np.isfinite(both).all() for both in sides.values()):
+                    smooth.append(xs)
+                elif not np.isclose(*sides[arg], rtol=1e-3, atol=1e-3):
+                    kinks.append((xs, *sides[arg]))
+    order = np.random.default_rng(4).permutation(len(smooth))[:100]      # of clip's thousand
+    return [smooth[i] for i in sorted(order)], kinks, none
+
+
+def _special_cases(row, arg):
+    """[(g, z, x, y, …), …] at the special points with one slope; then all of them in one array."""
+    rng, points = np.random.default_rng(4), special_points(row, arg)[0]
+    inputs = [*points, [np.array(column) for column in zip(*points)]] if points else []
+    return [(np.round(rng.normal(size=np.shape(xs[0])), 2), row.function(*xs), *xs) for xs in inputs]
 
 
 def _differ(wrong, right, given):

@@ -3,6 +3,7 @@ import dis
 import inspect
 import warnings
 from collections import namedtuple
+from functools import partial
 from html import escape
 from types import CodeType
 
@@ -16,11 +17,14 @@ from ..show.picture import Picture
 from ..show.rules import letters_of, varied
 from ..show.table import CODE, FAINT, side_by_side, table
 from ..source import is_stub, source
-from .verdict import brief
+from .compare import Endless, bounded
+from .probes import special_points
+from .verdict import brief, said, shortest
 
 # One rule compared: where it belongs, the verdict, both texts, and (label, text) pairs on what was tried, as in a Verdict.
 Line = namedtuple("Line", "where verdict mine library note")
-ICONS = {"same line": "✓", "same line, other letters": "✓", "different, and right": "✓", "not the same": "✗", "not yet": "…"}
+ICONS = {"same line": "✓", "same line, other letters": "✓", "different, and right": "✓",
+         "right, with a limit": "✓", "not the same": "✗", "not yet": "…"}
 
 
 class Comparison(Picture):
@@ -65,10 +69,12 @@ def same_line(mine, row=None, argument=0):
         same_line({ag.multiply: [f, g], ag.add: [f, g]})        # a lesson's rules, one an argument
 
     A rule takes what the engine passes, `g, z, x, y` and the row's keywords, in this order; or some of it, by these names.
-    The verdict on each: "same line", also with other letters; "different, and right"; "not the same", with what was tried; or
-    "not yet". At a tie another choice of who gets what is right, as long as all slots together give away what arrives; for a slot
-    without a rule of the learner's the library's counts. None in a list leaves that argument out, as the condition of `where`, which
-    has no rule. A mistake is shown, never raised.
+    The verdict on each: "same line", also with other letters; "different, and right"; "right, with a limit", and where that is: other
+    keywords, more axes, arrays in place of numbers, numbers so large that they overflow; "not the same", with what was tried; or
+    "not yet". Tried at random numbers and at special ones: 0, below 0, large, small. At a kink any slope between those that meet there
+    is right, and said; at a tie, as long as all slots together send what arrives, where for a slot without a rule of the learner's the
+    library's counts. None in a list leaves that argument out, as the condition of `where`, which has no rule.
+    A mistake is shown, never raised.
     """
     if row is not None:
         return Comparison([_one({argument: mine}, row, argument)])
@@ -153,9 +159,24 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
         trial = _trial(mine, how, case, letters)
         if trial.fault and trial.got is not None and (said := _shared(rules, row, argument, trial, letters, keywords)):
             return line._replace(verdict="not the same", note=[*trial.lines, ("", said)])
-    beyond = (_trial(mine, how, case, letters) for case in _edges(row, argument))
-    odd = next((trial for trial in beyond if trial.fault), None)
-    return line._replace(verdict="different, and right", note=[("", "But not everywhere:"), *odd.lines] if odd else [])
+    note = []
+    for case, sides in _kinks(row, argument):
+        trial = _trial(mine, how, case, letters)
+        if trial.fault:
+            mines = trial.got is not None and trial.got / case.g
+            between = mines is not False and min(sides) - 1e-9 <= mines <= max(sides) + 1e-9
+            said = f"At this kink two slopes meet, {brief(sides[0])} and {brief(sides[1])}. " + (
+                "The library's choice is another one between them." if between else "Yours is none between them.")
+            if not between:
+                return line._replace(verdict="not the same", note=[*trial.lines, ("", said)])
+            note = note or [*trial.lines, ("", said)]
+    for case, said in _limits(row, argument):
+        trial = _trial(mine, how, case, letters)
+        if trial.fault == "overwrites":
+            return line._replace(verdict="not the same", note=trial.lines)
+        if trial.fault:
+            return line._replace(verdict="right, with a limit", note=[("", said), *trial.lines])
+    return line._replace(verdict="different, and right", note=note)
 
 
 Case = namedtuple("Case", "g z xs keywords wanted")
@@ -165,8 +186,8 @@ SHAPES = {
     "broadcast_to": [([(2, 1)], {"shape": (2, 3)})],
     "reshape": [([(2, 3)], {"shape": (3, 2)})],
     "transpose": [([(2, 3)], {}), ([(2, 3, 4)], {"axes": (2, 0, 1)})],
-    "squeeze": [([(2, 1, 3)], {})],
-    "expand_dims": [([(2, 3)], {"axis": 1})],
+    "squeeze": [([(2, 1, 3)], {}), ([(2, 1, 3, 1)], {"axis": -1})],
+    "expand_dims": [([(2, 3)], {"axis": 1}), ([(2, 3)], {"axis": -1})],
     "astype": [([(2, 3)], {"dtype": np.float64})],
     "getitem": [([(3, 2)], {"index": [0, 2, 0]})],
     "scatter": [([(3, 2)], {"index": [0, 2, 0], "shape": (4, 2)})],
@@ -180,7 +201,7 @@ SHAPES = {
 
 
 def _cases(row, argument):
-    """What a rule is tried on: numbers for an elementwise row, where it is defined; else arrays, the plainest."""
+    """What a rule has to be right on: numbers for an elementwise row, wherever it has a slope; else arrays, the plainest call."""
     if row.kind != "elementwise":
         return _on_arrays(row, argument)[:1]
     rng, found = np.random.default_rng(0), []
@@ -188,23 +209,35 @@ def _cases(row, argument):
         for k in range(12):
             xs = [np.float64(round(rng.uniform(low, 2), 2)) if rule else k % 2 == 0 for rule in row.rules]
             found.append(_case(row, argument, xs, {}, rng))
+    smooth, _, none = special_points(row, argument)
+    found += [_case(row, argument, xs, {}, rng, inside=False) for xs in smooth + none]
     return [case for case in found if case]
 
 
-def _edges(row, argument):
-    """Where rules may differ that are right: an array in place of a number, a kink, huge numbers; other keywords and axes."""
+def _kinks(row, argument):
+    """[(Case at a kink, (slope before, slope after)), …]"""
     if row.kind != "elementwise":
-        return _on_arrays(row, argument)[1:]
+        return []
+    rng = np.random.default_rng(2)
+    return [(_case(row, argument, xs, {}, rng), sides) for xs, *sides in special_points(row, argument)[1]]
+
+
+def _limits(row, argument):
+    """[(Case, what is to be said of a rule that fails there, and is right elsewhere), …]"""
+    if row.kind != "elementwise":
+        return [(case, "Right for the plainest call. With these arguments it is wrong:") for case in _on_arrays(row, argument)[1:]]
     rng, cases = np.random.default_rng(1), _cases(row, argument)[:3]
     several = [np.array(column) for column in zip(*[case.xs for case in cases])]
-    edges = [several] + [[np.float64(x) if rule else True for rule in row.rules] for x in (0, 1000, -1000)]
-    return [case for xs in edges if (case := _case(row, argument, xs, {}, rng))]
+    huge = [[np.float64(x) if rule else True for rule in row.rules] for x in (1000, -1000)]
+    return [(case, said) for said, inputs in [("Right for single numbers. With arrays in their place it is wrong:", [several]),
+                                              ("Right on paper. In floating-point numbers it is lost here:", huge)]
+            for xs in inputs if (case := _case(row, argument, xs, {}, rng))]
 
 
 def _on_arrays(row, argument):
     _, keywords = letters_of(row, len(row.rules))
     shapes = SHAPES.get(row.name) or [([(2, 3)] * len(row.rules), {name: value for name, value in choice.items() if name in keywords})
-                                      for choice in ({}, {"axis": 1}, {"axis": 0, "keepdims": True})]
+                                      for choice in ({}, {"axis": 1}, {"axis": 0, "keepdims": True}, {"axis": -1})]
     rng = np.random.default_rng(0)
     return [_case(row, argument, [rng.uniform(-2, 2, shape).round(2) for shape in shape_of], given, rng) for shape_of, given in shapes]
 
@@ -236,15 +269,16 @@ def _shared(rules, row, argument, trial, letters, keywords):
     return "" if np.isclose(share, 1) else f"At a tie what arrives is shared. {together} gives away {share:.3g} of 1."
 
 
-def _case(row, argument, xs, keywords, rng):
-    """The Case at these inputs, or None outside the row's domain."""
+def _case(row, argument, xs, keywords, rng, inside=True):
+    """The Case at these inputs, or None outside the row's domain, if it is to be `inside`."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         z = np.asarray(row.function(*xs, **keywords))[()]
         g = np.round(rng.uniform(0.5, 2, np.shape(z)) * rng.choice([-1, 1]), 2)[()]
         wanted = row.rule(argument)(g, z, *xs, **keywords)
-    inside = np.all(np.isfinite(z)) and np.all(np.isfinite(wanted))
-    return Case(g, z, xs, keywords, _fitted(np.asarray(wanted), np.shape(xs[argument]))) if inside else None
+    if inside and not (np.all(np.isfinite(z)) and np.all(np.isfinite(wanted))):
+        return None
+    return Case(g, z, xs, keywords, _fitted(np.asarray(wanted), np.shape(xs[argument])))
 
 
 def _fitted(g, shape):
@@ -263,13 +297,13 @@ def _trial(mine, how, case, letters):
     named = {name: value for name, value in [*zip(letters, passed), *case.keywords.items()]
              if how == "name" and name in inspect.signature(mine).parameters}
 
-    def ended(fault, said, got=None):
-        return Trial(fault, [("tried", tried), ("yours gives", said), ("library gives", _shown(case.wanted))], case.wanted, got, case.g)
+    def ended(fault, words, got=None):
+        return Trial(fault, [("tried", tried), ("yours gives", words), ("library gives", _shown(case.wanted))], case.wanted, got, case.g)
 
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            came = mine(**named) if how == "name" else mine(*passed, **case.keywords)
+            came = bounded(partial(mine, **named) if how == "name" else partial(mine, *passed, **case.keywords), most=100_000)
         if came is ... or came is None and is_stub(mine):
             return ended("not yet", "")
         if came is None:
@@ -277,14 +311,17 @@ def _trial(mine, how, case, letters):
         got = np.asarray(came.data if isinstance(came, Tensor) else came)
         if got.dtype.kind not in "biuf":
             return ended("wrong", brief(came))
-    except Exception as error:
-        return ended("not yet" if "ellipsis" in str(error) else "wrong", f"{type(error).__name__}: {error}")
+    except Endless:
+        return ended("wrong", "no end after 100,000 steps")
+    except (Exception, SystemExit) as error:
+        waits = isinstance(error, TypeError) and "'ellipsis'" in said(error)
+        return ended("not yet" if waits else "wrong", f"{type(error).__name__}: {shortest(said(error), 500)}")
     if not all(np.array_equal(*pair, equal_nan=True) for pair in zip(passed, (case.g, case.z, *case.xs))):
-        return ended("wrong", "It writes into an array that others still read: build a new one.")
+        return ended("overwrites", "It writes into an array that others still read: build a new one.")
     got = _fitted(got, case.wanted.shape)
     if got.shape != case.wanted.shape:
         return ended("wrong", f"shape {got.shape} for an input of shape {case.wanted.shape}")
-    return ended("" if np.allclose(got, case.wanted, rtol=1e-7, atol=1e-9) else "wrong", _shown(got[()]), got)
+    return ended("" if np.allclose(got, case.wanted, rtol=1e-7, atol=1e-9, equal_nan=True) else "wrong", _shown(got[()]), got)
 
 
 def _shown(value):
@@ -302,7 +339,8 @@ def _cause(trials, row, argument, letters):
 
     for other, rule in enumerate(row.rules):
         if other != argument and rule:
-            swapped = [rule(case.g, case.z, *case.xs, **case.keywords) for case in _cases(row, argument)]
+            with np.errstate(all="ignore"):
+                swapped = [rule(case.g, case.z, *case.xs, **case.keywords) for case in _cases(row, argument)]
             if explained(lambda i, trial, swapped=swapped: swapped[i]):
                 return f"That is what goes to {letters[2 + other]}: are the two swapped?"
     if explained(lambda i, trial: -trial.wanted):
