@@ -7,7 +7,6 @@ from ...show import style
 from ...show.axes import Axes
 from ...show.ink import cell, number
 from ...show.picture import Picture, beside, svg
-from ...show.table import table
 from ..lesson_07 import drawings as lesson_07
 from . import array_ward
 
@@ -80,31 +79,49 @@ def _row(values):
     return "[" + ", ".join(map(number, values)) + "]"
 
 
+UNIT, LONG, ROW = 7, 44, 40      # of a factor: px for each row or column, its length, and the height of its line
+
+
 def candidates(m, k, n):
     """The eight products of g and B, each plain or transposed, in either order: which have A's shape, and which A's gradient?
 
-    For A (2, 2) and B (2, 2), and beside it for A (m, k) and B (k, n).
+    For A (2, 2) and B (2, 2), and beside it for A (m, k) and B (k, n). A factor's left edge is as high as it has rows, its
+    right edge as it has columns: two factors fit where the edges between them match.
     """
-    cases = []
-    for rows, inner, columns in [(2, 2, 2), (m, k, n)]:
+    plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
+    lines = []
+    for left, (rows, inner, columns) in [(100, (2, 2, 2)), (430, (m, k, n))]:
         rng = np.random.default_rng(1)      # with these numbers no wrong product is right by chance; the tests try all sizes
-        cases.append([rng.integers(-9, 10, shape) for shape in ((rows, inner), (inner, columns), (rows, columns))])
-    heads = [f"A {A.shape}, B {B.shape}, g {g.shape}" for A, B, g in cases]
-    body, fitting, right = [], [[], []], [[], []]
-    for swap, t, s in pairs((False, True), repeat=3):
-        names = ["gᵀ" if t else "g", "Bᵀ" if s else "B"]
-        called, verdicts = " @ ".join(names[::-1] if swap else names), []
-        for nth, (A, B, g) in enumerate(cases):
-            factors = [g.T if t else g, B.T if s else B]
-            verdicts.append(_verdict(*(factors[::-1] if swap else factors), A.shape, g @ B.T))
-            fitting[nth] += [called] * ("✓ shape" in verdicts[nth])
-            right[nth] += [called] * ("✓ right" in verdicts[nth])
-        body.append((called, *((verdict, "font-weight:600" if "✓ right" in verdict else f"color:{style.FAINT}") for verdict in verdicts)))
-    lines = [f"{head}: {len(fit)} of 8 have the shape of A: {', '.join(fit)}. Right: {', '.join(one)}." for head, fit, one in zip(
-        heads, fitting, right)]
-    top = [(words, "font-weight:600") for words in ["product", *heads]]
-    shown = table(body, top, ruled=True, style="font-size:14px;", cell=f"color:{style.INK};")
-    return Picture(f'<div style="{style.CARD};font-family:{style.FONT}">{shown}</div>', "\n".join(lines))
+        A, B, g = (rng.integers(-9, 10, shape) for shape in ((rows, inner), (inner, columns), (rows, columns)))
+        head, fitting, right = f"A {A.shape}, B {B.shape}, g {g.shape}", [], []
+        plot.words(left, 22, head, anchor="start", size=13)
+        _factor(plot, left, 52, A.shape, style.INK, "none")
+        plot.words(left + 2 * LONG + 24, 56, "A", anchor="start", size=13)
+        for line, (swap, t, s) in enumerate(pairs((False, True), repeat=3), start=1):
+            factors = [("gᵀ" if t else "g", g.T if t else g, style.GRADIENT, "5 3"),
+                       ("Bᵀ" if s else "B", B.T if s else B, style.VALUE, "none")]
+            first, second = factors[::-1] if swap else factors
+            called, y = f"{first[0]} @ {second[0]}", 52 + ROW * line
+            verdict = _verdict(first[1], second[1], A.shape, g @ B.T)
+            apart = 10 * (verdict == "does not fit")
+            for x, (_, values, colour, dash) in [(left, first), (left + LONG + apart, second)]:
+                _factor(plot, x, y, values.shape, colour, dash)
+            if left == 100:
+                plot.words(14, y + 4, called, anchor="start", size=13)
+            plot.words(left + 2 * LONG + 24, y + 4, verdict, style.INK if "✓ right" in verdict else style.FAINT, "start", 13)
+            fitting += [called] * ("✓ shape" in verdict)
+            right += [called] * ("✓ right" in verdict)
+        lines.append(f"{head}: {len(fitting)} of 8 have the shape of A: {', '.join(fitting)}. Right: {', '.join(right)}.")
+    return Picture(svg(f"0 0 740 {76 + 8 * ROW}", "".join(plot.parts), "\n".join(lines)), "\n".join(lines))
+
+
+def _factor(plot, x, y, shape, colour, dash):
+    """A matrix as a shape whose left edge is as high as it has rows, and whose right edge as it has columns."""
+    rows, columns = (size * UNIT for size in shape)
+    plot.parts.append(f'<path d="M{x} {y - rows / 2}L{x + LONG} {y - columns / 2}v{columns}L{x} {y + rows / 2}z" fill="{colour}" '
+                      f'fill-opacity="0.15" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
+    plot.words(x + 9, y + 4, str(shape[0]), size=11)
+    plot.words(x + LONG - 10, y + 4, str(shape[1]), size=11)
 
 
 def _verdict(left, right, shape, wanted):
