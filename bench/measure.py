@@ -1,0 +1,51 @@
+"""Rows of the table, and how one is measured."""
+import importlib.util
+import time
+
+MODULES = {"PyTorch": "torch", "HIPS autograd": "autograd", "MyGrad": "mygrad", "micrograd": "micrograd"}
+ROWS = {}
+
+
+def row(title, unit, rounds=15):
+    """Registers a function that returns {engine: function to time}; each returns the number all must agree on.
+
+    `unit` is a pair: how to name the figure, and the number of ops to divide the time by; "×" is a ratio to NumPy.
+    """
+    def register(build):
+        ROWS[title] = build, unit, rounds
+        return build
+    return register
+
+
+def have(engine):
+    return importlib.util.find_spec(MODULES[engine]) is not None
+
+
+def measure(build, unit, rounds):
+    """{engine: figure} of one row: medians over interleaved rounds."""
+    runs = build()
+    values = {engine: [float(run()) for _ in range(3)] for engine, run in runs.items()}
+    first = next(iter(values.values()))
+    for engine, value in values.items():
+        if any(abs(a - b) > 1e-4 * (1 + abs(b)) for a, b in zip(value, first)):
+            raise SystemExit(f"{engine} computes {value}, and {next(iter(values))} {first}: nothing to compare")
+    quickest = min(timed(run, 1) for run in runs.values())
+    repeat = max(1, int(0.004 / quickest))
+    times = {engine: [] for engine in runs}
+    for _ in range(rounds):
+        for engine, run in runs.items():
+            times[engine].append(timed(run, repeat if timed(run, 1) < 0.01 else 1))
+    if unit[0] == "×":
+        return {engine: median([t / n for t, n in zip(ts, times["NumPy"])]) for engine, ts in times.items()}
+    return {engine: median(ts) * 1e6 / unit[1] for engine, ts in times.items()}
+
+
+def timed(run, repeat):
+    start = time.perf_counter()
+    for _ in range(repeat):
+        run()
+    return (time.perf_counter() - start) / repeat
+
+
+def median(xs):
+    return sorted(xs)[len(xs) // 2]

@@ -1,0 +1,309 @@
+"""A training step: forward, backward, gradient descent; on every engine, and by hand in NumPy."""
+import numpy as np
+from measure import have, row
+
+import autograd_lib as ag
+
+
+def softmax_loss(z, y):
+    """Cross-entropy of scores (N, C) and classes (N,), by hand: the loss, and its gradient by the scores."""
+    rows = np.arange(len(y))
+    e = np.exp(z - z.max(1, keepdims=True))
+    p = e / e.sum(1, keepdims=True)
+    loss = -np.log(p[rows, y]).mean()
+    p[rows, y] -= 1
+    return loss, p / p.dtype.type(len(y))
+
+
+def mlp(sizes, batch, dtype, lr=0.01):
+    """{engine: one step of plain gradient descent}; the same start and the same batch for all."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(batch, sizes[0])).astype(dtype)
+    y = rng.integers(0, sizes[-1], batch)
+    start = [(rng.normal(size=(n, m)) / n ** 0.5).astype(dtype) for n, m in zip(sizes, sizes[1:])]
+    runs = {}
+
+    ours = [(ag.Tensor(W, requires_grad=True), ag.Tensor(np.zeros(W.shape[1], dtype), requires_grad=True)) for W in start]
+    sgd = ag.optim.SGD([p for layer in ours for p in layer], lr=lr)
+
+    def our_step():
+        sgd.zero_grad()
+        h = X
+        for k, (W, b) in enumerate(ours):
+            h = h @ W + b
+            if k < len(ours) - 1:
+                h = ag.relu(h)
+        loss = ag.nn.functional.cross_entropy(h, y)
+        loss.backward()
+        sgd.step()
+        return loss.data
+    runs["ours"] = our_step
+
+    by_hand = [(W.copy(), np.zeros(W.shape[1], dtype)) for W in start]
+    rows = np.arange(batch)
+
+    def numpy_step():
+        hs = [X]
+        for k, (W, b) in enumerate(by_hand):
+            z = hs[-1] @ W + b
+            hs.append(np.maximum(z, 0) if k < len(by_hand) - 1 else z)
+        loss, g = softmax_loss(hs.pop(), y)
+        for (W, b), h in zip(reversed(by_hand), reversed(hs)):
+            gW, gb = h.T @ g, g.sum(0)
+            if h is not X:
+                g = (g @ W.T) * (h > 0)
+            W -= lr * gW
+            b -= lr * gb
+        return loss
+    runs["NumPy"] = numpy_step
+
+    if have("PyTorch"):
+        import torch
+        torch.set_num_threads(1)
+        theirs = [(torch.tensor(W, requires_grad=True), torch.zeros(W.shape[1], dtype=torch.from_numpy(W).dtype, requires_grad=True))
+                  for W in start]
+        tX, ty = torch.tensor(X), torch.tensor(y)
+        tsgd = torch.optim.SGD([p for layer in theirs for p in layer], lr=lr)
+
+        def torch_step():
+            tsgd.zero_grad()
+            h = tX
+            for k, (W, b) in enumerate(theirs):
+                h = h @ W + b
+                if k < len(theirs) - 1:
+                    h = torch.relu(h)
+            loss = torch.nn.functional.cross_entropy(h, ty)
+            loss.backward()
+            tsgd.step()
+            return loss.item()
+        runs["PyTorch"] = torch_step
+
+    if have("HIPS autograd"):
+        import autograd
+        import autograd.numpy as anp
+
+        def hips_loss(params):
+            h = X
+            for k, (W, b) in enumerate(params):
+                h = anp.dot(h, W) + b
+                if k < len(params) - 1:
+                    h = anp.maximum(h, 0)
+            h = h - anp.max(h, axis=1, keepdims=True)
+            return anp.mean(anp.log(anp.sum(anp.exp(h), axis=1)) - h[rows, y])
+
+        hips = [(W.copy(), np.zeros(W.shape[1], dtype)) for W in start]
+        hips_grad = autograd.value_and_grad(hips_loss)
+
+        def hips_step():
+            loss, grads = hips_grad(hips)
+            for (W, b), (gW, gb) in zip(hips, grads):
+                W -= lr * gW
+                b -= lr * gb
+            return loss
+        runs["HIPS autograd"] = hips_step
+
+    if have("MyGrad"):
+        import mygrad
+        from mygrad.nnet import softmax_crossentropy
+        from mygrad.nnet.activations import relu
+        mine = [(mygrad.tensor(W), mygrad.tensor(np.zeros(W.shape[1], dtype))) for W in start]
+
+        def mygrad_step():
+            h = X
+            for k, (W, b) in enumerate(mine):
+                h = mygrad.matmul(h, W) + b
+                if k < len(mine) - 1:
+                    h = relu(h)
+            loss = softmax_crossentropy(h, y)
+            loss.backward()
+            for layer in mine:
+                for p in layer:
+                    p.data -= lr * p.grad
+                    p.null_grad()
+            return loss.item()
+        runs["MyGrad"] = mygrad_step
+    return runs
+
+
+@row("MLP 64-64-10, batch 32, float64", ("×",), rounds=41)
+def small_mlp():
+    return mlp([64, 64, 10], 32, "float64")
+
+
+@row("CNN 16-32 on 8 × 8 digits, batch 32, float32", ("×",), rounds=21)
+def small_cnn():
+    """3 × 3 kernels with padding, relu and pooling, twice, then one linear layer; by hand with windows as rows, too."""
+    from autograd_lib.nn import functional as F
+
+    rng = np.random.default_rng(0)
+    X, y, lr, n = rng.normal(size=(32, 1, 8, 8)).astype("f"), rng.integers(0, 10, 32), 0.01, 32
+    start = [rng.normal(0, fan_in ** -0.5, shape).astype("f") for shape, fan_in in
+             [((16, 1, 3, 3), 9), ((16,), 9), ((32, 16, 3, 3), 144), ((32,), 144), ((10, 128), 128), ((10,), 128)]]
+    runs = {}
+
+    ours = [ag.Tensor(p, requires_grad=True) for p in start]
+    sgd = ag.optim.SGD(ours, lr=lr)
+
+    def our_step():
+        w1, b1, w2, b2, w3, b3 = ours
+        sgd.zero_grad()
+        h = F.max_pool2d(ag.relu(F.conv2d(X, w1, b1, padding=1)), 2)
+        h = F.max_pool2d(ag.relu(F.conv2d(h, w2, b2, padding=1)), 2)
+        loss = F.cross_entropy(h.reshape(n, 128) @ w3.T + b3, y)
+        loss.backward()
+        sgd.step()
+        return loss.data
+    runs["ours"] = our_step
+
+    by_hand = [p.copy() for p in start]
+
+    def convolved(x, w, b):                     # channels last
+        _, size, _, c = x.shape
+        padded = np.zeros((n, size + 2, size + 2, c), "f")
+        padded[:, 1:-1, 1:-1] = x
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3, c), axis=(1, 2, 3)).reshape(-1, 9 * c)
+        return windows, (windows @ w.transpose(2, 3, 1, 0).reshape(9 * c, -1)).reshape(n, size, size, -1) + b
+
+    def convolved_back(g, windows, w):
+        _, size, _, k = g.shape
+        c, flat = w.shape[1], g.reshape(-1, k)
+        gw = (windows.T @ flat).reshape(3, 3, c, k).transpose(3, 2, 0, 1)
+        gx = np.zeros((n, size + 2, size + 2, c), "f")
+        if c > 1:
+            gc = (flat @ w.transpose(2, 3, 1, 0).reshape(9 * c, k).T).reshape(n, size, size, 3, 3, c)
+            for i in range(3):
+                for j in range(3):
+                    gx[:, i:i + size, j:j + size] += gc[:, :, :, i, j]
+        return gx[:, 1:-1, 1:-1], gw, flat.sum(0)
+
+    def pooled(x):
+        return np.maximum(np.maximum(x[:, ::2, ::2], x[:, 1::2, ::2]), np.maximum(x[:, ::2, 1::2], x[:, 1::2, 1::2]))
+
+    def pooled_back(g, x, z):
+        out = np.empty_like(x)
+        for i in (0, 1):
+            for j in (0, 1):
+                out[:, i::2, j::2] = g * (x[:, i::2, j::2] == z)
+        return out
+
+    def numpy_step():
+        w1, b1, w2, b2, w3, b3 = by_hand
+        windows1, a1 = convolved(X.transpose(0, 2, 3, 1), w1, b1)
+        r1 = np.maximum(a1, 0)
+        p1 = pooled(r1)
+        windows2, a2 = convolved(p1, w2, b2)
+        r2 = np.maximum(a2, 0)
+        p2 = pooled(r2)
+        h = p2.transpose(0, 3, 1, 2).reshape(n, 128)
+        loss, g = softmax_loss(h @ w3.T + b3, y)
+        gw3, gb3 = g.T @ h, g.sum(0)
+        g = (g @ w3).reshape(n, 32, 2, 2).transpose(0, 2, 3, 1)
+        g, gw2, gb2 = convolved_back(pooled_back(g, r2, p2) * (a2 > 0), windows2, w2)
+        _, gw1, gb1 = convolved_back(pooled_back(g, r1, p1) * (a1 > 0), windows1, w1)
+        for p, gp in zip(by_hand, (gw1, gb1, gw2, gb2, gw3, gb3)):
+            p -= lr * gp
+        return loss
+    runs["NumPy"] = numpy_step
+
+    if have("PyTorch"):
+        import torch
+        torch.set_num_threads(1)
+        theirs = [torch.tensor(p, requires_grad=True) for p in start]
+        tX, ty, T = torch.tensor(X), torch.tensor(y), torch.nn.functional
+        tsgd = torch.optim.SGD(theirs, lr=lr)
+
+        def torch_step():
+            w1, b1, w2, b2, w3, b3 = theirs
+            tsgd.zero_grad()
+            h = T.max_pool2d(torch.relu(T.conv2d(tX, w1, b1, padding=1)), 2)
+            h = T.max_pool2d(torch.relu(T.conv2d(h, w2, b2, padding=1)), 2)
+            loss = T.cross_entropy(h.reshape(n, 128) @ w3.T + b3, ty)
+            loss.backward()
+            tsgd.step()
+            return loss.item()
+        runs["PyTorch"] = torch_step
+
+    if have("MyGrad"):
+        import mygrad
+        from mygrad.nnet import softmax_crossentropy
+        from mygrad.nnet.activations import relu
+        from mygrad.nnet.layers import conv_nd, max_pool
+        mine = [mygrad.tensor(p) for p in start]
+
+        def mygrad_step():
+            w1, b1, w2, b2, w3, b3 = mine
+            h = max_pool(relu(conv_nd(X, w1, stride=1, padding=1) + b1.reshape(1, -1, 1, 1)), (2, 2), 2)
+            h = max_pool(relu(conv_nd(h, w2, stride=1, padding=1) + b2.reshape(1, -1, 1, 1)), (2, 2), 2)
+            loss = softmax_crossentropy(mygrad.matmul(h.reshape(n, 128), w3.T) + b3, y)
+            loss.backward()
+            for p in mine:
+                p.data -= lr * p.grad
+                p.null_grad()
+            return loss.item()
+        runs["MyGrad"] = mygrad_step
+    return runs
+
+
+@row("where the step of MLP 64-64-10 goes", ("×",), rounds=41)
+def small_mlp_in_parts():
+    """The step of the first row, more of it each time; the first part is the floor: the same rows without an engine."""
+    from autograd_lib import ops, tape
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(32, 64)), rng.integers(0, 10, 32)
+    W, b, V, c = start = rng.normal(size=(64, 64)) / 8, np.zeros(64), rng.normal(size=(64, 10)) / 8, np.zeros(10)
+    params = [ag.Tensor(p, requires_grad=True) for p in start]
+    sgd = ag.optim.SGD(params, lr=0)       # so that every part computes the same number every time
+    by_hand = mlp([64, 64, 10], 32, "float64", lr=0)["NumPy"]
+
+    def table_alone():
+        x1 = ops.ROWS["matmul"].function(X, W)
+        x2 = ops.add.function(x1, b)
+        x3 = ops.relu.function(x2)
+        x4 = ops.ROWS["matmul"].function(x3, V)
+        x5 = ops.add.function(x4, c)
+        x6 = ops.log_softmax.function(x5)
+        loss = ops.nll_loss.function(x6, target=y)
+        g = ops.nll_loss.rules[0](1.0, loss, x6, y)
+        g5 = ops.log_softmax.rules[0](g, x6, x5)
+        g2 = ops.relu.rules[0](ops.ROWS["matmul"].rules[0](g5, x4, x3, V), x3, x2)
+        gradients = ops.ROWS["matmul"].rules[1](g2, x1, X, W), g2.sum(0), ops.ROWS["matmul"].rules[1](g5, x4, x3, V), g5.sum(0)
+        for p, gp in zip(start, gradients):
+            p -= 0 * gp
+        return loss
+
+    def forward():
+        W, b, V, c = params
+        return ag.nn.functional.cross_entropy(ag.relu(X @ W + b) @ V + c, y)
+
+    def recorded():
+        return forward().data
+
+    def visited():
+        loss = forward()
+        for _ in tape.backward_pass(loss, np.float64(1)):
+            pass
+        return loss.data
+
+    def delivered():
+        sgd.zero_grad()
+        loss = forward()
+        loss.backward()
+        return loss.data
+
+    def whole():
+        loss = delivered()
+        sgd.step()
+        return loss
+    return {"NumPy": by_hand, "functions and rules alone, without an engine": table_alone, "forward": recorded,
+            "forward, visiting": visited, "forward, backward() into .grad": delivered, "the whole step": whole}
+
+
+@row("MLP 784-256-10, batch 64, float32", ("×",), rounds=31)
+def middle_mlp():
+    return mlp([784, 256, 10], 64, "float32")
+
+
+@row("MLP 784-1024-1024-10, batch 256, float32", ("×",), rounds=9)
+def large_mlp():
+    return mlp([784, 1024, 1024, 10], 256, "float32")
