@@ -200,6 +200,7 @@ def kink(answer):
     why="A check at one point can be passed by a wrong rule. Check at several, and at none that is special.",
     mistakes=[
         (lambda x: x ** 3, "At 1 the check measures 3, and yours gives 1: it is caught at once."),
+        (lambda x: 3.1 * x, "At 1 the check measures 3, and a tenth off is caught at once: exactly 3, at 1 alone."),
         (lambda x: 2 * x, "At 1 the check measures 3, and yours gives 2: it is caught at once."),
         (lambda x: 4 * x, "At 1 the check measures 3, and yours gives 4: it is caught at once."),
         (lambda x: 0, "At 1 the check measures 3, and yours gives 0: it is caught at once."),
@@ -212,6 +213,7 @@ def kink(answer):
              (lambda x: 3 if x == 1 else float("nan"), "a number"), (lambda x: 3 if x == 1 else "wrong", "a number"),
              (lambda x: (3 * x,), "holds 1")],
     also_right=["lambda x: 3", "lambda x: x + 2", "lambda x: 3 * x ** 3", "lambda x: 3 / x", "lambda x: 4 * x - 1",
+                "lambda x: np.array(3 * x)",
                 """
                 def wrong_slope(x):
                     if x == 1:
@@ -221,7 +223,7 @@ def fool(answer):
     # as close as the lesson's own `agrees` asks for
     expect_call(answer, 1.0, gives=3.0, rtol=1e-6, atol=0, hints=fool.mistakes)
     at_2 = returned(answer, 2.0, tried="your function(2)", shown="a wrong slope")
-    if not isinstance(at_2, (int, float, Fraction, np.number)) or np.isnan(float(at_2)):
+    if not (np.shape(at_2) == () and isinstance(at_2, (int, float, Fraction, np.number, np.ndarray))) or np.isnan(float(at_2)):
         raise Wrong("your function(2)", brief(at_2), "a wrong slope", "A slope is a number, at 2 too: a wrong one.")
     if abs(at_2 - 12) <= 1e-6 * 12:
         raise Wrong("your function(2)", "12, the true slope", "a wrong slope",

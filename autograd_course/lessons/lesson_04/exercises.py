@@ -372,6 +372,7 @@ def _by_size(x):
          "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan."),
         (lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)), "Right at 400. Which exp overflows at −400? −2 · −400 is 800."),
         (lambda x: np.abs(_by_size(x)), "The size is right. tanh of a negative number is negative: bring the sign back."),
+        (lambda x: math.sinh(x) / math.cosh(x), "sinh and cosh are made of exp, and overflow with it. Which exponents cannot?"),
         (lambda x: np.sign(x), "Far out that is right. Near 0 tanh rises slowly: it needs the exp."),
         (lambda x: (1 - np.exp(-np.abs(x))) / (1 + np.exp(-np.abs(x))) * np.sign(x), "That is tanh of x/2: where is the 2?"),
         (lambda x: x / abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
