@@ -11,7 +11,7 @@ def confusion(true, read):
     np.add.at(counts, (true, read), 1)
     wrong = counts - np.diag(np.diag(counts))
     fig, ax = figure(figsize=(5.2, 4.8))
-    ax.imshow(np.where(np.eye(10, dtype=bool), 0, wrong), vmin=0, vmax=max(wrong.max(), 1) * 1.6, cmap="Greys")
+    ax.imshow(np.where(np.eye(10, dtype=bool), 0, wrong), vmin=0, vmax=max(wrong.max(), 1) * 3, cmap="Greys")
     for i, j in np.argwhere(counts):
         right = i == j
         ax.text(j, i, counts[i, j], ha="center", va="center", fontsize=10, color=style.VALUE if right else style.INK,

@@ -515,9 +515,10 @@ RAISING = [      # mistakes that end in an error, and what to say to it
         (lambda n: print(_learned(n)[0]), "write return"),
         (lambda n: print(end=""), "is there a return")],
     also_right=[
-        "lambda n: accuracy(train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], 40_000 // n), test_images, test_labels)",
+        "lambda n: accuracy(train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], 40_000 // n),"
+        " test_images, test_labels)",
         edit("return accuracy(model, test_images, test_labels)",
-             "return float(np.mean([model(image[None]).data.argmax() == label for image, label in zip(test_images, test_labels)]))")])
+             "return sum(model(x[None]).data.argmax() == y for x, y in zip(test_images, test_labels)) / len(test_labels)")])
 def curve(answer):
     shown = "a share from 0 to 1"
     if isinstance(answer, nn.Module):
