@@ -15,9 +15,9 @@ def from_logits(x):
     e = np.exp(x)
     p = e / e.sum()
     parts = []
-    for left, title, heights, y in [(48, "logits x", x, (-2.8, 3.4)), (284, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5)),
-                                    (520, f"p = eˣ / sum, sum {_short(p.sum())}", p, (0, 1.12))]:
+    for left, title, heights, y in [(48, "logits x", x, (-2.8, 3.4)), (284, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5))]:
         parts += _bars(left, title, heights, y)
+    parts += _column(520, f"p = eˣ / sum, sum {_short(p.sum())}", p)
     text = "\n".join(f"{name}: {', '.join(map(_short, row))}" for name, row in [("logits x", x), ("eˣ", e), ("p", p)])
     return Picture(svg("0 0 710 296", "".join(parts), text), text)
 
@@ -84,6 +84,20 @@ def _bars(left, title, heights, y, top=56, high=190):
         plot.parts.append(f'<rect x="{px - 19:.1f}" y="{top:.1f}" width="38" height="{bottom - top:.1f}" fill="{style.VALUE}" '
                           f'fill-opacity="0.85" stroke="{style.VALUE}" stroke-width="2"/>')
         plot.words(px, top - 6 if height >= 0 else bottom + 16, _short(height), style.VALUE, size=13, halo=True)
+    return plot.parts
+
+
+def _column(left, title, p):
+    """The probabilities p, one on the other in a column of height 1: what one gains the others lose."""
+    plot = Axes((left, 56, WIDE, 190), (0, 1), (0, 1))
+    plot.frame([], ticks(0, 1, most=5), title=title)
+    beside = 46         # where the words stand: at their part, and 18 px below those above
+    for k, (share, top) in reversed(list(enumerate(zip(p, np.cumsum(p))))):
+        (px, upper), (_, lower) = plot.at(0.3, top), plot.at(0.3, top - share)
+        plot.parts.append(f'<rect x="{px - 36:.1f}" y="{upper:.1f}" width="72" height="{lower - upper:.1f}" fill="{style.VALUE}" '
+                          f'fill-opacity="{0.85 - 0.3 * k:.2f}" stroke="{style.PAPER}" stroke-width="2"/>')
+        beside = max((upper + lower) / 2 + 4, beside + 18)
+        plot.words(px + 44, beside, f"class {k}: {_short(share)}", style.VALUE, "start", 13, halo=True)
     return plot.parts
 
 

@@ -23,7 +23,14 @@ def test_from_logits():
     assert picture.text == "logits x: 1.946, 0.693, 0\neˣ: 7, 2, 1\np: 0.7, 0.2, 0.1"
     bars = heights(picture)
     assert len(bars) == 9 and np.allclose(np.divide(bars[3:6], bars[5]), [7, 2, 1], rtol=0.01)
-    assert np.allclose(np.divide(bars[6:], bars[8]), [7, 2, 1], rtol=0.01)
+    assert np.allclose(bars[6:], [19, 38, 133], atol=0.1), "one column of 190 px, class 2 on top"
+
+
+@pytest.mark.parametrize("x", [X, [3.0, -2, -2], [-2.0, -2, 3]])
+def test_the_words_beside_the_column_keep_apart(x):
+    names = [text for text in svg_of(from_logits(x)).iter(f"{SVG}text") if (text.text or "").startswith("class ")]
+    heights = [float(text.get("y")) for text in names]
+    assert len(heights) == 3 and np.all(np.diff(heights) >= 17.9) and 60 < min(heights) and max(heights) < 290
 
 
 @pytest.mark.parametrize("c, naive, powers", [
