@@ -134,6 +134,8 @@ LOCALS = "(y.data, x.data)"
         edit("(x, y), (", "(), (", "the way back would end here"),
         edit("(x, y), (", "(y, x), (", "in the order in which they came"),
         edit("(x, y), (", "(x,) if x is y else (x, y), (", "also when both are the same Value"),
+        edit("x.data * y.data,", "round(x.data * y.data),", "whole number"),
+        edit(LOCALS, "(x.data * y.data / x.data, x.data * y.data / y.data)", "other number is at hand"),
         edit("return Value", "x.grad += y.data\n    return Value", "leaves x and y as they were"),
         edit("return Value", "x.grad = y.grad = 0.0\n    return Value", "leaves x and y as they were"),
         edit("return Value", "x.locals = (y.data,)\n    return Value", "leaves x and y as they were"),
@@ -157,13 +159,17 @@ LOCALS = "(y.data, x.data)"
     names=lambda: {"Value": _Value})
 def multiply(answer):
     _expect_function(answer, "multiply(x, y)")
-    for a, b in [(3.0, -2.0), (0.5, 4.0), (7.0, None)]:
+    for a, b in [(3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None)]:
         x = _Value(a, name="x")
         y = x if b is None else _Value(b, name="y")
         call = f"multiply(x, x), where x holds {a:g}" if b is None else f"multiply(x, y), where x holds {a:g} and y holds {b:g}"
         x.grad, y.grad = 0.25, 0.5
         before = [dict(vars(one)) for one in (x, y)]
-        z = returned(answer, x, y, tried=call, shown="a Value")
+        try:
+            z = returned(answer, x, y, tried=call, shown="a Value")
+        except ZeroDivisionError as error:
+            error.hint = "A factor may be 0. Nothing need be divided: the other number is at hand, as y.data and x.data."
+            raise
         if [vars(one) for one in (x, y)] != before:
             raise Wrong(f"x and y after {call}", "changed", "as they were",
                         "Writing down is all: multiply makes one new Value, and leaves x and y as they were.")
@@ -173,7 +179,8 @@ def multiply(answer):
         if isinstance(z.data, _Value):
             raise Wrong(f"the number in the result of {call}", brief(z.data), brief(a * y.data),
                         "x and y are Values. Multiply their numbers: x.data * y.data.")
-        expect(z.data, a * y.data, tried=f"the number in the result of {call}")
+        expect(z.data, a * y.data, tried=f"the number in the result of {call}", hints=[
+            (round(a * y.data), "The product need not be a whole number: nothing is rounded.")])
         _expect_inputs(z.inputs, (x, y), call)
         if any(hasattr(local, "data") and hasattr(local, "inputs") for local in np.ravel(np.array(z.locals, object))):
             raise Wrong(f"the local gradients in the result of {call}", brief(z.locals), brief((y.data, a)),
@@ -558,6 +565,7 @@ PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
              "also one in the middle"),
         edit("value.grad += g", "value.grad += abs(g)", "sign"),
         edit("g * local", "round(g * local)", "nothing is rounded"),
+        edit("g * local", "np.clip(g * local, -1e3, 1e3)", "nothing is cut off"),
         edit("g * local", "max(g * local, 0.0)", "a negative gradient"),
         edit("value.grad += g", "value.grad += g\n        value.data += g", "numbers of the forward pass stay"),
         edit("ledger = {output: 1.0}", "ledger = {output: output.data}", "begins with 1.0"),
@@ -610,7 +618,7 @@ def backward(answer):
     except Wrong as wrong:
         *said, hint = wrong.args
         hint = NOTHING if hint == FAULTS["unseeded"] else BACK if hint == FAULTS["own"] else hint
-        raise Wrong(*said, FIRST.get(said[1], hint)) from None
+        raise Wrong(*said, FIRST.get(said[1], hint) or "A gradient may be as large as it likes: nothing is cut off.") from None
     except _Endless:
         raise Wrong("backward after 40 doublings, x = x + x", "no end", "41 visits", FAULTS["every path"]) from None
     _expect_everywhere(answer)
