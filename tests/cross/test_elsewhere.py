@@ -1,0 +1,320 @@
+"""What the lessons say of PyTorch and JAX, run against them; `.ci/run` installs both in an environment of their own.
+
+A test a lesson, in the order of its sentences; and every name in code that the lessons quote is asked for.
+"""
+import inspect
+import json
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: what the lessons say of it is not tried")
+jax = pytest.importorskip("jax", reason="JAX is not installed: what the lessons say of it is not tried")
+from jax import numpy as jnp  # noqa: E402
+from jax import test_util  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
+
+import autograd_lib as ag  # noqa: E402
+from autograd_lib.nn.functional import conv2d  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+torch.set_default_dtype(torch.float64)
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+HOMES = {"torch": torch, "jax": jax, "jnp": jnp, "F": F, "nn": nn, "optim": torch.optim, "lax": jax.lax}
+NAME = r"(?<![\w.])(?:torch|jax|jnp|F|nn|optim|lax)(?:\.[a-zA-Z_]\w*)+"
+OURS = {"nn.MLP", "nn.Neuron"}          # what a paragraph that speaks of PyTorch says of our own library
+
+
+def leaf(value):
+    return torch.tensor(value, requires_grad=True)
+
+
+def slopes(f, *values):
+    """What arrives at each input of f, in PyTorch."""
+    inputs = [leaf(value) for value in values]
+    f(*inputs).sum().backward()
+    return [x.grad.numpy() for x in inputs]
+
+
+# ---------------------------------------------------------------- every name
+
+def quoted():
+    """{name in code: the notebook that has it}, of the paragraphs that speak of PyTorch or JAX."""
+    found = {}
+    for path in NOTEBOOKS:
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            for paragraph in re.split(r"\n\n|\n(?=- )", "".join(cell["source"])) if cell["cell_type"] == "markdown" else []:
+                if re.search("PyTorch|JAX|Elsewhere", paragraph):
+                    for code in re.findall(r"`([^`]+)`", paragraph):
+                        found |= dict.fromkeys(re.findall(NAME, code), path.stem)
+    return {name: where for name, where in found.items() if name not in OURS}
+
+
+@pytest.mark.parametrize("name, where", sorted(quoted().items()))
+def test_every_name_is_there(name, where):
+    home, *parts = name.split(".")
+    found = HOMES[home]
+    for part in parts:
+        assert hasattr(found, part), f"{where} speaks of {name}"
+        found = getattr(found, part)
+
+
+def test_names_are_found():
+    assert {"torch.optim.SGD", "jax.grad", "F.gelu", "nn.Linear"} <= set(quoted())
+
+
+# ---------------------------------------------------------------- lesson by lesson
+
+def test_00_the_same_loop_name_for_name():
+    assert jax.grad(lambda x: (x - 3) ** 2)(5.0) == ag.grad(lambda x: (x - 3) ** 2)(5.0) == 4
+    x = leaf(5.0)
+    ((x - 3) ** 2).backward()
+    assert x.grad == 4
+    assert {"zero_grad", "step"} <= set(dir(torch.optim.Adam)) and hasattr(F, "cross_entropy")
+
+
+def test_01_checks_and_the_step():
+    from scipy.optimize import approx_fprime
+    h = inspect.signature(approx_fprime).parameters["epsilon"].default
+    assert np.isclose(h, np.sqrt(np.finfo(float).eps)) and round(h * 1e8, 1) == 1.5
+    assert np.isclose(approx_fprime(np.array([1.0]), lambda x: np.exp(x[0]), h)[0], (np.exp(1 + h) - np.exp(1)) / h, atol=0)
+    assert torch.autograd.gradcheck(torch.exp, leaf([1.0]))
+    test_util.check_grads(jnp.exp, (1.0,), order=1)
+    x = leaf(1.0)
+    torch.exp(x).backward()
+    torch.optim.SGD([x], lr=0.1).step()
+    assert np.isclose(x.item(), 1 - 0.1 * np.e)
+
+
+def test_02_the_graph():
+    x, y, w = leaf(1.0), leaf(4.0), leaf(-3.0)
+    L = (x + y) * w
+    L.backward()
+    assert L.grad_fn is not None and x.grad_fn is None and x.is_leaf and x.grad == -3
+    assert not hasattr(x, "zero_grad")
+    x.grad = None
+    assert type(jax.make_jaxpr(lambda x, y, w: (x + y) * w)(1.0, 4.0, -3.0).jaxpr).__name__ == "Jaxpr"
+
+
+def test_03_division_keeps_both():
+    z = leaf(6.0) / leaf(3.0)
+    assert z.grad_fn._saved_self == 6 and z.grad_fn._saved_other == 3
+
+
+def test_04_what_is_kept_and_what_is_stated():
+    for name, kept in {"exp": "result", "tanh": "result", "sigmoid": "result", "sqrt": "result", "log": "self", "sin": "self",
+                       "cos": "self"}.items():
+        assert hasattr(getattr(torch, name)(leaf(0.5)).grad_fn, f"_saved_{kept}"), name
+    for f in ("relu", "abs"):
+        assert slopes(getattr(torch, f), 0.0) == [0] == [ag.grad(getattr(ag, f))(0.0)]
+    for f in ("maximum", "minimum"):
+        assert slopes(getattr(torch, f), 2.0, 2.0) == [0.5, 0.5] == list(ag.grad(getattr(ag, f), argnums=(0, 1))(2.0, 2.0))
+    assert slopes(lambda x: torch.clip(x, -1, 1), [-1.0, 1.0, 2.0])[0].tolist() == [1, 1, 0]
+    x = np.linspace(-4, 4, 17)
+    assert np.allclose(F.gelu(torch.tensor(x), approximate="tanh"), ag.gelu(x)) and np.allclose(jax.nn.gelu(x), ag.gelu(x))
+    assert not np.allclose(F.gelu(torch.tensor(x)), ag.gelu(x), atol=1e-6), "there the default is by erf"
+    assert torch.exp(torch.tensor([88.0, 89.0], dtype=torch.float32)).isinf().tolist() == [False, True]
+
+
+def test_04_the_trap_of_where():
+    """Both branches are walked back: 0 times an infinite slope is nan, there as here."""
+    assert np.isnan(slopes(lambda x: torch.where(x > 0, torch.sqrt(x), torch.zeros_like(x)), 0.0)[0])
+    assert np.isnan(jax.grad(lambda x: jnp.where(x > 0, jnp.sqrt(x), 0.0))(0.0))
+
+
+def test_05_the_second_call_and_detach():
+    x = leaf(3.0)
+    L = x * x
+    L.backward(retain_graph=True)
+    L.backward()
+    assert x.grad == 12
+    with pytest.raises(RuntimeError, match="second time"):
+        L.backward()
+    assert not x.detach().requires_grad
+    assert jax.grad(lambda x: x * x)(3.0) == 6
+
+
+def test_05_leaves_before_all_others():
+    """AccumulateGrad comes before an operation that is newer."""
+    x, y = leaf(1.0), leaf(2.0)
+    visited = []
+    x.register_hook(lambda g: visited.append("x"))
+    inner = y * 2
+    inner.register_hook(lambda g: visited.append("inner"))
+    accumulate = x.view_as(x).grad_fn.next_functions[0][0]
+    accumulate.register_hook(lambda *_: visited.append("AccumulateGrad"))
+    z = inner * 3
+    z.grad_fn.register_hook(lambda *_: visited.append("multiply"))
+    (x * z).backward()
+    assert visited.index("AccumulateGrad") < visited.index("multiply"), visited
+
+
+def test_06_modules_and_the_penalty():
+    class Forgetful(nn.Module):
+        def __init__(self):
+            self.weight = nn.Parameter(torch.ones(1))
+
+    with pytest.raises(AttributeError, match=r"Module.__init__\(\)"):
+        Forgetful()
+
+    class Several(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.loose, self.kept = [nn.Parameter(torch.ones(1))], nn.ParameterList([nn.Parameter(torch.ones(1))])
+
+    assert [name for name, _ in Several().named_parameters()] == ["kept.0"]
+    w, v = leaf(1.7), leaf(1.7)
+    ((w - 3) ** 2 + 0.1 * w * w).backward()
+    ((v - 3) ** 2).backward()
+    torch.optim.SGD([w], lr=0.1).step()
+    torch.optim.SGD([v], lr=0.1, weight_decay=0.2).step()
+    assert torch.isclose(w, v)
+
+
+def test_07_asking_twice_and_an_op_of_ones_own():
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            x, = ctx.saved_tensors
+            return grad_output * 2 * x
+
+    assert torch.autograd.gradcheck(Square.apply, leaf([1.5, -2.0])) and torch.autograd.gradgradcheck(Square.apply, leaf([1.5, -2.0]))
+    assert torch.func.grad(lambda x: Square.apply(x).sum())(torch.tensor([3.0])) == 6, "the old form, forward(ctx, x), is refused here"
+
+
+def test_08_shapes():
+    g = torch.arange(6.0).reshape(2, 3)
+    assert g.sum_to_size(3).tolist() == [3, 5, 7] and torch.ones(3).expand(2, 3).shape == (2, 3)
+    assert g.sum(dim=1, keepdim=True).shape == (2, 1)
+    with pytest.warns(UserWarning, match="size"):
+        nn.MSELoss()(torch.ones(3, 1), torch.ones(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (torch.ones(3, 1) - torch.ones(3)).shape == (3, 3)
+    index = torch.tensor([0, 2, 0])
+    out, forgets = torch.zeros(3), torch.zeros(3)
+    out.index_add_(0, index, torch.tensor([1.0, 10.0, 100.0]))
+    forgets[index] += torch.tensor([1.0, 10.0, 100.0])
+    assert out.tolist() == [101, 0, 10] and forgets.tolist() != out.tolist()
+
+
+def test_09_products():
+    rng = np.random.default_rng(0)
+    A, B, G = rng.normal(size=(2, 3)), rng.normal(size=(3, 4)), rng.normal(size=(2, 4))
+    _, pull = torch.func.vjp(lambda A: A @ torch.tensor(B), torch.tensor(A))
+    assert np.allclose(pull(torch.tensor(G))[0], G @ B.T)
+    _, tangent = torch.func.jvp(lambda A: A @ torch.tensor(B), (torch.tensor(A),), (torch.tensor(A),))
+    assert np.allclose(tangent, A @ B)
+    assert torch.func.jacrev(lambda A: A @ torch.tensor(B))(torch.tensor(A)).shape == (2, 4, 2, 3)
+    layer = nn.Linear(3, 4)
+    x = torch.tensor(A)
+    assert torch.allclose(layer(x), x @ layer.weight.T + layer.bias)
+    assert np.allclose(jax.linear_transpose(lambda A: A @ B, A)(G)[0], G @ B.T)
+    assert np.allclose(jax.vjp(lambda A: A @ B, A)[1](G)[0], G @ B.T)
+
+
+def test_10_ties_and_logits():
+    x = np.array([[2.0, 1.0, 2.0]])
+    assert slopes(lambda x: torch.amax(x, 1), x)[0].tolist() == [[0.5, 0, 0.5]] == ag.grad(lambda x: ag.max(x, axis=1).sum())(x).tolist()
+    assert sorted(slopes(lambda x: torch.max(x, dim=1).values, x)[0][0].tolist()) == [0, 0, 1]
+    assert jax.grad(lambda x: jnp.max(x))(x[0]).tolist() == [0.5, 0, 0.5]
+    logits, target = np.array([[2.0, -1.0, 0.5], [0.1, 0.2, 0.3]]), np.array([2, 0])
+    ours = ag.nn.functional.cross_entropy(logits, target)
+    assert np.isclose(F.cross_entropy(torch.tensor(logits), torch.tensor(target)), ours)
+    twice = F.cross_entropy(torch.softmax(torch.tensor(logits), 1), torch.tensor(target))
+    assert not np.isclose(twice, ours)
+
+
+def both(name, ours, theirs):
+    """The path of a weight in six steps, by our optimizer and by theirs."""
+    w, v = ag.Tensor(np.array([3.0, -1.0]), requires_grad=True), leaf([3.0, -1.0])
+    mine, other = getattr(ag.optim, name)([w], **ours), getattr(torch.optim, name)([v], **theirs)
+    for _ in range(6):
+        for optimizer, x in ((mine, w), (other, v)):
+            optimizer.zero_grad()
+            (x * x * np.array([1.0, 5.0]) if x is w else x * x * torch.tensor([1.0, 5.0])).sum().backward()
+            optimizer.step()
+    return w.data, v.detach().numpy()
+
+
+@pytest.mark.parametrize("name, given", [
+    ("SGD", {"lr": 0.05}), ("SGD", {"lr": 0.05, "momentum": 0.9}), ("SGD", {"lr": 0.05, "momentum": 0.9, "nesterov": True}),
+    ("SGD", {"lr": 0.05, "weight_decay": 0.2}), ("RMSprop", {"lr": 0.05, "alpha": 0.9}), ("Adam", {"lr": 0.05, "betas": (0.8, 0.9)}),
+    ("Adam", {"lr": 0.05, "weight_decay": 0.2}), ("AdamW", {"lr": 0.05, "weight_decay": 0.2})])
+def test_11_arguments_mean_the_same(name, given):
+    assert np.allclose(*both(name, given, given), rtol=1e-12)
+
+
+def test_11_decay_in_the_gradient_or_beside_it():
+    adam, adamw = (both(name, {"lr": 0.05, "weight_decay": 0.2}, {"lr": 0.05, "weight_decay": 0.2})[1] for name in ("Adam", "AdamW"))
+    assert not np.allclose(adam, adamw)
+    assert {"dampening", "nesterov"} <= set(inspect.signature(torch.optim.SGD).parameters)
+    assert "amsgrad" in inspect.signature(torch.optim.Adam).parameters
+
+
+def test_12_the_rate_and_the_pair():
+    w = leaf([1.0])
+    optimizer = torch.optim.SGD([w], lr=0.1)
+    optimizer.lr = 100.0
+    (w * w).sum().backward()
+    optimizer.step()
+    assert np.isclose(w.item(), 0.8), "silently the old rate"
+    assert optimizer.param_groups[0]["lr"] == 0.1
+    both_of_them = jax.value_and_grad(lambda x: x * x)
+    assert callable(both_of_them) and both_of_them(3.0) == (9, 6)
+
+
+def test_13_clipping_and_cells():
+    def clipped(*gradients, **given):
+        parameters = [leaf([0.0]) for _ in gradients]
+        for p, g in zip(parameters, gradients):
+            p.grad = torch.tensor([g])
+        nn.utils.clip_grad_norm_(parameters, 1.0, **given)
+        return [p.grad.item() for p in parameters]
+
+    assert np.allclose(clipped(3.0, 4.0), [0.6, 0.8])
+    assert all(g == 0 or np.isnan(g) for g in clipped(float("inf"), 4.0))
+    with pytest.raises(RuntimeError, match="non-finite"):
+        clipped(float("inf"), 4.0, error_if_nonfinite=True)
+    torch.manual_seed(0)
+    cell = nn.LSTMCell(4, 16)
+    x, state = torch.randn(200, 4), torch.zeros(200, 16)
+    gates = torch.sigmoid(x @ cell.weight_ih.T + cell.bias_ih + state @ cell.weight_hh.T + cell.bias_hh)
+    assert abs(gates[:, 16:32].mean() - 0.5) < 0.05, "the forget gates begin at about a half"
+
+
+def test_14_images():
+    x, y, g = (np.random.default_rng(k).normal(size=shape) for k, shape in enumerate([(2, 3, 6, 5), (4, 3, 3, 2), (2, 4, 4, 4)]))
+    z = F.conv2d(torch.tensor(x), torch.tensor(y))
+    assert np.allclose(z, conv2d(x, y))
+    rows = ag.unfold(x, kernel_size=(3, 2))
+    theirs = F.unfold(torch.tensor(x), (3, 2))
+    assert theirs.shape == (2, 3 * 3 * 2, 16) and rows.shape == (2, 16, 3 * 3 * 2)
+    assert np.allclose(np.sort(theirs.numpy(), 1), np.sort(np.swapaxes(np.asarray(rows), 1, 2), 1)), "the same numbers in another order"
+    back, = slopes(lambda x: F.conv2d(x, torch.tensor(y)) * torch.tensor(g), x)
+    assert np.allclose(F.conv_transpose2d(torch.tensor(g), torch.tensor(y)), back)
+    assert slopes(lambda x: F.max_pool2d(x, 2), np.zeros((1, 1, 2, 2)))[0].ravel().tolist() == [1, 0, 0, 0], "all to the first"
+    with pytest.raises(TypeError, match="Module"):
+        nn.Sequential(nn.Linear(2, 2), torch.relu)
+
+
+def test_14_an_op_of_ones_own_in_jax():
+    @jax.custom_vjp
+    def square(x):
+        return x * x
+
+    square.defvjp(lambda x: (x * x, x), lambda x, g: (g * 2 * x,))
+    assert jax.grad(square)(3.0) == 6
