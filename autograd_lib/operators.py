@@ -57,14 +57,41 @@ _rows[np.clip] = _clip
 _constant = {getattr(np, name) for name in _CONSTANT}
 
 
+# What has another name here than in PyTorch, JAX or NumPy, or is made of what there is.
+_ELSEWHERE = {
+    "view": "reshape", "flatten": "reshape(-1)", "ravel": "reshape(-1)", "permute": "transpose(axes)", "t": "T",
+    "unsqueeze": "expand_dims", "expand": "broadcast_to", "clamp": "clip", "cat": "concatenate([x, y], axis)", "vstack": "concatenate",
+    "hstack": "concatenate", "mm": "@", "bmm": "@", "mul": "multiply, *,", "sub": "subtract, −,", "div": "divide, /,", "neg": "negative",
+    "pow": "power, **,", "numpy": ".data", "tolist": ".data.tolist()", "cpu": ".data", "requires_grad_": "t.requires_grad = True",
+    "zero_": ".zero_grad()", "stop_gradient": ".detach()", "tensor": "Tensor", "square": "x * x", "reciprocal": "1 / x",
+    "var": "((x - x.mean(axis, keepdims=True)) ** 2).mean(axis)", "std": "the square root of ((x - x.mean(axis, keepdims=True)) ** 2)"
+    ".mean(axis)", "norm": "(x * x).sum() ** 0.5", "prod": "exp(log(x).sum()) for x > 0", "einsum": "a product of transpose, reshape and @",
+    "tensordot": "a product of transpose, reshape and @", "outer": "x.reshape(-1, 1) * y", "cumsum": "@ with a triangle of ones",
+    "split": "indexing with slices", "flip": "x[::-1]", "take": "x[index]", "repeat": "x[index], with indices repeated,",
+    "sort": "x[np.argsort(x)]", "pad": "concatenate with zeros", "log1p": "log(1 + x)", "log_sigmoid": "−softplus(−x)",
+    "silu": "x * sigmoid(x)", "leaky_relu": "where(x > 0, x, slope * x)", "tan": "sin(x) / cos(x)",
+}
+
+
+def missing(owner, name):
+    """The AttributeError of a name that is not here; it says what there is in its place."""
+    return AttributeError(f"{owner} has no {name}" + (f": {_ELSEWHERE[name]} is what does it here" if name in _ELSEWHERE else ""))
+
+
+def _getattr(self, name):
+    raise missing("a Tensor", name)
+
+
 def _dispatch(function, args, kwargs):
     if function in _rows:
         return _rows[function](*args, **kwargs)
     if function in _constant:
         return function(*[plain(a) if isinstance(a, Tensor) else a for a in args],
                         **{name: plain(a) if isinstance(a, Tensor) else a for name, a in kwargs.items()})
-    raise TypeError(f"np.{function.__name__} has no row in the table, so it cannot be differentiated: use the functions "
-                    "of autograd_lib, add a row (see autograd_lib.primitive), or pass t.data if no gradient is wanted")
+    raise TypeError(f"np.{function.__name__} has no row in the table, so it cannot be differentiated"
+                    + (f" ({_ELSEWHERE[function.__name__]} does it)" if function.__name__ in _ELSEWHERE else "")
+                    + ": use the functions of autograd_lib, add a row (see autograd_lib.primitive), or pass t.data if no gradient is "
+                    "wanted")
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
@@ -82,7 +109,7 @@ def _array_function(self, function, types, args, kwargs):
 def _array(self, dtype=None, copy=None):
     if not is_constant(self):
         raise TypeError("a Tensor that requires a gradient cannot become an array unnoticed: "
-                        "use t.data for its value, t.detach() for a constant")
+                        "use t.data for its value, t.detach() for a constant, stack or concatenate to join several")
     return np.array(plain(self), dtype=dtype, copy=copy)
 
 
@@ -155,6 +182,7 @@ Tensor.__bool__ = lambda self: bool(plain(self))
 Tensor.__float__ = _float
 Tensor.__index__ = lambda self: operator.index(plain(self)[()])
 Tensor.__format__ = lambda self, spec: format(plain(self)[()], spec) if spec else repr(self)
+Tensor.__getattr__ = _getattr
 Tensor.__array__ = _array
 Tensor.__array_ufunc__ = _array_ufunc
 Tensor.__array_function__ = _array_function

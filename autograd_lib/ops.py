@@ -375,7 +375,7 @@ def _unfold(x, kernel_size, stride=1, padding=0):
 
 def _fold(x, output_size, kernel_size, stride=1, padding=0):
     (kh, kw), (sh, sw), (ph, pw) = pair(kernel_size), pair(stride), pair(padding)
-    height, width = output_size
+    height, width = output_size = pair(output_size)
     h, w = _sizes(output_size, kernel_size, stride, padding)
     if x.ndim != 3 or x.shape[1] != h * w or x.shape[2] % (kh * kw):
         raise ValueError(f"windows of shape (N, {h * w}, {kh * kw}·C) are needed")
@@ -444,10 +444,20 @@ def _axis(axis, shape, op):
 
 def swapaxes(x, axis1, axis2):
     """`x` with two of its axes exchanged."""
-    axes = list(range(x.ndim))
-    i, j = _axis(axis1, x.shape, "swapaxes"), _axis(axis2, x.shape, "swapaxes")
+    shape = np.shape(x)
+    axes = list(range(len(shape)))
+    i, j = _axis(axis1, shape, "swapaxes"), _axis(axis2, shape, "swapaxes")
     axes[i], axes[j] = j, i
     return transpose(x, tuple(axes))
+
+
+def _several(xs, axis, op):
+    if np.ndim(axis) or isinstance(axis, Tensor) and axis.dtype.kind == "f":
+        raise TypeError(f"{op}: the arrays are given in one list, as in {op}([x, y]), and after it the axis")
+    xs = list(xs)
+    if not xs:
+        raise ValueError(f"{op}: at least one array is needed")
+    return xs
 
 
 def concatenate(xs, axis=0):
@@ -455,9 +465,7 @@ def concatenate(xs, axis=0):
 
     Raises ValueError if there is none, or if their other axes differ.
     """
-    xs = list(xs)
-    if not xs:
-        raise ValueError("concatenate: at least one array is needed")
+    xs = _several(xs, axis, "concatenate")
     if axis is None:
         xs, axis = [reshape(x, -1) for x in xs], 0
     shapes = [np.shape(x) for x in xs]
@@ -468,7 +476,11 @@ def concatenate(xs, axis=0):
 
 
 def stack(xs, axis=0):
-    """Join a sequence of arrays of one shape along a new axis."""
+    """Join a sequence of arrays of one shape along a new axis. Raises ValueError if there is none, or if their shapes differ."""
+    xs = _several(xs, axis, "stack")
+    shapes = [np.shape(x) for x in xs]
+    if len(set(shapes)) > 1:
+        raise ValueError(f"stack: arrays of one shape are needed, not {shapes}")
     return concatenate([expand_dims(x, axis) for x in xs], axis)
 
 

@@ -12,8 +12,9 @@ themselves be Tensors, and so its rules run there too: a second derivative needs
 
 from collections import deque
 from contextvars import ContextVar, copy_context
+from functools import wraps
 from heapq import heappop, heappush
-from inspect import signature
+from inspect import iscoroutinefunction, isgeneratorfunction, signature
 from itertools import count, starmap
 from operator import call
 from types import MappingProxyType
@@ -173,8 +174,8 @@ class Tensor:
                                "computed from was made with requires_grad=True")
         if grad is None:
             if self.size != 1:
-                raise RuntimeError(f"backward() on a Tensor of shape {self.shape} needs the gradient that arrives "
-                                   "there: reduce it to one number, for example with .sum(), or pass grad=")
+                raise RuntimeError(f"backward() starts from a scalar, and this Tensor has shape {self.shape}: reduce it to one "
+                                   "number, for example with .sum(), or pass the gradient that arrives there as grad=")
             grad = np.ones(self.shape, self.dtype)[()]
         else:
             grad = plain(grad) if isinstance(grad, Tensor) else as_array(grad, "backward: grad")
@@ -300,8 +301,11 @@ class Primitive:
         if len(args) != self.arity and self.arity is not None:
             args, params = self._split(args, params)
         if not params.keys() <= set(self.keywords):
-            raise TypeError(f"{self.name}: {', '.join(params.keys() - set(self.keywords))} is not supported; "
-                            f"the keywords are: {', '.join(self.keywords) or 'none'}")
+            unknown = sorted(params.keys() - set(self.keywords))
+            ours = {"dim": "axis", "keepdim": "keepdims"}.get(unknown[0])
+            raise TypeError(f"{self.name}: {', '.join(unknown)} is not supported"
+                            + (f" (PyTorch's {unknown[0]} is {ours} here)" if ours in self.keywords else "")
+                            + f"; the keywords are: {', '.join(self.keywords) or 'none'}")
         for name, value in params.items():
             if isinstance(value, Tensor) and (value._requires_grad or value.level):
                 raise TypeError(f"{self.name}: no gradient goes to its keyword {name}, and a Tensor that wants one was given "
@@ -685,11 +689,22 @@ class no_grad:
     """Within `with no_grad():`, results are constants: nothing is recorded.
 
     It blocks what was open before it; a `grad` called inside works as ever. The state is per thread. Leaving a block
-    undoes that block and no other, whether it raised or not, and in whatever order blocks are left.
+    undoes that block and no other, whether it raised or not, and in whatever order blocks are left. `@no_grad()` before a
+    function is such a block around each of its calls.
     """
 
     def __init__(self):
         self._entered = []
+
+    def __call__(self, f):
+        if isgeneratorfunction(f) or iscoroutinefunction(f):
+            raise TypeError("no_grad: what is inside such a function runs after its call has ended; use `with` in it")
+
+        @wraps(f)
+        def blocked(*args, **kwargs):
+            with no_grad():
+                return f(*args, **kwargs)
+        return blocked
 
     def __enter__(self):
         self._entered.append(next(_levels))
@@ -774,10 +789,12 @@ def as_array(data, what):
         raise TypeError(f"{what}: this is a Tensor already; use .detach() for a constant with its value")
     if isinstance(data, (np.matrix, np.ma.MaskedArray)):
         raise TypeError(f"{what}: a plain array is needed, not {type(data).__name__}, whose * or whose sums mean something else")
-    array = np.asarray(data)
+    try:
+        array = np.asarray(data)
+    except (TypeError, ValueError) as error:  # a list of Tensors that require gradients, or of unequal lengths
+        raise type(error)(f"{what}: {error}") from None
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{what}: real numbers are needed, got {type(data).__name__} of dtype {array.dtype}; "
-                        "several Tensors are joined with stack or concatenate")
+        raise TypeError(f"{what}: real numbers are needed, got {type(data).__name__} of dtype {array.dtype}")
     return array
 
 

@@ -50,6 +50,9 @@ def _vjp(f, xs, names):
 
 def _value(z, level, names):
     """What a function returned, one level down: a Tensor, or an array that is the caller's alone."""
+    if z is None or isinstance(z, (tuple, list, dict)):
+        what = "None: is there a return?" if z is None else f"a {type(z).__name__}, and one array is needed; choose one of its entries"
+        raise TypeError(f"{names[0].partition(':')[0]}: the function returned {what}")
     value = unbox(z, level)
     return value if isinstance(value, Tensor) else np.array(as_array(value, f"{names[0].partition(':')[0]}: the function's value"))
 
@@ -76,27 +79,34 @@ def value_and_grad(f, argnums=0):
         When called: if `f` does not return a scalar.
     """
     def run(*args, **kwargs):
-        several = np.ndim(argnums) == 1
-        for i in argnums if several else [argnums]:
-            if not -len(args) <= i < len(args):
-                raise TypeError(f"grad: argnums names argument {i}, and {len(args)} positional arguments were given")
-        positions = [i % len(args) for i in (argnums if several else [argnums])]
-        if len(set(positions)) < len(positions):
-            raise ValueError(f"grad: argnums {argnums} names an argument twice")
-
-        def chosen(*xs):
-            full = list(args)
-            for i, x in zip(positions, xs):
-                full[i] = x
-            return f(*full, **kwargs)
-
-        value, pull = _vjp(chosen, [args[i] for i in positions], [f"grad: argument {i}" for i in positions])
+        chosen, xs, names = _chosen(f, args, kwargs, argnums, "grad")
+        value, pull = _vjp(chosen, xs, names)
         if value.shape != ():
             raise ValueError(f"grad: the function returned shape {value.shape}, and a scalar is needed; reduce it, for "
                              "example with .sum(), or use vjp or jacobian")
         grads = pull(np.ones(()))
-        return value, grads if several else grads[0]
+        return value, grads if np.ndim(argnums) else grads[0]
     return run
+
+
+def _chosen(f, args, kwargs, argnums, name):
+    """`f` as a function of the arguments named by `argnums` alone, these arguments, and what errors call them."""
+    numbers = list(argnums) if np.ndim(argnums) else [argnums]
+    if not numbers:
+        raise ValueError(f"{name}: argnums names no argument")
+    for i in numbers:
+        if not -len(args) <= i < len(args):
+            raise TypeError(f"{name}: argnums names argument {i}, and {len(args)} positional arguments were given")
+    positions = [i % len(args) for i in numbers]
+    if len(set(positions)) < len(positions):
+        raise ValueError(f"{name}: argnums {argnums} names an argument twice")
+
+    def chosen(*xs):
+        full = list(args)
+        for i, x in zip(positions, xs):
+            full[i] = x
+        return f(*full, **kwargs)
+    return chosen, [args[i] for i in positions], [f"{name}: argument {i}" for i in positions]
 
 
 def grad(f, argnums=0):
@@ -124,6 +134,8 @@ def jvp(f, xs, tangents):
     ValueError
         If there is not one tangent per input, of its shape.
     """
+    if not isinstance(xs, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError("jvp: inputs and tangents are given in a tuple each, as in jvp(f, (x,), (v,))")
     if [np.shape(x) for x in xs] != [np.shape(t) for t in tangents]:
         raise ValueError(f"jvp: inputs of shapes {[np.shape(x) for x in xs]} need tangents of these shapes, "
                          f"not {[np.shape(t) for t in tangents]}")
@@ -140,11 +152,11 @@ def jvp(f, xs, tangents):
     return value, owned(tangent)
 
 
-def jacobian(f, mode=None):
-    """The function that returns ∂f/∂x for a function of one array: shape of the value, then shape of `x`.
+def jacobian(f, argnums=0, mode=None):
+    """The function that returns ∂f/∂x: shape of the value, then shape of `x`; with a tuple for `argnums`, a tuple of these.
 
     Built by rows, one backward pass per entry of the value (`mode="rev"`), or by columns, one forward pass per entry of
-    `x` (`mode="fwd"`); by default whichever are fewer. By columns, `f` is called for each: it must not draw random numbers.
+    the inputs (`mode="fwd"`); by default whichever are fewer. By columns, `f` is called for each: it must not draw random numbers.
 
     Raises
     ------
@@ -154,16 +166,22 @@ def jacobian(f, mode=None):
     if mode not in (None, "rev", "fwd"):
         raise ValueError(f"jacobian: mode is 'rev', 'fwd' or None, not {mode!r}")
 
-    def run(x):
-        value, pull = vjp(f, x)
-        size, shape = np.size(x), np.shape(x)
-        if mode == "rev" or mode is None and value.size <= size:
-            parts, axis = [pull(seed)[0] for seed in _unit_arrays(value.shape)], 0
-        else:
-            parts, axis = [jvp(f, (x,), (tangent,))[1] for tangent in _unit_arrays(shape)], -1
-        if not parts:
-            return np.zeros(value.shape + shape, value.dtype)
-        return ops.reshape(ops.stack(parts, axis), value.shape + shape)
+    def run(*args, **kwargs):
+        chosen, xs, names = _chosen(f, args, kwargs, argnums, "jacobian")
+        value, pull = _vjp(chosen, xs, names)
+        by_rows = mode == "rev" or mode is None and value.size <= sum(np.size(x) for x in xs)
+        if by_rows:
+            rows = [pull(seed) for seed in _unit_arrays(value.shape)]
+        found = []
+        for i, x in enumerate(xs):
+            if by_rows:
+                parts, axis = [row[i] for row in rows], 0
+            else:
+                still = [np.zeros(np.shape(x)) for x in xs]
+                parts, axis = [jvp(chosen, xs, [*still[:i], unit, *still[i + 1:]])[1] for unit in _unit_arrays(np.shape(x))], -1
+            shape = value.shape + np.shape(x)
+            found.append(ops.reshape(ops.stack(parts, axis), shape) if parts else np.zeros(shape, value.dtype))
+        return tuple(found) if np.ndim(argnums) else found[0]
     return run
 
 
@@ -173,9 +191,12 @@ def _unit_arrays(shape):
     return np.eye(n).reshape(n, *shape)
 
 
-def hessian(f):
-    """The function that returns all second derivatives of a scalar function of one array: the shape of `x` twice."""
-    return jacobian(grad(f))
+def hessian(f, argnums=0):
+    """The function that returns all second derivatives of a scalar function: the shape of `x` twice; with a tuple for `argnums`,
+    a tuple of tuples, a row for each of these arguments and in it ∂²f/∂x∂y for each."""
+    if np.ndim(argnums):
+        return lambda *args, **kwargs: tuple(jacobian(grad(f, i), argnums)(*args, **kwargs) for i in argnums)
+    return jacobian(grad(f, argnums), argnums)
 
 
 def hvp(f, x, v):

@@ -3,6 +3,7 @@
 import contextlib
 import math
 import operator
+import re
 from importlib import metadata
 
 import numpy as np
@@ -189,6 +190,27 @@ def test_what_has_no_row_says_so(call):
     """Never a number without its gradient."""
     with pytest.raises(TypeError, match="(has no row|input|argument)"):
         call(Tensor([1.0, 2.0], requires_grad=True))
+
+
+@pytest.mark.parametrize("call, ours", [
+    (lambda t: t.view(-1), "reshape"), (lambda t: t.permute(1, 0), "transpose"), (lambda t: t.unsqueeze(0), "expand_dims"),
+    (lambda t: t.numpy(), r"\.data"), (lambda t: t.clamp(0), "clip"), (lambda t: ag.cat([t, t]), "concatenate"),
+    (lambda t: ag.tensor(1.0), "Tensor"), (lambda t: t.var(), "mean"), (lambda t: ag.einsum("i->", t), "transpose, reshape and @"),
+    (lambda t: np.square(t), r"x \* x"), (lambda t: t.nothing, "a Tensor has no nothing$"),
+    (lambda t: ag.nothing, "autograd_lib has no nothing$")])
+def test_other_libraries_words_are_answered_with_ours(call, ours):
+    with pytest.raises((AttributeError, TypeError), match=ours):
+        call(Tensor([1.0, 2.0], requires_grad=True))
+    assert not hasattr(Tensor(1.0), "numpy") and not hasattr(ag, "cat")
+
+
+def test_what_is_said_to_do_it_here_is_here():
+    """Seen to fail: a name that no longer exists among the words."""
+    from autograd_lib.operators import _ELSEWHERE
+    x = Tensor([[0.5, 1.5], [2.5, 3.0]], requires_grad=True)
+    for theirs, ours in _ELSEWHERE.items():
+        for name in re.findall(r"\b[a-z_]{3,}\b(?=\()", ours) + re.findall(r"^\w+$", ours):
+            assert hasattr(ag, name) or hasattr(x, name) or hasattr(x.data, name) or hasattr(np, name) or name == "slope", (theirs, name)
 
 
 def test_missing_operators_are_type_errors():

@@ -700,6 +700,12 @@ def test_concatenate_along_every_axis(axis):
     agree(lambda x: np.concatenate([xs[0], x, x], axis=axis), xs[1:2])
 
 
+def test_fold_takes_one_number_for_both_directions():
+    x = np.arange(64.0).reshape(1, 16, 4)
+    np.testing.assert_array_equal(ag.fold(x, 5, 2), ag.fold(x, (5, 5), (2, 2)))
+    np.testing.assert_array_equal(ag.swapaxes([[1.0, 2.0]], 0, 1), [[1], [2]])
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3])
 def test_stack_along_every_axis(axis):
     xs = spread([(2, 3)] * 3, [SPANS["wide"]] * 3)
@@ -843,13 +849,22 @@ def test_indexing_of_0d():
     (lambda t: t.transpose(0), ["transpose", "(2, 3)"]),
     (lambda t: ag.concatenate([t, np.zeros((2, 2))]), ["concatenate", "(2, 3)", "(2, 2)", "axis 0"]),
     (lambda t: ag.concatenate([t], axis=2), ["concatenate", "axis 2", "(2, 3)"]),
-    (lambda t: ag.stack([t, t[0]]), ["(1, 2, 3)", "(1, 3)"]),
+    (lambda t: ag.stack([t, t[0]]), ["stack: ", "(2, 3)", "(3,)"]),
     (lambda t: t.sum(ax=0), ["sum", "ax", "axis", "keepdims"]),
     (lambda t: np.add(t, 1, where=True), ["add", "where"]),
     (lambda t: t + "a", ["add", "argument 1", "str"]),
     (lambda t: None * t, ["multiply", "argument 0", "NoneType"]),
     (lambda t: ag.where(t > 0, t), ["where", "3 inputs"]),
     (lambda t: ag.concatenate([]), ["concatenate", "at least one"]),
+    (lambda t: ag.stack([]), ["stack", "at least one"]),
+    (lambda t: ag.concatenate(t, t), ["concatenate([x, y])", "one list"]),
+    (lambda t: ag.stack(t[0, 0], t[0, 0]), ["stack([x, y])"]),
+    (lambda t: t.sum(dim=0), ["sum", "dim is axis here", "keepdims"]),
+    (lambda t: t.mean(axis=0, keepdim=True), ["mean", "keepdim is keepdims here"]),
+    (lambda t: t.exp(dim=0), ["exp", "dim is not supported", "none"]),
+    (lambda t: ag.swapaxes([[1.0]], 0, 5), ["swapaxes", "axis 5"]),
+    (lambda t: t * (1j,), ["multiply", "argument 1", "tuple", "complex"]),
+    (lambda t: t * [t], ["multiply", "argument 1", "stack"]),
 ])
 def test_errors_name_the_op_the_argument_and_the_shapes(call, parts):
     with pytest.raises((TypeError, ValueError, IndexError)) as caught:

@@ -62,6 +62,50 @@ def test_the_gradient_of_a_non_scalar_is_an_error():
                 f(g)(X)
 
 
+@pytest.mark.parametrize("call, parts", [
+    (lambda: ag.grad(lambda x: (x, x))(1.0), ["grad", "returned a tuple", "one array"]),
+    (lambda: ag.jvp(lambda x: [x], (1.0,), (1.0,)), ["jvp", "returned a list"]),
+    (lambda: ag.vjp(lambda x: None, 1.0), ["vjp", "returned None", "return?"]),
+    (lambda: ag.grad(lambda x: x, ())(1.0), ["grad", "argnums names no argument"]),
+    (lambda: ag.jacobian(lambda x: x, ())(1.0), ["jacobian", "argnums"]),
+    (lambda: ag.jacobian(lambda x: x, 1)(1.0), ["jacobian", "argument 1"]),
+    (lambda: ag.jvp(lambda x: x, 1.0, 1.0), ["jvp(f, (x,), (v,))"]),
+    (lambda: ag.jvp(lambda x: x, np.ones(1), np.ones(1)), ["jvp(f, (x,), (v,))"]),      # passed as a number once
+    (lambda: ag.grad(lambda x: np.array([x[0], x[1]]).sum())(np.ones(2)), ["stack"]),
+    (lambda: ag.grad(lambda x: Tensor([x[0], x[1]]).sum())(np.ones(2)), ["Tensor: ", "stack"]),
+])
+def test_misuse_of_transforms_says_what_to_do(call, parts):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    assert all(part in str(caught.value) for part in parts), str(caught.value)
+
+
+def test_jacobian_and_hessian_of_several_arguments():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 3)), rng.normal(size=3)
+
+    def f(a, b, scale=1.0, *, power=2):
+        return ag.sin(a @ b) * scale + b[0] ** power
+    for mode in ("rev", "fwd", None):
+        for_a, for_b = ag.jacobian(f, (0, 1), mode=mode)(a, b, 3.0, power=3)
+        assert for_a.shape == (2, 2, 3) and for_b.shape == (2, 3)
+        np.testing.assert_allclose(for_a, 3 * np.einsum("i,ik,l->ikl", np.cos(a @ b), np.eye(2), b), rtol=1e-13)
+        np.testing.assert_allclose(for_b, 3 * np.cos(a @ b)[:, None] * a + [3 * b[0] ** 2, 0, 0], rtol=1e-13)
+        np.testing.assert_array_equal(ag.jacobian(f, 1, mode=mode)(a, b, 3.0, power=3), for_b)
+        np.testing.assert_array_equal(ag.jacobian(f, (-1,), mode=mode)(a, b)[0], ag.jacobian(f, 1, mode=mode)(a, b))
+
+    def g(a, b, power=2):
+        return ag.sum(a @ b) ** power
+    (aa, ab), (ba, bb) = ag.hessian(g, (0, 1))(a, b)
+    assert (aa.shape, ab.shape, ba.shape, bb.shape) == ((2, 3, 2, 3), (2, 3, 3), (3, 2, 3), (3, 3))
+    np.testing.assert_allclose(ab, np.moveaxis(ba, 0, -1), rtol=1e-13)
+    np.testing.assert_allclose(bb, 2 * np.outer(a.sum(0), a.sum(0)), rtol=1e-13)
+    one = 2 * (np.outer(b, a.sum(0)) + np.sum(a @ b) * np.eye(3))
+    np.testing.assert_allclose(ab, np.stack([one, one]), rtol=1e-13)
+    np.testing.assert_array_equal(ag.hessian(g, 1)(a, b), bb)
+    np.testing.assert_array_equal(ag.hessian(g, 1)(a, b, power=2), bb)
+
+
 def test_an_unconnected_input_has_gradient_0():
     assert ag.grad(lambda x: 3.0)(1.0) == 0
     assert ag.grad(lambda x, y: x * x, 1)(1.0, 2.0) == 0
