@@ -202,7 +202,7 @@ def test(*args):
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     processes = min(cores + 1, 4)  # one waits for the browser most of the time
     return call(python_of(VENV), "-m", "pytest", "-n", processes,
-                "--dist", "loadgroup", "--no-loadscope-reorder", *args)  # groups and their order: tests/parts.py
+                "--dist", "loadscope", "--no-loadscope-reorder", *args)  # parts and their order: tests/parts.py
 
 
 def test_browser(*args):

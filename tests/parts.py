@@ -3,7 +3,38 @@ import re
 from pathlib import Path
 
 import pytest
-from nbval.plugin import IPyNbCell
+from xdist.scheduler import LoadScopeScheduling
+
+# Parts are handed out in this order: what takes longest first, then other runs, and what asks for their outputs last.
+FIRST = ["browser", "run 14", "run 12", "run 11", "run 13", "run 00", "run 06", "run 07"]
+LAST = ["site"]
+
+
+def part_of(nodeid):
+    """The part a test belongs to; one process runs it, in order.
+
+    A part is a file; but a notebook's own run, and the tests of runs of it, are one, and so are a lesson's planted answers.
+    """
+    file, _, test = nodeid.partition("::")
+    lesson = re.match(r"notebooks/(\d\d)", file) or re.search(r"\[(\d\d)[._]", test)
+    name = Path(file).stem
+    if name in ("test_browser", "test_site"):
+        return name.removeprefix("test_")
+    if lesson and (file.startswith("notebooks/") or "notebook_says" in test):
+        return f"run {lesson[1]}"
+    return f"{file} {lesson[1]}" if lesson and name == "test_exercises" else file
+
+
+class Parts(LoadScopeScheduling):
+    """xdist's scheduler of scopes, where a scope is a part."""
+
+    def _split_scope(self, nodeid):
+        return part_of(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return Parts(config, log)
 
 
 def lesson_of(item):
@@ -15,31 +46,15 @@ def lesson_of(item):
     return found and found[1]
 
 
-# Parts of the suite are handed out in this order: what takes longest first, and what asks for the notebooks' outputs last.
-FIRST = ["browser", "run 14", "run 12", "run 11", "run 13", "run 00", "run 06", "run 07"]
-LAST = ["site"]
-
-
 def pytest_itemcollected(item):
-    """Each test is called by its lesson (`-k lesson_03`), and belongs to a group, which one process runs in order.
-
-    A group is a file; but the runs of a notebook, and what is asked of them, are one, and so are a lesson's planted answers.
-    """
-    lesson, file = lesson_of(item), item.nodeid.partition("::")[0]
-    group = {"test_browser": "browser", "test_site": "site"}.get(Path(file).stem, file)
-    if isinstance(item, IPyNbCell) or group == file and "notebook_says" in item.name:
-        group = f"run {lesson or file}"
-    elif lesson and group == file:
-        group = f"{file} {lesson}"
-    if lesson:
-        item.extra_keyword_matches.add(f"lesson_{lesson}")
-    item.add_marker(pytest.mark.xdist_group(group))
+    if lesson := lesson_of(item):
+        item.extra_keyword_matches.add(f"lesson_{lesson}")      # for -k
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     def place(item):
-        group = item.get_closest_marker("xdist_group").args[0]
-        first = FIRST.index(group) if group in FIRST else len(FIRST)
-        return first, group in LAST, not group.startswith("run "), group, not isinstance(item, IPyNbCell)
+        part = part_of(item.nodeid)
+        first = FIRST.index(part) if part in FIRST else len(FIRST)
+        return first, part in LAST, not part.startswith("run "), part, not item.nodeid.startswith("notebooks/")
     items.sort(key=place)
