@@ -108,6 +108,15 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
     return explore(picture, **specs, h=h)
 
 
+def _takes(rule, count):
+    """Whether a rule can be called with so many arguments, whatever it takes besides by default."""
+    try:
+        signature(rule).bind(*range(count))
+    except TypeError:
+        return False
+    return True
+
+
 class _Subject:
     """A function of numbers and its rule: values and slopes at any numbers, nan or ±inf where there are none."""
 
@@ -132,8 +141,8 @@ class _Subject:
         self.usual = (usual + [RANGE] * len(self.names))[:len(self.names)]
         if callable(rule):
             taken = len(signature(rule).parameters)
-            self.takes_g = taken == len(self.names) + 2
-            if not self.takes_g and taken != len(self.names):
+            self.takes_g = _takes(rule, len(self.names) + 2)
+            if not self.takes_g and not _takes(rule, len(self.names)):
                 ours = ", ".join(self.names)
                 raise TypeError(f"slope_explorer: rule takes {taken} arguments; write it as lambda {ours}: … "
                                 f"or as lambda g, z, {ours}: …")

@@ -290,3 +290,8 @@ def test_flat_at_a_point_is_not_flat_nearby():
     assert "slope exactly 0.0" in slope_explorer(lambda x: x ** 3, x=0.0).picture.text
     assert "stays the same" not in slope_explorer(lambda x: x ** 3, x=0.0).picture.text
     assert "stays the same" in slope_explorer(ag.relu, x=-1.0).picture.text
+
+
+@pytest.mark.parametrize("rule", [lambda *given: -given[0] * given[1] / given[3], lambda g, z, x, y, room=0.0: -g * z / (y + room)])
+def test_a_rule_may_take_what_it_likes_besides(rule):
+    assert "passes through all" in slope_explorer(ag.divide, rule=rule, moving="y", x=6.0, y=(0.25, 4.0, 2.0)).picture.text
