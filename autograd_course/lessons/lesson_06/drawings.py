@@ -89,13 +89,13 @@ def fit(target, model, errors, step, title, span, powers):
     plot.frame(ticks(*plot.x), ticks(*span, 6), f"x  ({legend}, blue: the model)", title)
     plot.line(xs, ys, style.LINE, 5)
     plot.line(at, says, style.VALUE, 2.5)
-    words = f"mean squared error {number(errors[step])} after {step} steps"
+    words = f"mean squared error {number(errors[step])}"
     right = _steps((52, 34, 230, 230), len(errors) - 1, powers, words)
     height = _log(errors, powers)
     right.line(range(len(errors)), height, FAINT, 1.5)
     right.line(range(step + 1), height[:step + 1], style.VALUE, 2.2)
     right.dot(step, height[step], style.VALUE, style.VALUE)
-    text = f"{title}: {words}, of {len(errors) - 1}"
+    text = f"{title}: {words} after {step} of {len(errors) - 1} steps"
     return Picture(beside(svg("0 0 396 310", "".join(plot.parts), f"{title}: {legend}; blue: the model"),
                           svg("0 0 300 310", "".join(right.parts), text)), text)
 

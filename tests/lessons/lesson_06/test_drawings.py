@@ -83,7 +83,7 @@ def test_names_at_the_ends_stay_apart_and_above_the_axis():
 def test_fit_shows_the_course_so_far():
     xs = np.linspace(0, 1, 5)
     picture = drawn.fit((xs, xs), (xs, xs**2), [1.0, 0.5, 0.25], 1, "a parabola", (0, 1), (-1, 0))
-    assert isinstance(picture, Picture) and picture.text == "a parabola: mean squared error 0.5 after 1 steps, of 2"
+    assert isinstance(picture, Picture) and picture.text == "a parabola: mean squared error 0.5 after 1 of 2 steps"
     assert picture.html.count("<circle") == 1
 
 
