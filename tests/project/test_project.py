@@ -158,6 +158,16 @@ def test_what_is_private_to_the_engine_is_used_nowhere_else():
     assert found == INSIDERS
 
 
+WIDE = 1900      # only ever lower
+
+
+def test_new_lines_are_no_wider_than_120():
+    wide = {path.relative_to(ROOT).as_posix(): sum(len(line) > 120 for line in path.read_text(encoding="utf-8").splitlines())
+            for folder in ["autograd_lib", "autograd_course", "tests", "bench", "docs"] for path in ROOT.glob(f"{folder}/**/*.py")}
+    most = sorted(wide, key=wide.get, reverse=True)[:5]
+    assert sum(wide.values()) <= WIDE, f"{sum(wide.values())} lines are wider than 120, most of them in {most}: break yours"
+
+
 def test_ruff_finds_nothing():
     found = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", ROOT],
                            capture_output=True, text=True)
