@@ -606,7 +606,10 @@ def _known(z):
         (ag.elementwise(lambda x, y: x * x * y, lambda g, z, x, y: 2 * g * x * y, lambda g, z, x, y: g * x * x), "one input"),
         (lambda x: x * ag.sigmoid(x), "elementwise(function, rule"),
         (ag.elementwise(lambda x: x * ag.sigmoid(x), name="mine"), "a rule"),
-        (ag.linear(lambda x: np.cumsum(x, axis=-1), lambda g, z, x: np.cumsum(g, axis=-1)), "which entries of z"),
+        (ag.linear(lambda x: x @ np.triu(np.ones((x.shape[-1],) * 2)),
+                   lambda g, z, x: g @ np.triu(np.ones((x.shape[-1],) * 2))), "which entries of z"),
+        (ag.linear(lambda x: np.cumsum(x, axis=-1), lambda g, z, x: np.cumsum(g[..., ::-1], axis=-1)[..., ::-1]),
+         "those of np that the table has"),
         (ag.linear(lambda x: x - np.mean(x, axis=-1, keepdims=True), lambda g, z, x: g), "which entries of z"),
         (ag.linear(lambda x: x * np.sum(x), lambda g, z, x: g * np.sum(x)), "which entries of z"),
         (ag.linear(lambda x: np.sum(x, axis=-1), lambda g, z, x: g[..., None] * np.ones(x.shape)),
@@ -677,7 +680,7 @@ def my_op(answer):
     tried = f"your rule, with g = {brief(g)} and x = {brief(X)}"
     expect_call(rule, g, z, X, gives=g * slope, tried=tried, hints=hints, rtol=1e-5, atol=1e-7)
     expect_call(rule, g[0, 0], z[0, 0], X[0, 0], gives=g[0, 0] * slope[0, 0], tried="your rule, for single numbers", rtol=1e-5, atol=1e-7)
-    _silent(answer, "Write the rule with np and ag functions and + − · / only: then the engine can go through it.")
+    _silent(answer, PLAIN)
 
 
 def _mixes(op):
@@ -699,6 +702,9 @@ def _mixes(op):
                 x)
 
 
+PLAIN = "Write the rule with ag functions, those of np that the table has, and + − · /: the engine goes through it."
+
+
 def _silent(op, hint, x=X):
     """Stops the check if ag.check_grads reports anything about the op at x."""
     try:
@@ -706,4 +712,4 @@ def _silent(op, hint, x=X):
     except Exception as error:
         said = str(error).splitlines()[0] if str(error) else ""
         raise Wrong("ag.check_grads, second derivative too", f"{type(error).__name__}: {said}", "silence",
-                    hint) from None
+                    hint if isinstance(error, AssertionError) or "push" in said else PLAIN) from None
