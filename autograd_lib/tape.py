@@ -300,16 +300,8 @@ class Primitive:
         """Compute the result, and remember how if a gradient may be wanted: every call ends here or in `_quick`."""
         if len(args) != self.arity and self.arity is not None:
             args, params = self._split(args, params)
-        if not params.keys() <= set(self.keywords):
-            unknown = sorted(params.keys() - set(self.keywords))
-            ours = {"dim": "axis", "keepdim": "keepdims"}.get(unknown[0])
-            raise TypeError(f"{self.name}: {', '.join(unknown)} is not supported"
-                            + (f" (PyTorch's {unknown[0]} is {ours} here)" if ours in self.keywords else "")
-                            + f"; the keywords are: {', '.join(self.keywords) or 'none'}")
-        for name, value in params.items():
-            if isinstance(value, Tensor) and (value._requires_grad or value.level):
-                raise TypeError(f"{self.name}: no gradient goes to its keyword {name}, and a Tensor that wants one was given "
-                                f"for it; the inputs are {', '.join(self.letters)}, each with a rule")
+        if params:
+            self._check_keywords(params)
         level = -1
         for a in args:
             if isinstance(a, Tensor):
@@ -348,6 +340,17 @@ class Primitive:
             node.op, node.inputs, node.params, node.values, node.needed = self, tuple(args), params, values, needed
         return node
 
+    def _check_keywords(self, params):
+        if unknown := [name for name in params if name not in self.keywords]:
+            ours = {"dim": "axis", "keepdim": "keepdims"}.get(unknown[0])
+            raise TypeError(f"{self.name}: {', '.join(unknown)} is not supported"
+                            + (f" (PyTorch's {unknown[0]} is {ours} here)" if ours in self.keywords else "")
+                            + f"; the keywords are: {', '.join(self.keywords) or 'none'}")
+        for name, value in params.items():
+            if isinstance(value, Tensor) and not is_constant(value):
+                raise TypeError(f"{self.name}: no gradient goes to its keyword {name}, and a Tensor that wants one was given "
+                                f"for it; the inputs are {', '.join(self.letters)}, each with a rule")
+
     def _split(self, args, params):
         """Keywords may be given by position, as in NumPy: sum(x, 0) is sum(x, axis=0)."""
         if not self.arity:
@@ -377,7 +380,7 @@ class Primitive:
             parts = [self(*values[:i], t, *values[i + 1:], **params) for i, t in tangents.items()]
         else:
             rules = self.pushes if self.kind == "primitive" else self.rules
-            if lost := [i for i in tangents if self.rules[i] and not rules[i]]:
+            if rules is self.pushes and (lost := [i for i in tangents if self.rules[i] and not rules[i]]):
                 raise TypeError(f"{self.name}: argument {lost[0]} has no push, so forward mode (jvp) cannot pass here")
             parts = [rules[i](t, z, *values, **params) for i, t in tangents.items() if rules[i]]
         if not parts:
@@ -584,7 +587,7 @@ def collect(output, g):
 
 def _added(t, g):
     """`g` added to the `.grad` that is there, which may have been set by hand."""
-    there = as_array(t.grad, "backward: the .grad that is there")
+    there = t.grad if type(t.grad) is np.ndarray and t.grad.dtype == g.dtype else as_array(t.grad, "backward: the .grad that is there")
     if there.shape != g.shape:
         raise ValueError(f"backward: the .grad of {t.name or 'a leaf'} has shape {there.shape}, its value {g.shape}; "
                          "set it to None, or to an array of that shape")
