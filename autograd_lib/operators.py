@@ -38,11 +38,11 @@ _OPERATORS = {"add": ops.add, "sub": ops.subtract, "mul": ops.multiply, "truediv
               "matmul": ops.matmul}
 _METHODS = ["exp", "log", "sqrt", "abs", "sin", "cos", "tanh", "sigmoid", "softplus", "gelu", "relu", "clip",
             "sum", "mean", "max", "min", "dot", "matmul", "broadcast_to", "squeeze", "expand_dims", "swapaxes", "astype",
-            "logsumexp", "softmax", "log_softmax"]
+            "logsumexp", "softmax", "log_softmax", "var", "std"]
 _FUNCTIONS = ["add", "subtract", "multiply", "divide", "negative", "power", "exp", "log", "sqrt", "abs", "absolute",
               "sin", "cos", "tanh", "maximum", "minimum", "where", "clip", "sum", "mean", "max", "min", "amax", "amin",
               "matmul", "dot", "reshape", "transpose", "broadcast_to", "squeeze", "expand_dims", "swapaxes",
-              "concatenate", "stack"]
+              "concatenate", "stack", "var", "std", "flip", "split"]
 # Functions whose slope is 0 wherever it exists, or whose result does not depend on the values: plain arrays.
 _CONSTANT = ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "sign", "floor", "ceil", "rint", "isnan",
              "isfinite", "isinf", "argmax", "argmin", "argsort", "shape", "ndim", "size", "zeros_like", "ones_like",
@@ -52,7 +52,7 @@ _RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
 _STORE_SUBSCR = opmap["STORE_SUBSCR"]
 
 _rows = {getattr(np, name): getattr(ops, _RENAMED.get(name, name)) for name in _FUNCTIONS}
-_rows |= {f: _reduction(_rows[f]) for f in (np.sum, np.mean, np.max, np.min, np.amax, np.amin)}
+_rows |= {f: _reduction(_rows[f]) for f in (np.sum, np.mean, np.max, np.min, np.amax, np.amin, np.var, np.std)}
 _rows[np.clip] = _clip
 _constant = {getattr(np, name) for name in _CONSTANT}
 
@@ -64,11 +64,10 @@ _ELSEWHERE = {
     "hstack": "concatenate", "mm": "@", "bmm": "@", "mul": "multiply, *,", "sub": "subtract, −,", "div": "divide, /,", "neg": "negative",
     "pow": "power, **,", "numpy": ".data", "tolist": ".data.tolist()", "cpu": ".data", "requires_grad_": "t.requires_grad = True",
     "zero_": ".zero_grad()", "stop_gradient": ".detach()", "tensor": "Tensor", "square": "x * x", "reciprocal": "1 / x",
-    "var": "((x - x.mean(axis, keepdims=True)) ** 2).mean(axis)", "std": "the square root of ((x - x.mean(axis, keepdims=True)) ** 2)"
-    ".mean(axis)", "norm": "(x * x).sum() ** 0.5", "prod": "exp(log(x).sum()) for x > 0", "einsum": "a product of transpose, reshape and @",
+    "norm": "(x * x).sum() ** 0.5", "prod": "exp(log(x).sum()) for x > 0", "einsum": "a product of transpose, reshape and @",
     "tensordot": "a product of transpose, reshape and @", "outer": "x.reshape(-1, 1) * y", "cumsum": "@ with a triangle of ones",
-    "split": "indexing with slices", "flip": "x[::-1]", "take": "x[index]", "repeat": "x[index], with indices repeated,",
-    "sort": "x[np.argsort(x)]", "pad": "concatenate with zeros", "log1p": "log(1 + x)", "log_sigmoid": "−softplus(−x)",
+    "take": "x[index]", "repeat": "x[index], with indices repeated,",
+    "sort": "x[np.argsort(x)]", "log1p": "log(1 + x)", "log_sigmoid": "−softplus(−x)",
     "silu": "x * sigmoid(x)", "leaky_relu": "where(x > 0, x, slope * x)", "tan": "sin(x) / cos(x)",
 }
 
@@ -190,6 +189,8 @@ Tensor.__index__ = lambda self: operator.index(plain(self)[()])
 Tensor.__format__ = lambda self, spec: format(plain(self)[()], spec) if spec else repr(self)
 for name in _ELSEWHERE.keys() - set(dir(Tensor)):
     setattr(Tensor, name, _Missing(name))
+Tensor.argmax = lambda self, axis=None: np.argmax(plain(self), axis)
+Tensor.argmin = lambda self, axis=None: np.argmin(plain(self), axis)
 Tensor.__dir__ = lambda self: [name for name in object.__dir__(self) if name not in _ELSEWHERE or hasattr(self, name)]
 Tensor.__array__ = _array
 Tensor.__array_ufunc__ = _array_ufunc

@@ -484,6 +484,53 @@ def stack(xs, axis=0):
     return concatenate([expand_dims(x, axis) for x in xs], axis)
 
 
+def var(x, axis=None, keepdims=False, ddof=0):
+    """The mean of the squared distance from the mean over `axis`; the sum of squares is divided by n − `ddof`, 0 as in NumPy
+    (PyTorch's default is 1). Raises ValueError if that is not above 0."""
+    d = x - mean(x, axis=axis, keepdims=True)
+    z = mean(d * d, axis=axis, keepdims=keepdims)
+    n = d.size // builtins.max(z.size, 1)
+    if n <= ddof:
+        raise ValueError(f"var: over {n} entries, and ddof is {ddof}")
+    return z * (n / (n - ddof)) if ddof else z
+
+
+def std(x, axis=None, keepdims=False, ddof=0):
+    """The square root of `var`. Where that is 0 it has no slope, and the gradient is nan."""
+    return sqrt(var(x, axis, keepdims, ddof))
+
+
+def flip(x, axis=None):
+    """`x` with the order of its entries reversed along `axis`: an int, a tuple or None for all."""
+    shape = np.shape(x)
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    flipped = {_axis(k, shape, "flip") for k in axes}
+    return getitem(x, index=tuple(slice(None, None, -1 if k in flipped else 1) for k in range(len(shape))))
+
+
+def split(x, parts, axis=0):
+    """A list of the parts of `x` along `axis`: so many of equal length, or cut before each index of a sequence.
+
+    Raises ValueError if the parts would not be of equal length.
+    """
+    shape = np.shape(x)
+    axis = _axis(axis, shape, "split")
+    if not np.ndim(parts) and (parts < 1 or shape[axis] % parts):
+        raise ValueError(f"split: axis {axis} has {shape[axis]} entries, which are not {parts} equal parts")
+    cuts = list(parts) if np.ndim(parts) else [shape[axis] // parts * k for k in range(1, parts)]
+    return [getitem(x, index=(slice(None),) * axis + (slice(start, end),)) for start, end in zip([0, *cuts], [*cuts, shape[axis]])]
+
+
+def pad(x, pad_width):
+    """`x` with zeros around it: so many on every side, or (before, after), or such a pair for each axis, as in NumPy."""
+    shape = np.shape(x)
+    widths = np.broadcast_to(pad_width, (len(shape), 2)).tolist()
+    if any(n < 0 for pair in widths for n in pair):
+        raise ValueError(f"pad: widths of 0 or more are needed, not {pad_width}")
+    index = tuple(slice(before, before + n) for (before, _), n in zip(widths, shape))
+    return scatter(x, index=index, shape=tuple(n + before + after for (before, after), n in zip(widths, shape)))
+
+
 def dot(x, y):
     """NumPy's dot: the product of scalars or of matrices; with more axes, the sum over the last axis of `x` and
     the last but one of `y`."""

@@ -184,7 +184,7 @@ def test_a_parameter_is_not_left_untrained_without_a_word(line):
             exec(line, {"p": p})
 
 
-@pytest.mark.parametrize("call", [np.prod, np.linalg.norm, np.cumsum, np.sort, np.var, np.fft.fft, np.floor_divide, np.arctan,
+@pytest.mark.parametrize("call", [np.prod, np.linalg.norm, np.cumsum, np.sort, np.median, np.fft.fft, np.floor_divide, np.arctan,
                                   np.square, lambda t: np.einsum("i->", t), lambda t: np.outer(t, t)])
 def test_what_has_no_row_says_so(call):
     """Never a number without its gradient."""
@@ -195,7 +195,7 @@ def test_what_has_no_row_says_so(call):
 @pytest.mark.parametrize("call, ours", [
     (lambda t: t.view(-1), "reshape"), (lambda t: t.permute(1, 0), "transpose"), (lambda t: t.unsqueeze(0), "expand_dims"),
     (lambda t: t.numpy(), r"\.data"), (lambda t: t.clamp(0), "clip"), (lambda t: ag.cat([t, t]), "concatenate"),
-    (lambda t: ag.tensor(1.0), "Tensor"), (lambda t: t.var(), "mean"), (lambda t: ag.einsum("i->", t), "transpose, reshape and @"),
+    (lambda t: ag.tensor(1.0), "Tensor"), (lambda t: ag.einsum("i->", t), "transpose, reshape and @"),
     (lambda t: np.square(t), r"x \* x"), (lambda t: t.nothing, "nothing"),
     (lambda t: ag.nothing, "autograd_lib has no nothing$")])
 def test_other_libraries_words_are_answered_with_ours(call, ours):

@@ -727,6 +727,40 @@ def test_concatenate_and_stack_take_any_sequence():
     np.testing.assert_array_equal(b.grad, [2, 3])
 
 
+@pytest.mark.parametrize("axis, keepdims, ddof", [(None, False, 0), (0, False, 1), ((0, -1), True, 1), (1, True, 0)])
+def test_var_and_std(axis, keepdims, ddof):
+    (x,) = spread([(2, 3, 4)], [SPANS["wide"]])
+    keywords = {"axis": axis, "keepdims": keepdims, "ddof": ddof}
+    for name in ("var", "std"):
+        f, theirs = getattr(ag, name), getattr(np, name)
+        t = Tensor(x, requires_grad=True)
+        for z in (f(t, **keywords), getattr(t, name)(**keywords), theirs(t, **keywords)):
+            np.testing.assert_allclose(z.data, theirs(x, **keywords), rtol=1e-13)
+        agree(lambda x, f=f: f(x, **keywords), [x])
+        assert f(x.astype(np.float32)).dtype == np.float32
+    with pytest.raises(ValueError, match="var: over 1 entries"):
+        ag.var(x[0, 0, :1], ddof=1)
+
+
+def test_flip_split_and_pad():
+    (x,) = spread([(4, 6)], [SPANS["wide"]])
+    for axis in (None, 0, -1, (0, 1)):
+        np.testing.assert_array_equal(ag.flip(x, axis), np.flip(x, axis))
+        agree(lambda x, axis=axis: np.flip(x, axis), [Tensor(x).data])
+        assert isinstance(np.flip(Tensor(x), axis), Tensor)
+    for parts, axis in [(2, 0), (3, 1), ([1, 4], -1), ([2], 0), ([], 0), (1, 1)]:
+        for got, want in zip(ag.split(x, parts, axis), np.split(x, parts, axis), strict=True):
+            np.testing.assert_array_equal(got, want)
+        agree(lambda x, parts=parts, axis=axis: ag.concatenate([k * part for k, part in enumerate(ag.split(x, parts, axis), 1)], axis), [x])
+    for width in (1, (2, 0), ((1, 2), (0, 3)), 0):
+        np.testing.assert_array_equal(ag.pad(x, width), np.pad(x, width))
+        agree(lambda x, width=width: ag.pad(x, width), [x])
+    for call in (lambda: ag.split(x, 4, 1), lambda: ag.split(x, 0), lambda: ag.pad(x, -1), lambda: ag.flip(x, 2)):
+        with pytest.raises((ValueError, IndexError), match="split|pad|flip"):
+            call()
+    assert Tensor(x).argmax() == x.argmax() and Tensor(x).argmin(axis=0).tolist() == x.argmin(axis=0).tolist()
+
+
 def test_clip_in_every_form():
     (x,) = spread([(2, 3)], [SPANS["wide"]])
     low, high = np.full((3,), -1.1), np.full((2, 1), 1.3)
