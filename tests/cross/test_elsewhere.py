@@ -115,6 +115,7 @@ def test_04_what_is_kept_and_what_is_stated():
     for f in ("maximum", "minimum"):
         assert slopes(getattr(torch, f), 2.0, 2.0) == [0.5, 0.5] == list(ag.grad(getattr(ag, f), argnums=(0, 1))(2.0, 2.0))
     assert slopes(lambda x: torch.clip(x, -1, 1), [-1.0, 1.0, 2.0])[0].tolist() == [1, 1, 0]
+    assert slopes(lambda x: torch.relu(x) - torch.relu(-x), 0.0) == [0], "x itself, whose slope is 1"
     x = np.linspace(-4, 4, 17)
     assert np.allclose(F.gelu(torch.tensor(x), approximate="tanh"), ag.gelu(x)) and np.allclose(jax.nn.gelu(x), ag.gelu(x))
     assert not np.allclose(F.gelu(torch.tensor(x)), ag.gelu(x), atol=1e-6), "there the default is by erf"
@@ -122,9 +123,11 @@ def test_04_what_is_kept_and_what_is_stated():
 
 
 def test_04_the_trap_of_where():
-    """Both branches are walked back: 0 times an infinite slope is nan, there as here."""
-    assert np.isnan(slopes(lambda x: torch.where(x > 0, torch.sqrt(x), torch.zeros_like(x)), 0.0)[0])
-    assert np.isnan(jax.grad(lambda x: jnp.where(x > 0, jnp.sqrt(x), 0.0))(0.0))
+    """Both branches are walked back: 0 times an infinite slope is nan, there as here. The input has to be chosen too."""
+    for where, sqrt, grad in [(torch.where, torch.sqrt, lambda f: lambda x: slopes(f, x)[0]), (jnp.where, jnp.sqrt, jax.grad),
+                              (np.where, np.sqrt, ag.grad)]:
+        assert np.isnan(grad(lambda x: where(x > 0, sqrt(x), 0.0))(0.0))
+        assert grad(lambda x: where(x > 0, sqrt(where(x > 0, x, 1.0)), 0.0))(0.0) == 0
 
 
 def test_05_the_second_call_and_detach():
