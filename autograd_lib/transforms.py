@@ -94,6 +94,8 @@ def _chosen(f, args, kwargs, argnums, name):
     numbers = list(argnums) if np.ndim(argnums) else [argnums]
     if not numbers:
         raise ValueError(f"{name}: argnums names no argument")
+    if not all(isinstance(i, (int, np.integer)) for i in numbers):
+        raise TypeError(f"{name}: argnums is an int or a tuple of them, not {argnums!r}")
     for i in numbers:
         if not -len(args) <= i < len(args):
             raise TypeError(f"{name}: argnums names argument {i}, and {len(args)} positional arguments were given")

@@ -69,6 +69,8 @@ def test_the_gradient_of_a_non_scalar_is_an_error():
     (lambda: ag.grad(lambda x: x, ())(1.0), ["grad", "argnums names no argument"]),
     (lambda: ag.jacobian(lambda x: x, ())(1.0), ["jacobian", "argnums"]),
     (lambda: ag.jacobian(lambda x: x, 1)(1.0), ["jacobian", "argument 1"]),
+    (lambda: ag.jacobian(lambda x: x, "fwd")(1.0), ["jacobian", "argnums is an int", "'fwd'"]),
+    (lambda: ag.grad(lambda x: x, 0.5)(1.0), ["grad", "argnums is an int"]),
     (lambda: ag.jvp(lambda x: x, 1.0, 1.0), ["jvp(f, (x,), (v,))"]),
     (lambda: ag.jvp(lambda x: x, np.ones(1), np.ones(1)), ["jvp(f, (x,), (v,))"]),      # passed as a number once
     (lambda: ag.grad(lambda x: np.array([x[0], x[1]]).sum())(np.ones(2)), ["stack"]),
