@@ -74,24 +74,37 @@ def chromium(playwright):
     browser.close()
 
 
-class Lesson:
-    """A notebook open in JupyterLab, and what the browser complained of meanwhile."""
+class Window:
+    """JupyterLab in a page of its own, which lessons open in one after the other, and what the browser complained of meanwhile."""
 
-    def __init__(self, browser, address, path):
+    def __init__(self, browser, address):
         self.page = browser.new_page(viewport={"width": 1280, "height": 900})
         self.console, self.outside = [], []
         self.page.on("console", lambda said: said.type == "error" and self.console.append(said.text))
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
         self.page.on("request", lambda request: self.outside.append(request.url)
                      if not request.url.startswith((address, "data:", "blob:")) else None)
-        self.page.goto(f"{address}/lab/tree/{path}?reset&token={TOKEN}")
-        self.wait("window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'",
-                  seconds=180)
+        self.page.goto(f"{address}/lab?reset&token={TOKEN}")
+        self.page.wait_for_function("window.jupyterapp?.shell.currentWidget && !document.querySelector('#jupyterlab-splash')",
+                                    timeout=180_000)
+
+
+class Lesson:
+    """A notebook open in JupyterLab."""
+
+    def __init__(self, window, path):
+        self.window, self.page = window, window.page
+        self.page.evaluate("path => { window.ran = 0; jupyterapp.commands.execute('docmanager:open', {path}) }", path)
+        self.wait("""path => { const panel = jupyterapp.shell.currentWidget;
+                  return panel?.context?.path === path && panel.sessionContext.session?.kernel?.status === 'idle' }""",
+                  given=path, seconds=180)
         self.page.evaluate(LISTEN)
 
     def close(self):
-        self.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.shutdown()")     # its kernel would stay
-        self.page.close()
+        """With its kernel, which would stay, and unasked whether to save."""
+        self.page.evaluate("""async () => { const panel = jupyterapp.shell.currentWidget;
+                           await panel.sessionContext.shutdown(); panel.dispose() }""")
+        self.window.console, self.window.outside = [], []
 
     def wait(self, condition, *, given=None, seconds=60):
         self.page.wait_for_function(condition, arg=given, timeout=1000 * seconds)
@@ -180,6 +193,8 @@ LISTEN = """() => {
     const panel = jupyterapp.shell.currentWidget;
     const kernel = panel.sessionContext.session.kernel;
     const cells = () => panel.content.widgets;
+    const gone = new AbortController();
+    panel.disposed.connect(() => gone.abort());
     const lab = window.lab = {
         kernel, cells, scroller: () => panel.node.querySelector('.jp-WindowedPanel-outer'),
         cell: id => cells().find(cell => cell.model.id === id), raised: [], ran: 0,
@@ -194,7 +209,7 @@ LISTEN = """() => {
             lab.observer.observe(widget, {subtree: true, childList: true, characterData: true, attributes: true});
         },
     };
-    document.addEventListener('keydown', event => { lab.pressed = event.timeStamp }, true);
+    document.addEventListener('keydown', event => { lab.pressed = event.timeStamp }, {capture: true, signal: gone.signal});
     kernel.iopubMessage.connect((_, {header, parent_header, content}) => {
         if (header.msg_type === 'error') lab.raised.push(`${content.ename}: ${content.evalue}`);
         if (content.name === 'stderr' && !content.text.startsWith('No such comm')) lab.raised.push(content.text);

@@ -84,9 +84,14 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def lesson(browser, server, request):
+def window(browser, server):
+    return lab.Window(browser, server)
+
+
+@pytest.fixture(scope="module")
+def lesson(window, request):
     """A lesson after Run All. The tests of one lesson share it, in the order of this file."""
-    lesson = lab.Lesson(browser, server, f"{request.param}.ipynb")
+    lesson = lab.Lesson(window, f"{request.param}.ipynb")
     lesson.run_all()
     lesson.name, lesson.shots = request.param, SCREENSHOTS / request.param if request.config.getoption("--screenshots") else None
     if lesson.shots:
@@ -235,5 +240,5 @@ def wrong_answer(exercise):
 @every
 def test_nothing_complained(lesson):
     assert lesson.errors() == []
-    assert lesson.console == []
-    assert lesson.outside == [], "a lesson must work without a network"
+    assert lesson.window.console == []
+    assert lesson.window.outside == [], "a lesson must work without a network"
