@@ -172,7 +172,8 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
             note = note or [*trial.lines, ("", said)]
     for case, said in _limits(row, argument):
         trial = _trial(mine, how, case, letters)
-        if trial.fault == "overwrites":
+        another_number = said == AS_STATED and trial.got is not None and np.isfinite(trial.got)
+        if trial.fault == "overwrites" or trial.fault and another_number:
             return line._replace(verdict="not the same", note=trial.lines)
         if trial.fault:
             return line._replace(verdict="right, with a limit", note=[("", said), *trial.lines])
@@ -210,8 +211,13 @@ def _cases(row, argument):
             xs = [np.float64(round(rng.uniform(low, 2), 2)) if rule else k % 2 == 0 for rule in row.rules]
             found.append(_case(row, argument, xs, {}, rng))
     smooth, _, none = special_points(row, argument)
-    found += [_case(row, argument, xs, {}, rng, inside=False) for xs in smooth + none]
+    found += [_case(row, argument, xs, {}, rng, inside=False) for xs in smooth + none if xs != STATED.get(row.name)]
     return [case for case in found if case]
+
+
+# Where a row's slope is no limit and no choice between two, but stated: a rule that gives no number there is right elsewhere.
+STATED = {"power": [0, 0]}
+AS_STATED = "Right wherever the slope is derived. Here the library states it:"
 
 
 def _kinks(row, argument):
@@ -228,8 +234,10 @@ def _limits(row, argument):
         return [(case, "Right for the plainest call. With these arguments it is wrong:") for case in _on_arrays(row, argument)[1:]]
     rng, cases = np.random.default_rng(1), _cases(row, argument)[:3]
     several = [np.array(column) for column in zip(*[case.xs for case in cases])]
-    huge = [[np.float64(x) if rule else True for rule in row.rules] for x in (1000, -1000)]
-    return [(case, said) for said, inputs in [("Right for single numbers. With arrays in their place it is wrong:", [several]),
+    huge = [[np.float64(x / (1 + i)) if rule else True for i, rule in enumerate(row.rules)] for x in (1000, -1000)]      # no tie
+    stated = [list(map(np.float64, STATED[row.name]))] if row.name in STATED else []
+    return [(case, said) for said, inputs in [(AS_STATED, stated),
+                                              ("Right for single numbers. With arrays in their place it is wrong:", [several]),
                                               ("Right on paper. In floating-point numbers it is lost here:", huge)]
             for xs in inputs if (case := _case(row, argument, xs, {}, rng))]
 

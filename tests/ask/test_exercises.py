@@ -142,7 +142,7 @@ class Run:
         """{"multiply, to x": "same line"} as the notebook's `same_line` compares the learner's rules with the library's."""
         shown = "\n".join(output.get("data", {}).get("text/plain", "") for cell in self.notebook.cells
                           if "same_line(" in cell.source for output in cell.get("outputs", ()))
-        return dict(re.findall(r"^(\w+, to \S+): (same line|different, and right|not the same|not yet)", shown, re.M))
+        return dict(re.findall(r"^(\w+, to \S+): (same line|different, and right|right, with a limit|not the same|not yet)", shown, re.M))
 
     def users(self, cells):
         """Those of the code cells that depend on the given ones: that use a name that these, or other users, define or change."""

@@ -330,3 +330,12 @@ def test_a_lesson_is_two_digits():
     for wrong in (3, 12, "3", "03_derive", None):
         with pytest.raises(ValueError, match='such as "03"'):
             table_of_rules(wrong)
+
+
+def test_no_number_where_the_library_states_one_is_a_limit():
+    """The box of lesson 03 gives nan at 0⁰; another number there, or nan where a slope is derived, is wrong."""
+    assert same_line(lambda g, z, x, y: g * y * x ** (y - 1), ag.power, 0).lines[0].verdict == "right, with a limit"
+    for wrong in [lambda g, z, x, y: np.where((x == 0) & (y == 0), 7.0, g * y * x ** (y - 1)),
+                  lambda g, z, x, y: g * y * np.exp((y - 1) * np.log(x))]:
+        assert same_line(wrong, ag.power, 0).lines[0].verdict == "not the same"
+    assert same_line(lambda g, z, x, y: g * z / x, ag.divide, 0).lines[0].verdict == "not the same"
