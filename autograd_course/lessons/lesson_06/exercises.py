@@ -374,6 +374,9 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
         printed(right_by_hand)],
     planted=[edit("gb * a, gc * a, gb + gc", "gb + gc", "3 values were expected"),
              edit("gb * a, gc * a, gb + gc", "2 * w1, 2 * w2, 2 * w3", "expected"),
+             edit("max(w1", "max(abs(w1)", "expected"), edit("max(w2", "max(abs(w2)", "expected"),
+             edit("max(w1", "max(max(w1, 0)", "expected"), edit("max(w2", "max(max(w2, 0)", "expected"),
+             edit("x * x", "x * abs(x)", "expected"), edit(") - y", ") - abs(y)", "expected"),
              (lambda w1, w2, w3, x, y: tuple(-1e-3 * one for one in right_by_hand(w1, w2, w3, x, y)), "Every entry is")],
     also_right=[
         edit(B, "g * (b > 0)", C, "g * (c > 0)"), edit("gb * a, gc * a, gb + gc", "[gb * a, gc * a, gb + gc]"),
@@ -390,8 +393,8 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
 def by_hand(answer):
     if has_blank(answer):
         raise NotYet
-    for given in [(1.7, 0.2, 0.6, 0.9, 1.0), (1.3, 0.1, -0.4, 0.9, 2.5), (-0.5, 1.5, -0.25, 0.8, 1.0), (1.3, 0.1, -0.4, 0.3, 0.5),
-                  (1.6, 0.3, 0.1, 0.5, 0.25)]:
+    for given in [(1.7, 0.2, 0.6, 0.9, 1.0), (1.3, 0.1, -0.4, 0.9, 2.5), (-0.5, 1.5, 0.25, 0.8, 1.0), (1.3, 0.1, -0.4, 0.3, 0.5),
+                  (1.6, 0.3, 0.1, 0.5, 0.25), (0.7, -1.5, 0.4, -0.8, -1.25)]:
         expect_call(answer, *given, gives=right_by_hand(*given), hints=by_hand.mistakes)
 
 

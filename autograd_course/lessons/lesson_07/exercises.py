@@ -350,7 +350,7 @@ def diagnose(answer):
         edit("return z", "pass", "is there a return"), edit("return z", "return t", "Return z itself"),
         edit("return z", "return z.data", "Return z itself"), edit("return z", "return Scalar(t)", "has no inputs"),
         edit("Scalar(t, (x,))", "Scalar(t)", "has no inputs"), edit("Scalar(t, (x,))", "Scalar(t, x)", "a tuple"),
-        edit("g * (1", "-g * (1", "wrong sign"),
+        edit("g * (1", "-g * (1", "wrong sign"), edit("g * (1", "abs(g) * (1", "sign of g"),
         edit("Scalar(t, (x,))", "Scalar(x.data, (x,))", "the value of the result"),
         edit("return z", "x.data = t\n    return z", "stays as it was"), edit("return z", "x.grad = 0.0\n    return z", "stays as it was"),
         edit("return z", "z.grad = 1.0\n    return z", "no gradient yet"),
@@ -378,10 +378,11 @@ def mended_tanh(answer):
     if not callable(answer) or isinstance(answer, type):
         raise Wrong("mended_tanh", brief(answer), "a function", "Give the function itself.")
     Mended = type("Scalar", (Scalar,), {"tanh": lambda self: answer(self)})
-    for data in (0.5, -1.2, 400.0):
-        tried = f"2 · tanh x at x = {data:g}: the gradient of x"
+    for factor, data in ((2, 0.5), (-3, -1.2), (2, 400.0)):
+        tried = f"{factor} · tanh x at x = {data:g}: the gradient of x"
         x, z = Mended(data), math.tanh(data)
-        x.grad, right = 0.75, 2 * (1 - z * z)
+        slope = 1 - z * z
+        x.grad, right = 0.75, factor * slope
         try:
             got = returned(answer, x, tried=tried, shown=brief(right))
         except RecursionError as error:
@@ -420,14 +421,15 @@ def mended_tanh(answer):
         if len(sent) != 1:
             raise Wrong(called, brief(sent), "a tuple of one", "One input, so one entry goes back.")
         if sent[0] is not None:        # the rule of a Scalar that nobody gave one
-            expect(sent[0], right / 2, tried=called, shown="another number", hints=[
+            expect(sent[0], slope, tried=called, shown="another number", hints=[
                 (z * z, "That is the slope z². It is 1 − z²."), (1 - data * data, "1 − x²? It is the slope of tanh from z: 1 − z²."),
                 (1 - math.tanh(0.25) ** 2, "That is the slope of a tanh made in between: t must belong to this call alone, no global."),
-                (-right / 2, "The right size with the wrong sign."), lambda got, right: "The slope of tanh, from its result z, is 1 − z²."])
-        Mended.backward(Mended(2.0) * got)
+                (-slope, "The right size with the wrong sign."), lambda got, right: "The slope of tanh, from its result z, is 1 − z²."])
+        Mended.backward(Mended(factor) * got)
         expect(x.grad - 0.75, right, atol=1e-12, tried=tried, shown=brief(right) if data == 0.5 else "another number", hints=[
             (0.0, "Nothing arrives: the rule never runs. Under which name does backward look for it, and on which value?"),
-            (1 - z * z, "That is the slope alone. Multiply it by g, what arrives.")])
+            (slope, "That is the slope alone. Multiply it by g, what arrives."),
+            (-right, "The sign of g is lost: what arrives may be negative.")])
         if "backward" in vars(got):
             raise Wrong("z.backward", "the formula", "the engine's own method",
                         "z.backward = … hides the engine's own method of that name.")

@@ -404,8 +404,8 @@ def _right_twice(g, x, y):
 
 
 def _sent_on(got, expected):
-    return ("Here what arrives is not all ones, and it has further to go: a rule gives back all of it, for any g, and "
-            "adds to no .grad itself.")
+    return ("Here what arrives is not all ones, some of it is negative, and it has further to go: a rule gives back all of "
+            "it, for any g, and adds to no .grad itself.")
 
 
 def _kept(rule):
@@ -475,9 +475,13 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
         ((_add(), _product(_right_twice)), "Each place"),
         ((_add(), _product(lambda g, x, y: (g @ y.data.T, x.data.T @ g))), "np.dot"),
         ((_add(), _product(lambda g, x, y: (np.dot(np.ones_like(g), y.data.T), np.dot(x.data.T, np.ones_like(g))))),
-         "· B) @ B"),
-        ((_add(), _product(_kept(lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g))))), "· B) @ B"),
-        ((_add(_kept(lambda g, x, y: (x.fitted(g), y.fitted(g)))), _product()), "(b · x + x)"),
+         "· D) @ D"),
+        ((_add(), _product(_kept(lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g))))), "· D) @ D"),
+        ((_add(_kept(lambda g, x, y: (x.fitted(g), y.fitted(g)))), _product()), "(b · w + w)"),
+        *(edit(slot, slot.replace("g", "abs(g)"), "some of it is negative")
+          for slot in ("x.fitted(g)", "y.fitted(g)", "np.dot(g, y.data.T)", "np.dot(x.data.T, g)")),
+        edit("[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
+             "[g @ y.data.T, x.data.T @ g] if np.ndim(g) else [abs(g) * y.data, abs(g) * x.data]", "some of it is negative"),
         ((_add(lambda g, x, y: (y.fitted(g), x.fitted(g))), _product()), "exchanged"),
         ((_add(lambda g, x, y: (np.ones(x.data.shape), np.ones(y.data.shape))), _product()), "got"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.T), np.dot(x.T, g)))), "x.data and y.data"),
@@ -517,8 +521,9 @@ def mended(answer):
                 (np.array([[4, 4], [6, 6]]), "The two are exchanged: the first of the list goes to x.")]),
             ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
             ("b @ b of one axis", lambda x, y: x @ y, (b, b + 1), []),
-            ("(b · x + x) · x", lambda x, y: (x * y + y) * y, (b, x), [_sent_on]),
-            ("((A · B) @ B) · A", lambda x, y: ((x * y) @ y) * x, (A, B), [_sent_on]),
+            ("(b · w + w) · w, w = x − 3", lambda x, y: (x * y + y) * y, (b, x - 3), [_sent_on]),
+            ("((C · D) @ D) · C, C = A − 2, D = B − 7", lambda x, y: ((x * y) @ y) * x, (A - 2, B - 7), [_sent_on]),
+            ("(b @ c) · (b @ c), c = −b", lambda x, y: (x @ y) * (x @ y), (b, -b), [_sent_on]),
             ("A @ A", lambda x, y: x @ x, (A, B), [
                 (np.array([[6, 14], [6, 14]]), WRONG_MATMUL),
                 (np.array([[8, 8], [12, 12]]), "Now the right rule runs for both, when x and y are the same. Each place has its own."),
