@@ -209,7 +209,11 @@ _MEAN = [
     explained="`x.size / z.size` is n, so `g * z.size / x.size` is g/n: 3 entries a mean for axis=1, 2 for axis=0, 6 for all.",
     why="A sum copies on the way back what a broadcast copies on the way there. The two are mirror images.",
     planted=[*(((wrong, mean_x), hint) for wrong, hint in _SUM), *(((sum_x, wrong), hint) for wrong, hint in _MEAN),
-             ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "That divides by 2")],
+             ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "That divides by 2"),
+             edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "x of shape (2, 3, 4), axis=-1"),
+             edit("z, x, axis)", "z, x, axis and abs(axis))", "x of shape (2, 3, 4), axis=-1"),
+             edit("sum_x = lambda g, z, x, axis=None", "sum_x = lambda g, z, x, axis=1", "axis and keepdims left out"),
+             edit("mean_x = lambda g, z, x, axis=None", "mean_x = lambda g, z, x, axis=1", "axis and keepdims left out")],
     also_right=[
         edit("np.broadcast_to(restore(g, x, axis), x.shape)", "restore(g, x, axis) * np.ones_like(x)",
              "sum_x(g * z.size / x.size, z, x, axis)",
@@ -228,7 +232,7 @@ def spread(answer):
              (x, 1, True, np.array([[10.0], [20]]))]
     for shape, axis, keepdims in [((4, 2), 1, False), ((4, 2), 0, True), ((4, 2), None, True), ((3, 3), 0, False),
                                   ((2, 4), -1, False),
-                                  ((2, 3, 4), 1, False)]:
+                                  ((2, 3, 4), 1, False), ((2, 3, 4), -1, False), ((2, 3, 4), -2, False)]:
         x = rng.normal(size=shape).round(2)
         cases.append((x, axis, keepdims, rng.normal(size=np.sum(x, axis, keepdims=keepdims).shape).round(2)))
     for x, axis, keepdims, g in cases:
@@ -238,6 +242,10 @@ def spread(answer):
             z = forward(x, axis=axis, keepdims=keepdims)
             expect_call(rule, g, z, x, axis, keepdims, gives=right(g, z, x, axis), hints=hints,
                         tried=f"{name}, with g = {brief(g)}, x of shape {x.shape}, axis={axis}, keepdims={keepdims}")
+    for rule, name, right, z in zip(answer, ("sum_x", "mean_x"), (sum_x, mean_x), (x.sum(), x.mean()), strict=True):
+        g = np.float64(12)
+        expect_call(rule, g, z, x, gives=right(g, z, x),
+                    tried=f"{name}, with g = {brief(g)}, x of shape {x.shape}, axis and keepdims left out")
 
 
 # --- What only moves --------------------------------------------------------------------------------------------------------
