@@ -193,7 +193,11 @@ WRONG_LOG = [
     planted=[*(((wrong, _log_softmax), hint) for wrong, hint in WRONG_SOFTMAX), *(((_softmax, wrong), hint) for wrong, hint in WRONG_LOG),
              ((_log_softmax, _softmax), "rule for x of softmax"),
              ((_softmax, lambda g, z, x, axis=-1: _log_softmax(g, z, x)), "axis is passed"),
-             ((lambda g, z, x, axis=-1: _softmax(g, z, x), _log_softmax), "axis is passed")],
+             ((lambda g, z, x, axis=-1: _softmax(g, z, x), _log_softmax), "axis is passed"),
+             edit("g * z, axis=axis", "g * z, axis=abs(axis)", "of shape (2, 3, 4)"),
+             edit("np.sum(g, axis=axis", "np.sum(g, axis=abs(axis)", "of shape (2, 3, 4)"),
+             ((lambda g, z, x, axis=1: _softmax(g, z, x, axis), _log_softmax), "−1 is the last"),
+             ((_softmax, lambda g, z, x, axis=1: _log_softmax(g, z, x, axis)), "−1 is the last")],
     also_right=[
         edit("z * (g - np.sum(g * z, axis=axis, keepdims=True))",
              "g * z - z * np.expand_dims(np.sum(g * z, axis), axis)",
@@ -231,6 +235,13 @@ def normalise(answer):
                         tried=f"the rule for x of {row.name}, a batch of shape (3, 3), with axis={axis}",
                         hints=[(lambda *given: row.rules[0](*given),
                                 "axis is passed to the rule, and here it is not −1: sum along it.")])
+        logits, g = rng.normal(size=(2, 3, 4)).round(2), rng.normal(size=(2, 3, 4)).round(2)
+        for said, given in [("axis left out", {}), ("axis=-2", {"axis": -2})]:
+            z = row.function(logits, **given)
+            expect_call(lambda *arrays: rule(*arrays, **given), g, z, logits, gives=row.rules[0](g, z, logits, **given),
+                        tried=f"the rule for x of {row.name}, two batches at once, of shape (2, 3, 4), with {said}",
+                        hints=[(lambda *arrays: row.rules[0](*arrays, axis=1),
+                                "That sums along axis 1. −1 is the last axis, however many there are: hand axis on as it is.")])
 
 
 # --- 10.loss --------------------------------------------------------------------------------------------------------------
