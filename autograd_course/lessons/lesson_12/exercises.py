@@ -147,6 +147,8 @@ def _only_images(images, labels, size, rng):
              "are stirred"),
         edit("range(0, len(images), size)", "iter(int, 1)", "goes on for ever"),
         edit("yield images[rows], labels[rows]", "yield labels[rows], images[rows]", "Yield two arrays"),
+        edit("yield images[rows]", "yield abs(images[rows])", "no row of images"),
+        edit("yield images[rows]", "yield images[rows][:, ::-1]", "no row of images"),
         (_in_place, "are stirred"),
         (_only_images, "Yield two arrays"),
         (_kept_order(), "the same order"),
@@ -228,10 +230,10 @@ def _order(came):
 
 def _one_epoch(answer, count, size, rng):
     """The batches of `count` images as a list of pairs, or the verdict that they are none. An image is its own label,
-    over ten."""
+    times a number for each of its three pixels: a tenth for the first, and a negative one for the second."""
     tried = f"list(batches(images, labels, {size}, rng))"
     labels = np.arange(count)
-    images = np.repeat(labels[:, None] / 10, 3, axis=1)
+    images = labels[:, None] * [0.1, -1.0, 2.5]
     x, y = images.copy(), labels.copy()
     came = answer(x, y, size, rng)
     if came is None and is_stub(answer):
@@ -255,6 +257,11 @@ def _one_epoch(answer, count, size, rng):
     if not (np.array_equal(x, images) and np.array_equal(y, labels)):
         raise Wrong("the caller's arrays after an epoch", "changed", "as they were",
                     "The caller's own data are stirred. Draw row numbers with rng.permutation, and index with them.")
+    for batch in came:
+        for row in batch[0]:
+            if not np.isclose(row, images).all(axis=1).any():
+                raise Wrong(tried, f"an image {brief(row)}, no row of images", "rows of images, as they are",
+                            "The pixels have changed. Row numbers choose images, and leave each as it was.")
     return came
 
 
