@@ -172,6 +172,8 @@ WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
              "(2, 5), (4, 6) and (3, 2)"),
         edit("    return grad_x", "    g *= 0\n    return grad_x", "writes into the caller's array"),
         edit("return grad_x, grad_y", "return np.abs(grad_x), grad_y", "grad_x"),
+        edit("grad_x[i + a, j + b] += g[i, j]", "grad_x[i + a, j + b] += abs(g[i, j])", "grad_x"),
+        edit("grad_y[a, b] += g[i, j]", "grad_y[a, b] += abs(g[i, j])", "grad_y"),
         edit("return grad_x, grad_y", "return grad_x * np.nan, grad_y", "grad_x"),
         edit("np.zeros(x.shape), np", "np.ones(x.shape), np", "1 too large"),
         edit("np.zeros(x.shape), np.zeros(y.shape)", "np.zeros_like(x), np.zeros_like(x)", "Shape")],
@@ -275,6 +277,8 @@ WRONG_FOLD = [
     (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, output_size, stride, padding),
      "The windows are as large as the kernel: kernel_size, not output_size.")]
 
+WRONG_DEFAULTS = [("stride=2, padding=0", "stride"), ("stride=1, padding=1", "padding")]
+
 
 @exercise(
     "14.fold", minutes=2, difficulty="easy",
@@ -293,7 +297,9 @@ WRONG_FOLD = [
     explained="As `sum` and `broadcast_to` in lesson 08: each is the way back of the other.",
     why="Copies forward, sums backward; sums forward, copies backward.",
     planted=[*(((wrong, _fold_x), hint) for wrong, hint in WRONG_UNFOLD),
-             *(((_unfold_x, wrong), hint) for wrong, hint in WRONG_FOLD)],
+             *(((_unfold_x, wrong), hint) for wrong, hint in WRONG_FOLD),
+             *(edit(f"{before}, kernel_size, stride=1, padding=0:", f"{before}, kernel_size, {defaults}:", f"{left} left out")
+               for before in ("unfold_x = lambda g, z, x", "z, x, output_size") for defaults, left in WRONG_DEFAULTS)],
     also_right=[
         edit("x.shape[2:]", "(x.shape[-2], x.shape[-1])"),
         edit("fold(g, x.shape[2:], kernel_size, stride, padding)",
@@ -310,10 +316,13 @@ def fold(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     for shape, sizes in [((2, 1, 5, 7), (2, 1, 0)), ((2, 1, 5, 7), (3, 2, 1)), ((2, 1, 5, 7), (2, 1, 1)),
-                         ((2, 1, 5, 7), (3, 2, 0)), ((1, 3, 6, 4), (2, 2, 0)), ((3, 2, 4, 5), ((2, 3), 1, 1))]:
+                         ((2, 1, 5, 7), (3, 2, 0)), ((1, 3, 6, 4), (2, 2, 0)), ((3, 2, 4, 5), ((2, 3), 1, 1)),
+                         ((2, 1, 5, 7), (3, 2)), ((2, 1, 5, 7), (3,))]:
         x = rng.integers(-4, 5, shape).astype(float)
         z = ag.unfold(x, *sizes)
-        g, said = rng.integers(-4, 5, z.shape).astype(float), f"kernel_size, stride, padding = {sizes}"
+        g = rng.integers(-4, 5, z.shape).astype(float)
+        names = ["kernel_size", "stride", "padding"]
+        said = f"{', '.join(names[:len(sizes)])} = {sizes}" + "".join(f", {name} left out" for name in names[len(sizes):])
         expect_call(answer[0], g, z, x, *sizes, gives=_unfold_x(g, z, x, *sizes), hints=WRONG_UNFOLD,
                     tried=f"the rule of unfold, with x {shape} and {said}")
         g = rng.integers(-4, 5, x.shape).astype(float)
@@ -411,7 +420,9 @@ WRONG_Y = [
     explained="The two rules of lesson 09. What is around them only moves numbers, and adds up what was copied.",
     why="A convolution is a matrix product with the windows as rows. There was nothing new to derive.",
     planted=[*(((wrong, _conv_y(lambda G, X: (X.mT @ G).sum(axis=0))), hint) for wrong, hint in WRONG_X),
-             *(((_conv_x(lambda G, Y: G @ Y.mT), wrong), hint) for wrong, hint in WRONG_Y)],
+             *(((_conv_x(lambda G, Y: G @ Y.mT), wrong), hint) for wrong, hint in WRONG_Y),
+             *(edit(f"def {name}(g, z, x, y, stride=1, padding=0)", f"def {name}(g, z, x, y, {defaults})", f"{left} left out")
+               for name in ("conv2d_x", "conv2d_y") for defaults, left in WRONG_DEFAULTS)],
     also_right=[
         edit("(X.mT @ G).sum(axis=0)", "np.einsum('nwp,nwk->pk', X, G)", "G @ Y.mT", "np.einsum('nwk,pk->nwp', G, Y)"),
         edit("(X.mT @ G).sum(axis=0)", "sum(x.T @ g for x, g in zip(X, G))", "G @ Y.mT",
@@ -424,13 +435,16 @@ def fast(answer):
     if any(map(has_blank, answer)):
         raise NotYet
     rng = np.random.default_rng(0)
-    for x_shape, y_shape, stride, padding in [((2, 3, 5, 6), (4, 3, 3, 2), 1, 0), ((2, 2, 5, 6), (2, 2, 3, 3), 2, 1)]:
+    for x_shape, y_shape, sizes in [((2, 3, 5, 6), (4, 3, 3, 2), {"stride": 1, "padding": 0}),
+                                    ((2, 2, 5, 6), (2, 2, 3, 3), {"stride": 2, "padding": 1}),
+                                    ((2, 2, 5, 6), (2, 2, 3, 3), {"stride": 2}), ((2, 2, 5, 6), (2, 2, 3, 3), {})]:
         x, y = (rng.integers(-3, 4, shape).astype(float) for shape in (x_shape, y_shape))
-        z = ag.conv2d(x, y, stride=stride, padding=padding)
+        z = ag.conv2d(x, y, **sizes)
+        said = ", ".join(f"{name} {sizes.get(name, 'left out')}" for name in ("stride", "padding"))
         g = rng.integers(-3, 4, z.shape).astype(float)
         for name, rule, right, hints in [("x", answer[0], ops.conv2d.rules[0], WRONG_X), ("y", answer[1], ops.conv2d.rules[1], WRONG_Y)]:
-            expect_call(rule, g, z, x, y, stride, padding, gives=right(g, z, x, y, stride, padding), hints=hints,
-                        tried=f"the rule for {name}, with x {x_shape}, y {y_shape}, stride {stride}, padding {padding}")
+            expect_call(rule, g, z, x, y, *sizes.values(), gives=right(g, z, x, y, **sizes), hints=hints,
+                        tried=f"the rule for {name}, with x {x_shape}, y {y_shape}, {said}")
 
 
 # --- Pooling ------------------------------------------------------------------------------------------------------------------------
