@@ -138,7 +138,9 @@ def readme():
     """What a reader of the site wants of the README: the promise, the lessons, installing; with pictures beside the pages."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     parts = [part for part in text.split("\n## ") if not part.startswith(("Working on it", "Licence"))]
-    return "\n## ".join(parts).replace("](docs/", "](")
+    headings = {words.lower().replace(" ", "-"): words.replace(" ", "-") for words in re.findall(r"^#+ (.+)", text, re.MULTILINE)}
+    shown = "\n## ".join(parts).replace("](docs/", "](")
+    return re.sub(r"\]\(#([\w-]+)\)", lambda link: f"](#{headings[link[1]]})", shown)      # GitHub's anchors are small letters
 
 
 class Page:
