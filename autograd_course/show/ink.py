@@ -24,14 +24,15 @@ def minus(text):
 
 
 def words(x, y, text, colour=style.INK, anchor="middle", size=14, halo=False):
-    """A line of text at (x, y) in px, in the colour of a role. `halo` keeps lines that run behind the words away from them."""
+    """A line of text at (x, y) in px, in the colour of a role. `halo` keeps lines behind the words away from them."""
     halo = f'stroke="{style.PAPER}" stroke-width="5" stroke-linejoin="round" paint-order="stroke" ' if halo else ""
-    return (f'<text x="{x:.1f}" y="{y:.1f}" fill="{style.WRITTEN.get(colour, colour)}" text-anchor="{anchor}" font-size="{size:g}" '
+    colour = style.WRITTEN.get(colour, colour)
+    return (f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" font-size="{size:g}" '
             f'{halo}font-family="{style.FONT}">{text}</text>')
 
 
 def cell(x, y, wide, high, text="", look="plain", size=13, framed=False):
-    """A box of that size in px with its upper left corner at (x, y), in one of the LOOKS; `framed` puts a thick frame within."""
+    """A box of that size in px, its upper left corner at (x, y), in one of the LOOKS; `framed` puts a thick frame within."""
     stroke, width, dash, fill, ink = LOOKS[look]
     box = (f'<rect x="{x + 2:.1f}" y="{y + 2:.1f}" width="{wide - 4:g}" height="{high - 4:g}" rx="2" fill="{fill}" stroke="{stroke}" '
            f'stroke-width="{width}" stroke-dasharray="{dash}"/>')

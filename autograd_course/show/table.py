@@ -1,4 +1,4 @@
-"""The one HTML table, and code with words beside it, in the page's own colours: both of JupyterLab's themes show through."""
+"""The one HTML table, and code with words beside it, in the page's own colours: JupyterLab's themes show through."""
 from html import escape
 
 FAINT = "opacity:.75"

@@ -177,8 +177,9 @@ WRONG_LOG = [
 @exercise(
     "10.normalise", minutes=9, difficulty="medium",
     question="""
-        Write both rules for a batch: g, z and x have the shape (N, C), a row for each example. `z` is what the op gave: p for softmax, and
-        log p for log_softmax. p itself is not passed to the second. Sum along `axis`: −1, the last, is along each row.""",
+        Write both rules for a batch: g, z and x have one shape, (N, C) with a row for each example, or one with more axes.
+        `z` is what the op gave: p for softmax, and log p for log_softmax. p itself is not passed to the second.
+        Sum along `axis`: −1, the last, is along each row.""",
     stub="""
         softmax_x = lambda g, z, x, axis=-1: ...
         log_softmax_x = lambda g, z, x, axis=-1: ...""",
