@@ -10,11 +10,11 @@ from types import CodeType
 import numpy as np
 
 from autograd_lib import ops
-from autograd_lib.tape import Primitive, Tensor
+from autograd_lib.tape import Primitive, Tensor, unbroadcast
 
 from ..show import style
 from ..show.picture import Picture
-from ..show.rules import letters_of, varied
+from ..show.rules import letters_of
 from ..show.table import CODE, FAINT, side_by_side, table
 from ..source import is_stub, source
 from .compare import Endless, bounded
@@ -130,7 +130,7 @@ def _one(rules, key, argument):
     if not callable(mine):
         return line._replace(verdict="not the same", note=[("", "A rule is a function, such as lambda g, z, x, y: g * y. This is "
                                                            "what one returned, or none at all.")])
-    how = _convention(mine, letters, keywords, varied(row))
+    how = _convention(mine, letters, keywords, row.arity is None)
     if how is None:
         return line._replace(verdict="not the same", note=[("", f"{', '.join(letters + keywords)} are passed. Take all of these in this "
                                                            "order, or some of them by these names.")])
@@ -290,11 +290,11 @@ def _case(row, argument, xs, keywords, rng, inside=True):
 
 
 def _fitted(g, shape):
-    """Summed over what broadcasting copied, as the engine does with whatever a rule returns."""
-    extra = g.ndim - len(shape)
-    if extra < 0 or any(n not in (m, 1) for n, m in zip(shape, g.shape[extra:])):
+    """Summed over what broadcasting copied, as the engine does with whatever a rule returns; as it is where that does not fit."""
+    try:
+        return unbroadcast(g, shape)[()]
+    except ValueError:
         return g
-    return g.sum((*range(extra), *(extra + k for k, n in enumerate(shape) if n != g.shape[extra + k]))).reshape(shape)[()]
 
 
 def _trial(mine, how, case, letters):
@@ -360,9 +360,8 @@ def _cause(trials, row, argument, letters):
 
 def _row(key):
     """The row behind a public name: ag.clip prepares its arguments for one that is named after it."""
-    rows = [row for row in vars(ops).values() if isinstance(row, Primitive)]
     if callable(key) and not isinstance(key, Primitive):
-        return next((row for row in rows if row.name == getattr(key, "__name__", None)), key)
+        return ops.ROWS.get(getattr(key, "__name__", None), key)
     return key
 
 
@@ -371,7 +370,7 @@ def _called(key):
 
 
 def _arguments(row):
-    return "any number of arguments" if varied(row) else "the arguments " + ", ".join(letters_of(row, len(row.rules))[0][2:])
+    return "any number of arguments" if row.arity is None else "the arguments " + ", ".join(letters_of(row, len(row.rules))[0][2:])
 
 
 def _convention(mine, letters, keywords, varied):

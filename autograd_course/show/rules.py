@@ -43,7 +43,7 @@ def table_of_rules(lesson):
     """The rows of the library up to and with a lesson, "03": each with its formula and its rules as they stand in ops.py. A Picture."""
     if not (isinstance(lesson, str) and re.fullmatch(r"\d\d", lesson)):
         raise ValueError(f'table_of_rules: the lesson is two digits in quotes, such as "03", not {lesson!r}')
-    rows = {row.name: row for row in vars(ops).values() if isinstance(row, Primitive)}
+    rows = ops.ROWS
     shown = [(rows[name], home) for name, home in derived().items() if home and MET.get(name, home) <= lesson]
     today = [row.name for row, home in shown if lesson in (home, MET.get(row.name))]
     title = (f"The rules so far: {len(shown)} rows" + f", {len(today)} of them new" * bool(today) + "." if shown else
@@ -74,7 +74,7 @@ def table_of_rules(lesson):
 
 def _columns(row, lesson):
     """(letter of the input, the rule's text, the comment beside it) for every input that has a rule, as `lesson` may know it."""
-    if varied(row):
+    if row.arity is None:
         return [("each", *_body(row.rule(0)))]
     letters, _ = letters_of(row, len(row.rules))
     columns = []
@@ -101,17 +101,8 @@ def _body(function):
     return text, comment[1] if comment and single else ""
 
 
-def varied(row):
-    """Whether the row takes any number of arguments."""
-    return not row.rules
-
-
 def letters_of(row, count):
-    """What is passed to the row's rules, in the library's letters: ([g, z, x, …], [keyword, …])."""
-    rule = next(filter(None, map(row.rule, range(count or 1))))
-    parameters = inspect.signature(rule).parameters.values()
-    names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
-    if varied(row):
-        variadic = next(p.name for p in parameters if p.kind is p.VAR_POSITIONAL)
-        return [*names[:2], *(f"{variadic}[{i}]" for i in range(count))], names[2:]
-    return names[:2 + count], names[2 + count:]
+    """What is passed to the row's rules, in the library's letters: ([g, z, x, …], [keyword, …]). `count` is how many inputs there
+    are where the row takes any number."""
+    several = [f"{row.letters[0].removeprefix('*')}[{i}]" for i in range(count)]
+    return ["g", "z", *(several if row.arity is None else row.letters)], list(row.keywords)

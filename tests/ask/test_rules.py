@@ -11,9 +11,8 @@ from autograd_course.ask.same_line import _on_arrays
 from autograd_course.show.rules import MET, derived
 from autograd_course.source import source
 from autograd_lib import ops
-from autograd_lib.tape import Primitive
 
-ROWS = sorted({id(row): row for row in vars(ops).values() if isinstance(row, Primitive)}.values(), key=lambda row: row.name)
+ROWS = sorted(ops.ROWS.values(), key=lambda row: row.name)
 RULES = [pytest.param(row, i, id=f"{row.name}{i}") for row in ROWS for i in range(len(row.rules) or 2) if row.rule(i)]
 every_rule = pytest.mark.parametrize("row, i", RULES)
 

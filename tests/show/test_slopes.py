@@ -10,9 +10,8 @@ import autograd_lib as ag
 from autograd_course import slope_explorer
 from autograd_course.show.slopes import ROWS
 from autograd_lib import ops
-from autograd_lib.tape import Primitive
 
-ELEMENTWISE = [row for row in vars(ops).values() if isinstance(row, Primitive) and row.kind == "elementwise"]
+ELEMENTWISE = [row for row in ops.ROWS.values() if row.kind == "elementwise"]
 EACH = [pytest.param(row, i, id=f"{row.name}-{i}") for row in ELEMENTWISE for i, rule in enumerate(row.rules) if rule]
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -542,8 +542,8 @@ X = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
 
 def _known(z):
     """The row of the library that gives this at X, or None."""
-    for row in vars(ops).values():
-        if isinstance(row, Primitive) and row.kind == "elementwise" and len(row.rules) == 1:
+    for row in ops.ROWS.values():
+        if row.kind == "elementwise" and row.arity == 1:
             with np.errstate(all="ignore"):
                 if np.allclose(row.function(X), z):
                     return row.name
