@@ -358,7 +358,10 @@ def _bar(points):
 
 # --- Draw -----------------------------------------------------------------------------------------------------------
 
-DASHED = 'stroke-dasharray="4 2.5"'
+# What a pass carries along the arrows: what a card calls it, its colour and line; whether the values are there before it.
+Carried = namedtuple("Carried", "label colour dash values")
+GRADIENT = Carried("grad", style.GRADIENT, 'stroke-dasharray="4 2.5"', True)
+TANGENT = Carried("tangent", style.TANGENT, 'stroke-dasharray="1.5 2.5"', False)
 
 # Painted one upon the other. What the parts of a layer share is said once, and some layers are one path: a browser that
 # draws the whole anew for every step of a slider is then nearly twice as quick.
@@ -377,9 +380,9 @@ LAYERS = {
     "value line": f'<path stroke="{style.VALUE}" stroke-width="3" d="{{}}"/>',
     "value": f'<g text-anchor="end" font-weight="600" fill="{style.VALUE}">{{}}</g>',
     "value range": f'<g text-anchor="end" font-size="11" fill="{style.VALUE}">{{}}</g>',
-    "grad line": f'<path stroke="{style.GRADIENT}" stroke-width="3" {DASHED} d="{{}}"/>',
-    "grad": f'<g text-anchor="end" font-weight="600" fill="{style.WRITTEN[style.GRADIENT]}">{{}}</g>',
-    "grad range": f'<g text-anchor="end" font-size="11" fill="{style.WRITTEN[style.GRADIENT]}">{{}}</g>',
+    "carried line": '<path stroke="{colour}" stroke-width="3" {dash} d="{}"/>',
+    "carried": '<g text-anchor="end" font-weight="600" fill="{written}">{}</g>',
+    "carried range": '<g text-anchor="end" font-size="11" fill="{written}">{}</g>',
     "outline": '<g fill="none" pointer-events="all">{}</g>',      # over the words, so that its title shows on hover
     "mark": '<g font-size="10.5" font-weight="600" text-anchor="middle">{}</g>',
 }
@@ -392,20 +395,21 @@ STATES = {
     "ahead": (f'stroke="{style.LINE}" stroke-width="1.2" stroke-dasharray="1.5 3"', ""),
 }
 
-# A bead in a state: (its outline, its mark). It holds a local gradient, and so is no gradient's colour until one passes.
+# A bead in a state: (its outline, its mark). It holds a local gradient; what is carried lends its colour while it passes.
 BEADS = {
     None: (f'stroke="{style.FAINT}"', ""),
-    "now": (f'stroke="{style.GRADIENT}" stroke-width="3"', "▶ "),
+    "now": ('stroke="{colour}" stroke-width="3"', "▶ "),
     "waiting": (f'stroke="{style.INK}" stroke-dasharray="7 4"', "… "),
     "done": (f'stroke="{style.INK}"', "✓ "),
     "ahead": (STATES["ahead"][0], ""),
 }
 
 
-def draw(nodes, placed, text, cards=MappingProxyType({}), beads=MappingProxyType({}), grads=MappingProxyType({})):
-    """The graph as HTML. `cards`, {key: state}, and `beads`, {(key, slot): state}, say how far a backward pass has come:
+def draw(nodes, placed, text, cards=MappingProxyType({}), beads=MappingProxyType({}), grads=MappingProxyType({}),
+         carried=GRADIENT):
+    """The graph as HTML. `cards`, {key: state}, and `beads`, {(key, slot): state}, say how far a pass has come:
     "now", "waiting" (its gradient is what has arrived so far), "done" or "ahead" (its gradient is not shown). `grads`, {key: words},
-    stand in place of a gradient."""
+    stand in place of a gradient. `carried` is what the nodes hold as their gradient: that, or TANGENT."""
     called, titles, sizes = names(nodes), _titles(nodes), _sizes(nodes)
     layers = {name: [] for name in LAYERS}
     layers["tip"].append(placed.tips)
@@ -418,13 +422,15 @@ def draw(nodes, placed, text, cards=MappingProxyType({}), beads=MappingProxyType
             if size == 0:
                 layers["bar"].append(placed.bars[edge])
             if local:
-                _bead(layers, local, *placed.at[edge], f"{called[key]} in {called[node.key]}", gx, size, state)
+                where = f"{called[key]} in {called[node.key]}"
+                _bead(layers, local, *placed.at[edge], where, gx, size, state, carried)
         if is_constant(node):
             _constant(layers, node, *placed.at[str(i)])
         else:
             _card(layers, node, *placed.at[str(i)], *sizes[node.key], titles[node.key], called[node.key], node is nodes[-1],
-                  cards.get(node.key), grads.get(node.key))
-    body = "".join([LAYERS[name].format("".join(parts)) for name, parts in layers.items() if parts])
+                  cards.get(node.key), grads.get(node.key), carried)
+    inks = {"colour": carried.colour, "dash": carried.dash, "written": style.WRITTEN[carried.colour]}
+    body = "".join([LAYERS[name].format("".join(parts), **inks) for name, parts in layers.items() if parts])
     drawn = svg(f"{-EDGE} {-EDGE} {placed.width + 2 * EDGE:.0f} {placed.height + 2 * EDGE:.0f}",
                 f'<g font-family="{style.FONT}" font-size="13" fill="{style.INK}">{body}</g>', text)
     wide, least = ((placed.width + 2 * EDGE) * size + 16 for size in (scale(placed), LEAST))       # with the padding of style.CARD
@@ -443,11 +449,14 @@ def _weight(size):
     return f'stroke-width="{min(5, max(1, 2 + log10(size))) if size < float("inf") else 5:.2g}"'
 
 
-def _bead(layers, local, x, y, where, gx, size, state):
+def _bead(layers, local, x, y, where, gx, size, state, carried):
     outline, mark = BEADS[state]
     word = mark + minus(local if local.startswith(("(", "passes")) else f"local {local}")
+    if state == "ahead" and not carried.values:
+        word = "not yet"
     passes = "" if gx is None else f"; passes {brief(np.asarray(gx))}" + ", closed" * (size == 0)
-    layers["bead"].append(f'<rect x="{x - BEAD / 2:.1f}" y="{y - 10:.1f}" width="{BEAD}" height="20" rx="10" {outline}>'
+    layers["bead"].append(f'<rect x="{x - BEAD / 2:.1f}" y="{y - 10:.1f}" width="{BEAD}" height="20" rx="10" '
+                          f'{outline.format(colour=carried.colour)}>'
                           f"<title>{escape(where)}: {minus(word + passes)}</title></rect>")
     faint = f' fill="{style.FAINT}"' if state == "ahead" else ""
     layers["bead word"].append(f'<text x="{x:.1f}" y="{y + 4:.1f}"{_squeezed(word, 12, BEAD - 10)}{faint}>{word}</text>')
@@ -466,7 +475,7 @@ def _constant(layers, node, x, y):
                            f"{_squeezed(value, 7, 54)}>{value}</text>")
 
 
-def _card(layers, node, x, y, width, height, title, name, last, state, grad):
+def _card(layers, node, x, y, width, height, title, name, last, state, grad, carried):
     left, top, right = x - width / 2, y - height / 2, x + width / 2 - 9
     box = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height}" rx="6"'
     if node.inside:
@@ -486,14 +495,14 @@ def _card(layers, node, x, y, width, height, title, name, last, state, grad):
     if node.reached and node.gradient is None:
         line += ROW * (1 + (node.value.ndim > 0)) / 2       # in the middle of the room kept for both
     said = []
-    for role, array in [("value", node.value)] + ([] if node.gradient is None else [("grad", node.gradient)]):
-        array_like, label, faint = array.ndim > 0, role, ""
+    for role, array in [("value", node.value)] + ([] if node.gradient is None else [("carried", node.gradient)]):
+        array_like, label, faint = array.ndim > 0, "value" if role == "value" else carried.label, ""
         shown = str(array.shape) if array_like else number(float(array))
-        if role == "grad" and state == "ahead":
+        if state == "ahead" and (role == "carried" or not carried.values):
             shown, array_like, faint = "not yet", False, f' fill="{style.FAINT}"'
-        elif role == "grad" and state == "waiting":
+        elif role == "carried" and state == "waiting":
             label = "so far"
-        elif role == "grad" and grad:
+        elif role == "carried" and grad:
             shown = grad
         end = line + ROW * (1 + (array.ndim > 0))
         layers[f"{role} line"].append(f"M{left + 9:.1f},{line + 5:.1f}V{end + 1:.1f}")

@@ -2,6 +2,7 @@
 
 `frames` tells the story as data and `picture` draws one frame; the widget only calls them. What happens comes from the
 visits alone, the engine's own generator or a lesson's: nothing here knows in which order a graph ought to be walked.
+The forward stepper, in forward.py, tells another Story with the same Frames.
 """
 from bisect import bisect_left, bisect_right
 from collections import Counter, namedtuple
@@ -31,7 +32,12 @@ LETTERS = 84  # in a line of the sentence, where the notebook is narrow
 # so far, a line each. waiting: [(name, what has arrived, remark)], next first. leaves: [(name, what is in .grad)]. nodes, placed,
 # cards, beads, grads: for graph.draw; the nodes hold what has arrived and passed so far. eye: (x, y) in px of what is seen of a
 # large graph, its middle and its upper edge. room: (letters of say, rows of work, waiting, leaves), the most of any frame.
-Frame = namedtuple("Frame", "number last say at work waiting leaves nodes placed cards beads grads eye room")
+# words: the Words of its story.
+Frame = namedtuple("Frame", "number last say at work waiting leaves nodes placed cards beads grads eye room words")
+
+# What the parts of the panel are called, and what the pass carries, for graph.draw.
+Words = namedtuple("Words", "now arriving short waiting leaves carried")
+BACKWARD = Words("Visited now", "g arriving", "g =", "Waiting, next first", "In .grad so far", graph.GRADIENT)
 
 
 def backward_stepper(output, visits=None):
@@ -52,7 +58,7 @@ def backward_stepper(output, visits=None):
 
 
 class Stepper(widgets.VBox):
-    """The box `backward_stepper` returns: `explore` over the frames, and all steps as a list that opens."""
+    """The box that a stepper returns: `explore` over the frames of its story, and all steps as a list that opens."""
 
     def __init__(self, story):
         self.explorer = explore(lambda step: picture(story[step]), step=range(len(story)))
@@ -64,7 +70,8 @@ class Stepper(widgets.VBox):
         folds = f"<details><summary>All {len(story)} steps as a list</summary>{steps}</details>"
         start = story[0]
         if start.placed and _size(start.placed)[1] > WHOLE:
-            whole = graph.draw(start.nodes, start.placed, _text(start), start.cards, start.beads)
+            whole = graph.draw(start.nodes, start.placed, _text(start), start.cards, start.beads,
+                               carried=start.words.carried)
             folds += (f'<details><summary>The whole graph, before the first step</summary><div style="overflow-x:auto">{whole}</div>'
                       "</details>")
         super().__init__([self.explorer, widgets.HTML(folds)])
@@ -89,26 +96,61 @@ def frames(output, visits=None):
     for i in range(len(walk.visits)):
         walk.visit(i)
     walk.end()
-    told = walk.told
-    room = max(len(frame.say) for frame in told), *[max(len(getattr(frame, rows)) for frame in told)
-                                                    for rows in ("work", "waiting", "leaves")]
-    return [frame._replace(last=len(told) - 1, room=room) for frame in told]
+    return walk.frames()
 
 
-class _Walk:
-    """What the visits so far have brought about, and the frames that told it."""
+class Story:
+    """The graph of `output`, and the frames that told so far how a pass goes through it."""
+
+    words = BACKWARD
+
+    def __init__(self, output):
+        nodes = graph.read(output)
+        self.output, self.names = output, graph.names(nodes)
+        # the picture shows the names that the sentences use
+        self.nodes = {node.key: node if graph.is_constant(node) else node._replace(name=self.names[node.key])
+                      for node in nodes}
+        self.placed = graph.layout(list(self.nodes.values()))
+        self.wanting = [node for node in self.nodes.values() if node.op is None and node.gradient is not None]  # leaves
+        self.number = {key: str(i) for i, key in enumerate(self.nodes)}
+        self.now, self.at, self.eye = None, None, (0, 0)
+        self.work, self.beads, self.sent, self.told = [], {}, {}, []
+
+    def add(self, say, nodes, cards, grads, waiting, leaves):
+        """One more frame."""
+        beads = {(node.key, slot): self.beads.get((node.key, slot), "ahead")
+                 for node in nodes for slot, (_, local) in enumerate(node.inputs) if local}
+        nodes = [node._replace(passed=tuple(self.sent.get((node.key, slot)) for slot in range(len(node.inputs))))
+                 for node in nodes]
+        self.told.append(Frame(len(self.told), None, say, self.at, list(self.work), waiting, leaves,
+                               nodes, self.placed, cards, beads, grads, self.eye, None, self.words))
+
+    def look_at(self, key):
+        """Turn the eye to a card and those of its inputs, up or down no further than it takes to see them."""
+        if self.placed:
+            (x, y), *inputs = [self.placed.at[self.number[key]] for key in (key, *(x for x, _ in self.nodes[key].inputs))]
+            size = graph.scale(self.placed)
+            low, high = (y + CARD) * size + BORDER - WINDOW, (min(y for _, y in [(x, y), *inputs]) - CARD) * size + BORDER
+            top = min(max(self.eye[1], low), max(high, low), _size(self.placed)[1] - WINDOW)
+            self.eye = x * size + BORDER, max(0, top)
+
+    def frames(self):
+        """The whole story, each frame with the room that its largest needs."""
+        room = max(len(frame.say) for frame in self.told), *[max(len(getattr(frame, rows)) for frame in self.told)
+                                                             for rows in ("work", "waiting", "leaves")]
+        return [frame._replace(last=len(self.told) - 1, room=room) for frame in self.told]
+
+
+class _Walk(Story):
+    """What the visits so far have brought about."""
 
     def __init__(self, output, seed, visits):
-        nodes = graph.read(output)
-        names = graph.names(nodes)
-        # the picture shows the names that the sentences use
-        self.nodes = {node.key: node if graph.is_constant(node) else node._replace(name=names[node.key]) for node in nodes}
-        self.placed = graph.layout(list(self.nodes.values()))
-        self.names, self.output, self.visits = names, output, visits
+        super().__init__(output)
+        self.visits, names = visits, self.names
         self.result = names[id(output)] if output.shape == () else f"the sum of {names[id(output)]}"
         self.tensors = {id(output): output}
         self.turns, self.arrivals = {}, {}      # {key: [visit, …]}, {key: [(visit, slot), …]}: also those to come
-        refolds = any(node.op == "checkpoint" for node in nodes)
+        refolds = any(node.op == "checkpoint" for node in self.nodes.values())
         for i, (node, _, grads) in enumerate(visits):
             if id(node) in self.nodes:
                 self.turns.setdefault(id(node), []).append(i)
@@ -121,17 +163,14 @@ class _Walk:
                 if gx is not None and id(node.inputs[slot]) in self.nodes:
                     self.tensors[id(node.inputs[slot])] = node.inputs[slot]
                     self.arrivals.setdefault(id(node.inputs[slot]), []).append((i, slot))
-        self.uses = Counter(x for node in nodes for x, _ in node.inputs)
-        self.wanting = [node for node in self.nodes.values() if node.op is None and node.gradient is not None]      # leaves
+        self.uses = Counter(x for node in self.nodes.values() for x, _ in node.inputs)
         self.waits = {id(output): seed}     # {key: what arrived and was not visited yet}
         self.brought = {}                   # {key: what the last visit had; of a leaf, what is in its .grad}
         self.had = {}                       # {key: what each of its visits had, in words}
         self.lost = {}                      # {key: what arrived when no visit was to come}
         self.place = -1, -1                 # visit and slot of the step that is being told
-        self.now, self.at, self.eye = None, None, (0, 0)
-        self.number = {key: str(i) for i, key in enumerate(self.nodes)}
+        self.said_constant = False
         self.look_at(id(output))
-        self.work, self.beads, self.sent, self.told, self.said_constant = [], {}, {}, [], False
 
     # -- The three kinds of step
 
@@ -235,7 +274,7 @@ class _Walk:
 
     def of_numbers(self, node, source, g, slot, gx, name):
         """([the product], the sentence) of a gradient between numbers."""
-        local = _local(node, slot)
+        local = local_gradient(node, slot)
         product = f"{show(local)} × {show(g)} = {show(gx)}"
         if not _same(local * g, gx):
             return ([f"{show(gx)}, not {show(local)} × {show(g)}"],
@@ -245,9 +284,9 @@ class _Walk:
         if not _same(g, self.nodes[id(node)].gradient):
             return [product], f"{product} goes to {name}."
         twice = sum(x is node.inputs[slot] for x in node.inputs) > 1
-        say = f"Along this arrow{f' (argument {slot})' * twice} {_moves(source, local, name)}"
+        say = f"Along this arrow{f' (argument {slot})' * twice} {moves(source, local, name)}"
         if node is not self.output:
-            say += f"; {_moves(self.result, g, source)}"
+            say += f"; {moves(self.result, g, source)}"
         return [product], f"{say}: {product} goes to {name}."
 
     def of_arrays(self, node, source, g, slot, gx, name):
@@ -263,13 +302,15 @@ class _Walk:
             work, say = [f"local × upstream: {raw}"], f"local × upstream, entry by entry, shape {raw}"
         else:
             work = [f"rule of {node.op.name}: {g.shape} → {raw}"]
-            say = f"the rule of {node.op.name} for argument {slot} turns the {_shape(g.shape)} that arrived into {_shape(raw)}"
+            say = (f"the rule of {node.op.name} for argument {slot} turns the {shape_in_words(g.shape)} that arrived into "
+                   f"{shape_in_words(raw)}")
         if raw != gx.shape:
             extra = len(raw) - gx.ndim
             axes = [*range(extra), *(k for k in range(extra, len(raw)) if raw[k] != gx.shape[k - extra])]
             along = f"ax{'e' if len(axes) > 1 else 'i'}s {' and '.join(map(str, axes))}"
             work.append(f"summed over {along}: {gx.shape}")
-            say += f". Forwards {name} was copied along {along}; backwards what its copies get is summed, to {_shape(gx.shape)}"
+            say += (f". Forwards {name} was copied along {along}; backwards what its copies get is summed, to "
+                    f"{shape_in_words(gx.shape)}")
         return work, f"From {source} to {name}: {say}."
 
     def arrive(self, key, name, gx):
@@ -308,7 +349,7 @@ class _Walk:
     # -- A frame
 
     def tell(self, say):
-        cards, beads, grads, nodes = {}, {}, {}, []
+        cards, grads, nodes = {}, {}, []
         for key, node in self.nodes.items() if self.placed else ():
             if node.gradient is not None:
                 cards[key] = self.state(key)
@@ -316,21 +357,8 @@ class _Walk:
                 node = node._replace(gradient=held.get(key, node.gradient))
                 if cards[key] in ("now", "done") and len(self.had.get(key, ())) > 1:
                     grads[key] = ", then ".join(self.had[key])
-            for slot, (_, local) in enumerate(node.inputs):
-                if local:
-                    beads[key, slot] = self.beads.get((key, slot), "ahead")
-            nodes.append(node._replace(passed=tuple(self.sent.get((key, slot)) for slot in range(len(node.inputs)))))
-        self.told.append(Frame(len(self.told), None, say, self.at, list(self.work), self.waiting(), self.leaves(),
-                               nodes, self.placed, cards, beads, grads, self.eye, None))
-
-    def look_at(self, key):
-        """Turn the eye to a card and those of its inputs, up or down no further than it takes to see them."""
-        if self.placed:
-            (x, y), *inputs = [self.placed.at[self.number[key]] for key in (key, *(x for x, _ in self.nodes[key].inputs))]
-            size = graph.scale(self.placed)
-            low, high = (y + CARD) * size + BORDER - WINDOW, (min(y for _, y in [(x, y), *inputs]) - CARD) * size + BORDER
-            top = min(max(self.eye[1], low), max(high, low), _size(self.placed)[1] - WINDOW)
-            self.eye = x * size + BORDER, max(0, top)
+            nodes.append(node)
+        self.add(say, nodes, cards, grads, self.waiting(), self.leaves())
 
     def state(self, key):
         if key == self.now:
@@ -363,7 +391,7 @@ def show(x):
     return graph.brief(x)
 
 
-def _shape(shape):
+def shape_in_words(shape):
     return str(shape) if shape else "one number"
 
 
@@ -371,7 +399,7 @@ def _same(a, b):
     return a is not None and np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-5, atol=1e-12, equal_nan=True)
 
 
-def _moves(a, rate, b):
+def moves(a, rate, b):
     """How far a moves when b does."""
     rate, other = show(np.abs(rate)), ", the other way" * bool(rate < 0)
     if rate == "0":
@@ -379,7 +407,7 @@ def _moves(a, rate, b):
     return f"{a} moves {'as far' if rate == '1' else f'{rate} times as far'} as {b}{other}"
 
 
-def _local(node, slot):
+def local_gradient(node, slot):
     """What goes to the input when 1 arrives."""
     _, _, local = next(tape.backward_pass(node, np.ones_like(node.data)))
     return np.asarray(local[slot])
@@ -392,16 +420,20 @@ def picture(frame):
     text = _text(frame)
     if frame.placed is None:
         return Picture(graph.listed(text), text, says_all=True)
-    drawn = graph.draw(frame.nodes, frame.placed, text, frame.cards, frame.beads, frame.grads)
+    words = frame.words
+    drawn = graph.draw(frame.nodes, frame.placed, text, frame.cards, frame.beads, frame.grads, words.carried)
     letters, work, waiting, leaves = frame.room
     wide, high = _size(frame.placed)
     beside = high > wide <= BESIDE
     name, visited = "", []
     if frame.at:
-        name, visited = f": {frame.at[0]}", [("g arriving", "", frame.at[1]), *((to, words, "") for to, words in frame.work[1 - MOST:])]
-    panel = (_list(f"Visited now{name}", visited, work + 1)
-             + _list("Waiting, next first", [(name, remark, has) for name, has, remark in frame.waiting], waiting)
-             + _list("In .grad so far", [(name, has, "") if has == "nothing" else (name, "", has) for name, has in frame.leaves], leaves))
+        name = f": {frame.at[0]}"
+        visited = [(words.arriving, "", frame.at[1]), *((to, line, "") for to, line in frame.work[1 - MOST:])]
+    colour = style.WRITTEN[words.carried.colour]
+    ends = [(name, has, "") if has == "nothing" else (name, "", has) for name, has in frame.leaves]
+    panel = (_list(words.now + name, visited, work + 1, colour)
+             + _list(words.waiting, [(name, remark, has) for name, has, remark in frame.waiting], waiting, colour)
+             + _list(words.leaves, ends, leaves, colour))
     say = (f'<div style="font-size:15px;line-height:22px;min-height:{22 * ceil(letters / LETTERS)}px;padding:2px 4px 8px">'
            f'<span style="color:{style.FAINT}">{frame.number}/{frame.last}</span>&ensp;{_words(frame.say)}</div>')
     if high > WHOLE or wide > graph.WIDE + 2 * BORDER:     # then in its own size, and fading where it goes on
@@ -425,25 +457,26 @@ def _size(placed):
 
 
 def _text(frame):
-    lines = [f"Step {frame.number} of {frame.last}: {frame.say}"]
+    lines, words = [f"Step {frame.number} of {frame.last}: {frame.say}"], frame.words
     if frame.at:
-        lines.append("; ".join([f"Visited now: {frame.at[0]}, g = {frame.at[1]}", *(f"{to} {words}".strip() for to, words in frame.work)]))
+        lines.append("; ".join([f"{words.now}: {frame.at[0]}, {words.short} {frame.at[1]}",
+                                *(f"{to} {line}".strip() for to, line in frame.work)]))
     waiting = [" ".join(filter(None, [name, has, remark and f"({remark})"])) for name, has, remark in frame.waiting]
-    lines.append(f"Waiting, next first: {', '.join(waiting) or 'nothing'}")
-    lines.append(f"In .grad so far: {', '.join(f'{name} {has}' for name, has in frame.leaves) or 'nothing'}")
+    lines.append(f"{words.waiting}: {', '.join(waiting) or 'nothing'}")
+    lines.append(f"{words.leaves}: {', '.join(f'{name} {has}' for name, has in frame.leaves) or 'nothing'}")
     return "\n".join(lines)
 
 
-def _list(title, rows, room):
-    """A part of the panel, as high as its longest of the story; rows are (label, words, gradient)."""
+def _list(title, rows, room, colour):
+    """A part of the panel, as high as its longest of the story; rows are (label, words, what is carried, in `colour`)."""
     room, rows = max(1, min(room, MOST)), rows or [("nothing", "", "")]
     if len(rows) > room:
         rows = [*rows[:room - 1], (f"and {len(rows) - room + 1} more", "", "")]
     short = "overflow:hidden;text-overflow:ellipsis"
     lines = "".join(f'<div style="display:flex;gap:8px;height:{LINE}px"><span style="color:{style.FAINT}">{_words(label)}</span>'
                     f'<span style="flex:1 0 0;min-width:0;{short}">{_words(words)}</span>'
-                    f'<b style="font-weight:600;color:{style.WRITTEN[style.GRADIENT]};min-width:0;{short}">{_words(gradient)}</b></div>'
-                    for label, words, gradient in rows)
+                    f'<b style="font-weight:600;color:{colour};min-width:0;{short}">{_words(carried)}</b></div>'
+                    for label, words, carried in rows)
     return (f'<div style="min-width:0;min-height:{LINE * (room + 1) + 4}px;white-space:nowrap;background:#f6f7f8;border-radius:6px;'
             f'padding:4px 10px 6px"><div style="font-weight:600;border-bottom:1px solid {style.LINE};margin-bottom:3px;{short}">'
             f"{_words(title)}</div>{lines}</div>")
