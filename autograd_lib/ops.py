@@ -305,7 +305,8 @@ logsumexp = primitive(_logsumexp,
 
 def _softmax(x, axis=-1):
     e = np.exp(_below_top(x, axis)[0])
-    return e / e.sum(axis=axis, keepdims=True)
+    e /= e.sum(axis=axis, keepdims=True)
+    return e
 
 
 def _log_softmax(x, axis=-1):

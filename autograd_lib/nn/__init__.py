@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import ops
 from ..state import Stateful
-from ..tape import Tensor, as_array, commit, replacing
+from ..tape import Tensor, as_array, commit, plain, replacing
 from . import functional as functional
 from . import init as init
 from . import utils as utils
@@ -220,6 +220,53 @@ class LayerNorm(Module):
 
     def forward(self, x):
         return functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+
+
+class MultiheadAttention(Module):
+    """`functional.scaled_dot_product_attention` in `num_heads` parts (Vaswani et al. 2017, section 3.2.2).
+
+    The query, (N, T, embed_dim), the key and the value, both (N, S, embed_dim), or all three without N, go through a
+    third of `in_proj_weight` each, (3·embed_dim, embed_dim), and are cut into heads; what the heads give, joined again,
+    goes through the Linear `out_proj`. `rng` is a NumPy Generator or a seed. The batch comes first: PyTorch's
+    `batch_first=True`, which is not its default.
+
+    A call gives the result, (N, T, embed_dim), and the weights, (N, T, S): their mean over the heads; without
+    `average_attn_weights` (N, num_heads, T, S); without `need_weights` None. In `attn_mask` True *forbids* to look, and
+    in `scaled_dot_product_attention` it allows, both as in PyTorch; or it holds numbers to add to the scores.
+    `is_causal` needs no mask beside it. While training, a share `dropout` of the weights is set to 0.
+    """
+
+    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, rng=None, dtype=float):
+        _check_sizes(self, embed_dim=embed_dim, num_heads=num_heads)
+        if not embed_dim or not num_heads or embed_dim % num_heads:
+            raise ValueError(f"MultiheadAttention: embed_dim {embed_dim} must be a multiple of num_heads {num_heads}")
+        rng = np.random.default_rng(rng)
+        self.num_heads, self.dropout = num_heads, Dropout(dropout, rng)
+        weight, zeros = np.zeros((3 * embed_dim, embed_dim), dtype), np.zeros(3 * embed_dim, dtype)
+        self.in_proj_weight = init.xavier_uniform_(Tensor(weight, requires_grad=True), rng=rng)
+        self.in_proj_bias = Tensor(zeros, requires_grad=True) if bias else None
+        self.out_proj = Linear(embed_dim, embed_dim, bias, rng, dtype)
+        if bias:
+            self.out_proj.bias.data = zeros[:embed_dim]
+
+    def forward(self, query, key, value, *, need_weights=True, attn_mask=None, average_attn_weights=True,
+                is_causal=False):
+        query, key, value = (self._heads(x, i) for i, x in enumerate((query, key, value)))
+        if attn_mask is not None and plain(attn_mask).dtype == bool:
+            attn_mask = ~plain(attn_mask)
+        weights = functional.attention_weights(query, key, attn_mask, is_causal)
+        z = ops.swapaxes(self.dropout(weights) @ value, -2, -3)
+        z = self.out_proj(ops.reshape(z, (*z.shape[:-2], -1)))
+        if not need_weights:
+            return z, None
+        return z, ops.mean(weights, axis=-3) if average_attn_weights else weights
+
+    def _heads(self, x, i):
+        """The i-th projection of (…, T, embed_dim), as (…, num_heads, T, embed_dim / num_heads)."""
+        n = len(self.out_proj.weight)
+        z = _times(self, x, self.in_proj_weight[i * n:(i + 1) * n])
+        z = z if self.in_proj_bias is None else z + self.in_proj_bias[i * n:(i + 1) * n]
+        return ops.swapaxes(ops.reshape(z, (*z.shape[:-1], self.num_heads, -1)), -2, -3)
 
 
 class Conv2d(Module):

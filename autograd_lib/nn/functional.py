@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import ops
-from ..tape import Tensor
+from ..tape import Tensor, plain
 
 
 def __getattr__(name):
@@ -39,6 +39,54 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     z = centred / ops.sqrt(ops.mean(centred * centred, axis=axes, keepdims=True) + eps)
     z = z if weight is None else z * weight
     return z if bias is None else z + bias
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
+                                 rng=None):
+    """softmax(query·keyᵀ·scale)·value: for every query a mean of the values, weighted by how well their keys fit it.
+
+    Vaswani et al. (2017), equation 1.
+
+    Parameters
+    ----------
+    query, key, value : (…, T, d), (…, S, d) and (…, S, dv); the result is (…, T, dv)
+    attn_mask : (…, T, S), or what broadcasts to it: True where a query may look, or numbers to add to the scores
+    dropout_p : the share of weights that `dropout` sets to 0, with `rng`
+    is_causal : whether query t may look at keys 0 to t only
+    scale : 1/√d if left out
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, there are two masks, or a query may look nowhere.
+    TypeError
+        If the mask is made of whole numbers.
+    """
+    return dropout(attention_weights(query, key, attn_mask, is_causal, scale), dropout_p, rng=rng) @ value
+
+
+def attention_weights(query, key, attn_mask=None, is_causal=False, scale=None):
+    """The weights of `scaled_dot_product_attention`, (…, T, S): softmax(query·keyᵀ·scale), and 0 where not to look."""
+    name, shapes = "scaled_dot_product_attention", (np.shape(query), np.shape(key))
+    if min(map(len, shapes)) < 2 or shapes[0][-1] != shapes[1][-1]:
+        raise ValueError(f"{name}: query of shape (…, T, d) and key of shape (…, S, d) are needed, not {shapes[0]} and "
+                         f"{shapes[1]}")
+    scores = query * (1 / np.sqrt(shapes[0][-1]).item() if scale is None else scale) @ ops.swapaxes(key, -1, -2)
+    if is_causal:
+        if attn_mask is not None:
+            raise ValueError(f"{name}: is_causal is a mask, and attn_mask is another; join them in attn_mask")
+        attn_mask = np.tri(*scores.shape[-2:], dtype=bool)
+    if attn_mask is not None:
+        mask = plain(attn_mask)
+        if mask.dtype.kind not in "bf":
+            raise TypeError(f"{name}: attn_mask is made of bool, True where a query may look, or of floating-point "
+                            f"numbers to add to the scores, not of {mask.dtype}")
+        if not (mask > -np.inf if mask.dtype.kind == "f" else mask).any(axis=-1).all():
+            raise ValueError(f"{name}: attn_mask leaves a query nowhere to look, and weights of 0 sum to no 1")
+        if mask.dtype == bool:
+            attn_mask = np.where(mask, 0.0, -np.inf)
+        scores = scores + (attn_mask if isinstance(attn_mask, Tensor) else np.asarray(attn_mask)).astype(scores.dtype)
+    return ops.softmax(scores)
 
 
 def mse_loss(input, target, reduction="mean"):

@@ -19,7 +19,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 import autograd_lib as ag  # noqa: E402
-from autograd_lib.nn.functional import conv2d  # noqa: E402
+from autograd_lib.nn.functional import conv2d, scaled_dot_product_attention  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 torch.set_default_dtype(torch.float64)
@@ -339,3 +339,64 @@ def test_14_an_op_of_ones_own_in_jax():
 
     square.defvjp(lambda x: (x * x, x), lambda x, g: (g * 2 * x,))
     assert jax.grad(square)(3.0) == 6
+
+
+def torchs(given):
+    return {name: torch.tensor(a) if isinstance(a, np.ndarray) else a for name, a in given.items()}
+
+
+def test_18_layers_are_theirs_gradients_included():
+    """Embedding, layer norm and attention with the same numbers in them, and the same gradient arriving."""
+    rng = np.random.default_rng(0)
+    x, memory, g = (rng.normal(size=shape) for shape in [(2, 5, 6), (2, 7, 6), (2, 5, 6)])
+    hidden = rng.random((5, 7)) > 0.6
+    hidden[:, 0] = False
+
+    def agree(ours, theirs, *inputs, **given):
+        for name, parameter in theirs.named_parameters():
+            mine = dict(ours.named_parameters())[name]
+            parameter.data = torch.tensor(rng.normal(size=mine.shape))
+            mine.data = parameter.detach().numpy().copy()
+        leaves = [ag.Tensor(a, requires_grad=True) if a.dtype == float else a for a in inputs]
+        other = [leaf(a) if a.dtype == float else torch.tensor(a) for a in inputs]
+        z, w = ours(*leaves, **given), theirs(*other, **torchs(given))
+        for one, other_one in zip(z, w) if isinstance(z, tuple) else [(z, w)]:
+            if one is not None:
+                np.testing.assert_allclose(one.data, other_one.detach().numpy(), rtol=1e-12, atol=1e-14)
+        z, w = (z[0], w[0]) if isinstance(z, tuple) else (z, w)
+        z.backward(g)
+        w.backward(torch.tensor(g))
+        pairs = [(p, dict(theirs.named_parameters())[name]) for name, p in ours.named_parameters()]
+        for one, other_one in pairs + [(a, b) for a, b in zip(leaves, other) if isinstance(a, ag.Tensor)]:
+            np.testing.assert_allclose(one.grad, other_one.grad.numpy(), rtol=1e-11, atol=1e-13)
+
+    agree(ag.nn.Embedding(9, 6), nn.Embedding(9, 6), rng.integers(0, 9, (2, 5)))
+    agree(ag.nn.LayerNorm(6), nn.LayerNorm(6), x)
+    agree(ag.nn.LayerNorm((5, 6), eps=0.1, bias=False), nn.LayerNorm((5, 6), eps=0.1, bias=False), x)
+    for bias in (True, False):
+        ours = ag.nn.MultiheadAttention(6, 3, 0.0, bias)
+        theirs = nn.MultiheadAttention(6, 3, 0.0, bias, batch_first=True)
+        agree(ours, theirs, x, memory, memory)
+        agree(ours, theirs, x, memory, memory, attn_mask=hidden, average_attn_weights=False)
+        agree(ours, theirs, x, memory, memory, attn_mask=np.where(hidden, -1.0, 0.5), need_weights=False)
+    causal = {"need_weights": False, "is_causal": True}
+    future = torch.ones(5, 5, dtype=torch.bool).triu(1)
+    assert np.allclose(ours(x, x, x, **causal)[0].data,
+                       theirs(*[torch.tensor(x)] * 3, attn_mask=future, **causal)[0].detach(), rtol=1e-12)
+    mine, there = (inspect.signature(home.MultiheadAttention).parameters for home in (ag.nn, nn))
+    assert list(mine)[:4] == list(there)[:4] and there["batch_first"].default is False
+
+
+def test_18_attention_is_theirs_gradients_included():
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.normal(size=shape) for shape in [(2, 3, 5, 4), (2, 3, 7, 4), (2, 3, 7, 6)])
+    g, allowed = rng.normal(size=(2, 3, 5, 6)), np.tri(5, 7, k=1, dtype=bool)
+    bias = rng.normal(size=(5, 7))
+    for given in ({}, {"is_causal": True}, {"attn_mask": allowed}, {"attn_mask": bias, "scale": 0.3}):
+        z, pull = ag.vjp(lambda q, k, v, given=given: scaled_dot_product_attention(q, k, v, **given), q, k, v)
+        inputs = [leaf(a) for a in (q, k, v)]
+        w = F.scaled_dot_product_attention(*inputs, **torchs(given))
+        np.testing.assert_allclose(z, w.detach().numpy(), rtol=1e-12)
+        w.backward(torch.tensor(g))
+        for mine, x in zip(pull(g), inputs):
+            np.testing.assert_allclose(mine, x.grad.numpy(), rtol=1e-11, atol=1e-13)

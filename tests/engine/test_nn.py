@@ -26,6 +26,15 @@ class Pair(nn.Module):
         self.a, self.b = leaf(a), leaf(b)
 
 
+class Itself(nn.Module):
+    """Self-attention, from start to end."""
+    def __init__(self, attention):
+        self.attention = attention
+
+    def forward(self, x):
+        return self.attention(x, x, x, is_causal=True)[0]
+
+
 # --- Layers ----------------------------------------------------------------------------------------------
 
 
@@ -192,6 +201,81 @@ def test_embedding():
             layer(wrong)
 
 
+def attention_by_loops(q, k, v, allowed, scale):
+    """One query at a time, and no array of weights."""
+    out = np.zeros((*q.shape[:-1], v.shape[-1]))
+    for *n, t in np.ndindex(q.shape[:-1]):
+        n = tuple(n)
+        seen = [s for s in range(k.shape[-2]) if allowed[t, s]]
+        w = np.array([np.exp(q[n][t] @ k[n][s] * scale) for s in seen])
+        out[n][t] = sum(share * v[n][s] for share, s in zip(w / w.sum(), seen))
+    return out
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+def test_attention(batch):
+    """Broken once: the scale forgotten; the mask read the other way round; the mask after the softmax."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.normal(size=(*batch, *shape)) for shape in [(3, 4), (5, 4), (5, 2)])
+    attend, causal, mask = F.scaled_dot_product_attention, np.tri(3, 5) > 0, rng.random((3, 5)) > 0.4
+    bias = rng.normal(size=(3, 5))
+    for given, allowed, scale in [({}, causal | True, 0.5), ({"is_causal": True}, causal, 0.5),
+                                  ({"attn_mask": mask}, mask, 0.5),
+                                  ({"attn_mask": mask.tolist(), "scale": 2.0}, mask, 2.0),
+                                  ({"attn_mask": Tensor(np.where(mask, 0, -np.inf))}, mask, 0.5)]:
+        np.testing.assert_allclose(attend(q, k, v, **given), attention_by_loops(q, k, v, allowed, scale), rtol=1e-12)
+        if not batch:
+            check_grads(lambda q, k, v, given=given: attend(q, k, v, **given), q, k, v, order=1)
+    check_grads(lambda bias: attend(q, k, v, bias), bias, order=1)
+    weights = F.attention_weights(q, k, bias)
+    np.testing.assert_allclose(weights, ag.softmax(q @ np.swapaxes(k, -1, -2) / 2 + bias), rtol=1e-12)
+    single = [x.astype(np.float32) for x in (q, k, v)]
+    assert attend(*single, mask).dtype == attend(*single, bias).dtype == np.float32
+
+
+def test_what_is_masked_gets_no_gradient_at_all():
+    q, k, v = (leaf(np.random.default_rng(i).normal(size=(4, 3))) for i in range(3))
+    F.scaled_dot_product_attention(q, k, v, is_causal=True)[1].sum().backward()
+    for x in (k, v):
+        assert (x.grad[2:] == 0).all() and (x.grad[:2] != 0).all()
+
+
+def test_multihead_attention():
+    """Each head alone, from its own rows of the weights. Broken once: heads cut without the axes exchanged."""
+    layer = nn.MultiheadAttention(6, 2, rng=0)
+    rng = np.random.default_rng(1)
+    layer.in_proj_bias.data = rng.normal(size=18)
+    layer.out_proj.bias.data = rng.normal(size=6)
+    q, k, v = (rng.normal(size=shape) for shape in [(2, 3, 6), (2, 4, 6), (2, 4, 6)])
+    hidden = np.tri(3, 4, dtype=bool)[::-1]
+    ws, bs = layer.in_proj_weight.data.reshape(3, 6, 6), layer.in_proj_bias.data.reshape(3, 6)
+    for given, allowed in [({}, ~hidden | True), ({"attn_mask": hidden}, ~hidden),
+                           ({"is_causal": True}, np.tri(3, 4) > 0),
+                           ({"attn_mask": np.where(hidden, -np.inf, 0)}, ~hidden)]:
+        parts = [x @ w.T + b for x, w, b in zip((q, k, v), ws, bs)]
+        heads = [F.scaled_dot_product_attention(*(x[..., h:h + 3] for x in parts), allowed) for h in (0, 3)]
+        z, weights = layer(q, k, v, **given)
+        np.testing.assert_allclose(z.data, layer.out_proj(np.concatenate(heads, -1)).data, rtol=1e-12)
+        each = layer(q, k, v, average_attn_weights=False, **given)[1]
+        assert weights.shape == (2, 3, 4) and each.shape == (2, 2, 3, 4)
+        np.testing.assert_allclose(weights.data, each.data.mean(axis=1), rtol=1e-12)
+        np.testing.assert_allclose(layer(q[0], k[0], v[0], need_weights=False, **given)[0].data, z.data[0], rtol=1e-12)
+    assert layer(q, k, v, need_weights=False)[1] is None
+    assert [p.shape for p in layer.parameters()] == [(18, 6), (18,), (6, 6), (6,)]
+    assert len(nn.MultiheadAttention(6, 2, bias=False).parameters()) == 2
+    spread = nn.MultiheadAttention(64, 4, rng=0).in_proj_weight.data.var()
+    assert abs(spread * (64 + 192) / 2 - 1) < 0.05                      # Glorot and Bengio
+
+
+def test_attention_drops_weights_while_it_trains():
+    layer, x = nn.MultiheadAttention(4, 1, dropout=0.5, rng=0), np.random.default_rng(0).normal(size=(2, 8, 4))
+    assert not np.array_equal(layer(x, x, x)[0].data, layer(x, x, x)[0].data)
+    layer.eval()
+    assert np.array_equal(layer(x, x, x)[0].data, layer(x, x, x)[0].data)
+    kept = F.scaled_dot_product_attention(x, x, np.ones((2, 8, 1)), dropout_p=0.5, rng=0)
+    assert 0.5 < kept.mean() < 1.5 and kept.std() > 0.1
+
+
 def test_sequential_is_a_list_of_layers():
     model = nn.MLP([3, 4, 5, 2], rng=0)
     x = np.ones(3)
@@ -203,7 +287,8 @@ def test_sequential_is_a_list_of_layers():
 @pytest.mark.parametrize("make", [
     lambda dtype: nn.MLP([3, 4, 2], rng=0, dtype=dtype), lambda dtype: nn.Linear(3, 2, rng=0, dtype=dtype),
     lambda dtype: nn.Neuron(3, ag.tanh, rng=0, dtype=dtype), lambda dtype: nn.RNNCell(3, 2, rng=0, dtype=dtype),
-    lambda dtype: nn.LayerNorm(3, dtype=dtype)])
+    lambda dtype: nn.LayerNorm(3, dtype=dtype),
+    lambda dtype: Itself(nn.MultiheadAttention(3, 1, rng=0, dtype=dtype))])
 def test_a_model_may_be_of_float32(make):
     """27 ms a step for 15 once: only the weights of float64 could be made."""
     model, double = make(np.float32), make(float)
@@ -240,6 +325,10 @@ def test_a_model_changes_its_dtype_whole(interrupted):
     assert nn.Conv2d(1, 2, 3, dtype=np.float32).bias.dtype == np.float32
 
 
+def attend(query, key, *given, **more):
+    return F.scaled_dot_product_attention(query, key, key, *given, **more)
+
+
 class Scattered(nn.Module):
     def __init__(self):
         self.words, self.parts = {"a", "b"}, {nn.Linear(2, 2)}
@@ -258,6 +347,14 @@ class Scattered(nn.Module):
     (lambda: nn.RNNCell(2, None), TypeError, "RNNCell: hidden_size"),
     (lambda: nn.LayerNorm(2.5), TypeError, "LayerNorm: normalized_shape"),
     (lambda: nn.Embedding(2.0, 3), TypeError, "Embedding: num_embeddings"),
+    (lambda: nn.MultiheadAttention(6, 4), ValueError, "MultiheadAttention: embed_dim 6 .* of num_heads 4"),
+    (lambda: nn.MultiheadAttention(6, 0), ValueError, "MultiheadAttention: .*num_heads 0"),
+    (lambda: nn.MultiheadAttention(6, 2)(*[np.ones((2, 5))] * 3), ValueError, r"MultiheadA.*\(…, 6\).*not \(2, 5\)"),
+    (lambda: attend(np.ones(3), np.ones(3)), ValueError, r"scaled_dot.*\(…, T, d\).*not \(3,\) and \(3,\)"),
+    (lambda: attend(np.ones((2, 3)), np.ones((2, 4))), ValueError, r"\(2, 3\) and \(2, 4\)"),
+    (lambda: attend(np.ones((2, 3)), np.ones((2, 3)), np.tri(2) > 0, is_causal=True), ValueError, "join them"),
+    (lambda: attend(np.ones((2, 3)), np.ones((2, 3)), np.tri(2, k=-1) > 0), ValueError, "nowhere to look"),
+    (lambda: attend(np.ones((2, 3)), np.ones((2, 3)), np.tri(2, dtype=int)), TypeError, "attn_mask .* not of int"),
     (lambda: nn.Linear(2, 3, dtype=int), TypeError, "int64"), (lambda: nn.Dropout(1.5), ValueError, "dropout: p .*1.5"),
     (lambda: Centre(2).register_buffer("forward", [1.0]), ValueError, "'forward' cannot be the name.* Centre"),
     (lambda: Centre(2).register_buffer("a.b", [1.0]), ValueError, "'a.b' cannot be the name"),
