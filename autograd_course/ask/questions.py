@@ -16,7 +16,7 @@ from . import record, registered
 from .texts import CARDS, PLACEMENT, PREDICTIONS, RECALL
 
 _to_html = mistune.create_markdown(plugins=["math", "table"])
-_POLITE = 'role="status"'      # a screen reader reads it out when it comes
+POLITE = 'role="status"'      # a screen reader reads it out when it comes
 _ROW = {"flex_flow": "row wrap", "align_items": "flex-end", "overflow": "visible"}
 
 
@@ -38,19 +38,19 @@ def _agrees(text, answer, tolerance):
     if isinstance(answer, (bool, str)):
         return text == shown(answer)
     if isinstance(answer, tuple):
-        return _sizes(text) == answer
+        return shape_in(text) == answer
     if isinstance(answer, list):
-        row = [_number(part) for part in re.split(r"[\s,;]+", text.strip("[]() "))]
-        return len(row) == len(answer) and all(_near(*pair, tolerance) for pair in zip(row, answer))
-    return _near(_number(text), answer, tolerance)
+        row = [number_in(part) for part in re.split(r"[\s,;]+", text.strip("[]() "))]
+        return len(row) == len(answer) and all(near(*pair, tolerance) for pair in zip(row, answer))
+    return near(number_in(text), answer, tolerance)
 
 
-def _near(x, answer, tolerance):
+def near(x, answer, tolerance):
     room = abs(answer) * 0.002 if tolerance is None else tolerance
     return x == answer or not isinf(answer) and abs(x - answer) <= room + 1e-12
 
 
-def _number(text):
+def number_in(text):
     """The number in "3", "-0.5", "−0,5", "1/3", "2,410" or "1e-8"."""
     plain = text.translate({ord("−"): "-", ord("∞"): "inf", ord(" "): None}).lstrip("=≈~")
     if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", plain):
@@ -62,7 +62,7 @@ def _number(text):
         raise ValueError(f"“{text}” is not a number to me. Write it like 17, −0.3, 1/7 or 2e-9.") from None
 
 
-def _sizes(text):
+def shape_in(text):
     if not re.fullmatch(r"[\s\d,x×()\[\]]*", text):
         raise ValueError(f"“{text}” is not a shape to me. Write it like (8, 5), or () for a single number.")
     return tuple(map(int, re.findall(r"\d+", text)))
@@ -93,18 +93,18 @@ class Panel(widgets.VBox):
         return super()._repr_mimebundle_(**options) | {"text/html": self.html, "text/plain": self.text}
 
 
-def _html(markdown):
+def as_html(markdown):
     """Markdown as HTML, its paragraphs as close as the lines of a panel, its code unbroken."""
     return _to_html(markdown).replace("<p>", '<p style="margin:4px 0">').replace("<code>", '<code style="white-space:pre">')
 
 
-def _say(markdown, above="", role=""):
+def say(markdown, above="", role=""):
     """A text in Markdown as HTML for HTMLMath, which sets the maths; `above` is HTML of ours."""
-    return f'<div {role} style="line-height:1.5;max-width:50em">{above}{_html(markdown)}</div>'
+    return f'<div {role} style="line-height:1.5;max-width:50em">{above}{as_html(markdown)}</div>'
 
 
-def _fold(summary, markdown):
-    return f"<details><summary>{summary}</summary>{_html(markdown)}</details>"
+def fold(summary, markdown):
+    return f"<details><summary>{summary}</summary>{as_html(markdown)}</details>"
 
 
 def _missing(what, name):
@@ -166,7 +166,7 @@ class Ask(widgets.VBox):
         self.answer = widgets.HTMLMath()
         boxes = [part.widget for part in self.parts] + [self.sure] * (sure and bool(self.parts))
         row = widgets.HBox([*boxes, self.button], layout=widgets.Layout(**_ROW))
-        super().__init__([widgets.HTMLMath(_say(above))] * bool(above) + [row, self.answer],
+        super().__init__([widgets.HTMLMath(say(above))] * bool(above) + [row, self.answer],
                          layout=widgets.Layout(overflow="visible", margin="0 0 6px"))
         self.button.on_click(lambda _: self.again() if self.is_open else self.reveal())
         self.again()
@@ -191,7 +191,7 @@ class Ask(widgets.VBox):
                 raise ValueError("One part is still empty. Fill it in, or empty the others to see the answer.")
             good = right(self.question, typed) if any(typed) else None
         except ValueError as unclear:
-            self.answer.value = _say("", escape(str(unclear)), role=_POLITE)
+            self.answer.value = say("", escape(str(unclear)), role=POLITE)
             return
         self._show(good)
         self.opened(self)
@@ -199,7 +199,7 @@ class Ask(widgets.VBox):
     def _show(self, good):
         self.good, self.openings = good, self.openings + 1
         self._turn(True, "Try again" if self.parts else "Hide")
-        self.answer.value = _say(self.question.reveal, self._verdict(), _POLITE)
+        self.answer.value = say(self.question.reveal, self._verdict(), POLITE)
 
     def _turn(self, is_open, action):
         self.is_open, self.button.description = is_open, action
@@ -279,7 +279,7 @@ def card(lesson):
     def typed(change=None):
         number = len(lines())
         said = f"{number} of 6 lines" if number <= 6 else f"{number} lines, and a card has 6: which can go?"
-        count.value = f'<div {_POLITE}>&ensp;{said}</div>'
+        count.value = f'<div {POLITE}>&ensp;{said}</div>'
         if change:
             record.written(lesson, lines())
             if beside.value:
@@ -287,7 +287,7 @@ def card(lesson):
 
     def compare():
         column = '<div style="flex:1 1 22em;line-height:1.5"><strong>{}</strong>{}</div>'
-        pairs = [("Mine", _as_typed(lines() or ["…"])), ("Ours", _html(_list(ours)))]
+        pairs = [("Mine", _as_typed(lines() or ["…"])), ("Ours", as_html(_list(ours)))]
         columns = "".join(column.format(head, html) for head, html in pairs)
         beside.value = f'<div style="display:flex;flex-wrap:wrap;gap:0 32px">{columns}</div>'
 
@@ -302,7 +302,7 @@ def card(lesson):
     button.on_click(toggle)
     button.description = "Compare with ours"
     typed()
-    html = "<p>My card: at most six lines.</p>" + _fold("Our card", _list(ours))
+    html = "<p>My card: at most six lines.</p>" + fold("Our card", _list(ours))
     return Panel([box, widgets.HBox([button, count], layout=widgets.Layout(**_ROW)), beside], html, "My card: at most six lines.")
 
 
@@ -335,7 +335,7 @@ def place():
         start = next((lesson for lesson, asks in groups.items() if not all(ask.good for ask in asks)), list(groups)[-1])
         missed = any(ask.openings and not ask.good for ask in groups[start])
         settled = missed or all(ask.good for ask in groups[start])
-        where.value = _say(f"{'' if settled else 'So far: '}{_begin(start)} {PLACEMENT[start][0]}", role=_POLITE)
+        where.value = say(f"{'' if settled else 'So far: '}{_begin(start)} {PLACEMENT[start][0]}", role=POLITE)
         inside.children = [ask for lesson, asks in groups.items() if lesson <= start for ask in asks] + [where]
 
     def toggle(_=None):
@@ -347,11 +347,11 @@ def place():
     toggle()
     every = [question for _, questions in PLACEMENT.values() for question in questions]
     answers, text = _twin(every, "Where to begin")
-    html = _html(_list([question.question for question in every])) + answers
+    html = as_html(_list([question.question for question in every])) + answers
     begin = [f"- First miss at question {' or '.join(ask.number for ask in asks)}: {_begin(lesson)} {PLACEMENT[lesson][0]}"
              for lesson, asks in groups.items()]
     begin[-1] = begin[-1].replace(":", ", or none:", 1)
-    return Panel([button, inside], f"<details><summary>The questions</summary>{html}{_html(chr(10).join(begin))}</details>", text)
+    return Panel([button, inside], f"<details><summary>The questions</summary>{html}{as_html(chr(10).join(begin))}</details>", text)
 
 
 def _begin(lesson):
@@ -367,5 +367,5 @@ def _twin(questions, title):
     """(HTML, the answers folded: the questions stand in the cell above; text, the questions without them)."""
     asked, reveals = [question.question for question in questions], [question.reveal for question in questions]
     if len(questions) == 1:
-        return _fold("Answer", reveals[0]), f"{title}: {asked[0]}"
-    return _fold("Answers", _list(reveals)), f"{title}\n{_list(asked)}"
+        return fold("Answer", reveals[0]), f"{title}: {asked[0]}"
+    return fold("Answers", _list(reveals)), f"{title}\n{_list(asked)}"

@@ -1,6 +1,7 @@
 """What the learner has got right so far: `progress.json` beside the notebook. Deleting it loses nothing else.
 
-Written only when the learner does something: a check that says right, a prediction revealed, a card written. Each event waits its turn,
+Written only when the learner does something: a check that says right, a prediction revealed, a card written, a
+problem of the gym answered. Each event waits its turn,
 reads the file anew and replaces it in one step, so that two open notebooks do not lose each other's entries. Nothing here ever raises:
 where the file cannot be read or written it is left as it is, `progress()`, in report.py, says so, and what was not kept is kept with the
 next event that can be.
@@ -27,7 +28,8 @@ def unreadable():
 
 
 def read():
-    """{"exercises": [name, …], "predictions": {name: {"answer", "sure", "right", "recalled", "missed"}}, "cards": {lesson: [line, …]}}
+    """{"exercises": [name, …], "predictions": {name: {"answer", "sure", "right", "recalled", "missed"}}, "cards": {lesson: [line, …]},
+    "gym": {key: {"right", "missed", "owed"}}}
 
     A file that is none of ours is set aside as progress.damaged.json, and the record starts anew. One that cannot be read stays.
     """
@@ -38,7 +40,7 @@ def read():
 
 
 def _empty():
-    return {"exercises": [], "predictions": {}, "cards": {}}
+    return {"exercises": [], "predictions": {}, "cards": {}, "gym": {}}
 
 
 def _read():
@@ -76,6 +78,7 @@ def _sound(text):
                                "missed": int(made.get("missed", not made["right"]))}      # files of the first months have none
                         for name, made in found.get("predictions", {}).items()},
         "cards": {lesson: [str(line) for line in lines] for lesson, lines in found.get("cards", {}).items()},
+        "gym": {key: {name: int(one[name]) for name in ("right", "missed", "owed")} for key, one in found.get("gym", {}).items()},
     }
 
 
@@ -102,6 +105,15 @@ def recalled(name, right):
 def written(lesson, lines):
     """The learner's own card of a lesson; no lines, no card."""
     _change(lambda record: record["cards"].update({lesson: list(lines)}) if lines else record["cards"].pop(lesson, None))
+
+
+def trained(key, right):
+    """A problem of the gym was answered, right at once or not. What was missed is owed twice more, right at once."""
+    def mark(record):
+        one = record["gym"].setdefault(key, {"right": 0, "missed": 0, "owed": 0})
+        one["right" if right else "missed"] += 1
+        one["owed"] = max(0, one["owed"] - 1) if right else 2
+    _change(mark)
 
 
 def _change(event):

@@ -19,13 +19,20 @@ def progress():
                 if name.startswith(f"{lesson}.") and name in kept["predictions"]]
         rows.append((titles.get(lesson, lesson), "".join("○●"[done] for done in right), f"{sum(right)} of {len(right)}",
                      f"{sum(made)} right of {len(made)}" if made else "none yet"))
-    return _picture(rows if any(kept.values()) else [], _calibration(kept["predictions"].values()), _notes(any(kept.values())))
+    return _picture(rows if any(kept.values()) else [], _calibration(kept["predictions"].values()),
+                    _gym(kept["gym"].values()) + _notes(any(kept.values())))
 
 
 def _calibration(predictions):
     """[(how sure, "3 of 4 right"), …] of what was predicted."""
     made = {sure: [one["right"] for one in predictions if one["sure"] == sure] for sure in record.SURE}
     return [(sure, f"{sum(right)} of {len(right)} right") for sure, right in made.items() if right]
+
+
+def _gym(trained):
+    """A line on the gym's problems, if there were any."""
+    right, all_of_them = sum(one["right"] for one in trained), sum(one["right"] + one["missed"] for one in trained)
+    return [f"In the gym: {right} of {all_of_them} right at once."] * bool(all_of_them)
 
 
 def _notes(something):

@@ -75,17 +75,17 @@ def table_of_rules(lesson):
 def _columns(row, lesson):
     """(letter of the input, the rule's text, the comment beside it) for every input that has a rule, as `lesson` may know it."""
     if row.arity is None:
-        return [("each", *_body(row.rule(0)))]
+        return [("each", *body(row.rule(0)))]
     letters, _ = letters_of(row, len(row.rules))
     columns = []
     for letter, rule in zip(letters[2:], row.rules):
         home = AHEAD.get((row.name, letter), lesson)
         if rule:
-            columns.append((letter, *_body(rule)) if home <= lesson else (letter, f"derived in {home}", ""))
+            columns.append((letter, *body(rule)) if home <= lesson else (letter, f"derived in {home}", ""))
     return columns
 
 
-def _body(function):
+def body(function):
     """What a rule returns as (text, the comment beside it): one expression, or its lines if it takes several."""
     lines, node = find(function)
     single = node.body if isinstance(node, ast.Lambda) else node.body[0].value if isinstance(node.body[0], ast.Return) else None

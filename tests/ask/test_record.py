@@ -12,7 +12,7 @@ from autograd_course.ask import record, texts
 from autograd_course.ask.texts import Question
 
 REAL = exercises.EXERCISES
-EMPTY = {"exercises": [], "predictions": {}, "cards": {}}
+EMPTY = {"exercises": [], "predictions": {}, "cards": {}, "gym": {}}
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,8 @@ def test_what_was_done_is_read_again(folder):
     record.predicted("01.mean", ["6"], "certain", False)
     record.written("01", ["a line", "another"])
     made = {"answer": ["6"], "sure": "certain", "right": False, "recalled": False, "missed": 1}
-    assert record.read() == {"exercises": ["01.kink"], "predictions": {"01.mean": made}, "cards": {"01": ["a line", "another"]}}
+    assert record.read() == {"exercises": ["01.kink"], "predictions": {"01.mean": made}, "cards": {"01": ["a line", "another"]},
+                             "gym": {}}
     record.written("01", [])
     assert record.read()["cards"] == {} and names(folder) == ["progress.json"]
 

@@ -13,6 +13,8 @@ import nbformat
 import pytest
 
 from autograd_course.ask import EXERCISES, registered
+from autograd_course.practice import LESSONS as LESSONS_OF_GYM
+from autograd_course.practice import Gym
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: lessons not opened in a browser")
 
@@ -235,6 +237,32 @@ def wrong_answer(exercise):
         if len(values) == len(parts) - 1 and all(isinstance(value, (int, float, str)) for value in values):
             return "".join(part + repr(value) for part, value in zip(parts, values)) + parts[-1], hint
     return "print('a guess')".join(parts), "hint"
+
+
+@every
+def test_gym(lesson):
+    """By the keyboard: a wrong answer, its hint; the right ones; and on to the next problem."""
+    if lesson.name != "practice":
+        return
+    (_, panel), problem = next(one for one in lesson.widgets() if one[0] == "gym"), Gym(LESSONS_OF_GYM[0]).problem
+    boxes = panel.query_selector_all("input[type=text]")
+    number, wrong, hint = problem.wrong[0]
+    photograph(lesson, panel, "gym_before")
+    boxes[number].fill(wrong)
+    boxes[number].press("Enter")
+    lesson.wait("panel => panel.querySelector('[role=status]')?.innerText.trim()", given=panel)
+    assert hint in panel.query_selector("[role=status]").inner_text()
+    photograph(lesson, panel, "gym_wrong")
+    for box, text in zip(boxes, problem.right):
+        box.fill(text)
+    boxes[number].press("Enter")
+    lesson.wait("panel => panel.querySelector('[role=status]').innerText.startsWith('Right now.')", given=panel)
+    photograph(lesson, panel, "gym_right")
+    lesson.wait("document.activeElement.innerText === 'Next problem'")
+    lesson.page.keyboard.press("Enter")
+    lesson.wait("panel => panel.innerText.includes('Problem 2') && document.activeElement.matches('input')",
+                given=panel)
+    photograph(lesson, panel, "gym_next")
 
 
 @every

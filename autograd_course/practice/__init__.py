@@ -1,0 +1,198 @@
+"""gym(): endless small problems on what a learner has met; what was missed comes back.
+
+A kind of problem is a file here: `KEYS`, {"walk.paths": the first lesson that may ask it}; `TITLES`, {"walk.paths":
+in words}; and `make(key, rng)`, which gives a Problem, as problems.py says. The widget below knows nothing of what a
+problem is about.
+"""
+from html import escape
+
+import ipywidgets as widgets
+import numpy as np
+
+from ..ask import record
+from ..ask.questions import POLITE, Panel, as_html, fold, say
+from ..show import style
+from ..show.sliders import FOLD
+from . import catches, jacobians, rules, shapes, walks
+
+KINDS = {"walk": ("walk a graph", walks), "rule": ("write a rule", rules), "shape": ("which shape goes back?", shapes),
+         "catch": ("catch a wrong rule", catches), "jacobian": ("Jacobian puzzle", jacobians)}
+LESSONS = sorted({lesson for _, module in KINDS.values() for lesson in module.KEYS.values()})
+ROW = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
+CHOICE = {"style": {"description_width": "initial"}, "layout": {"width": "auto", "margin": "2px 24px 2px 0"}}
+WIDTHS = {"number": 6, "shape": 8, "axes": 6, "code": 30}        # em, beside the label
+EXAMPLES = {"number": "−2, 3·5", "shape": "(2, 3)", "axes": "0, 2; none", "code": "one line of Python"}
+
+
+def gym(lesson=None):
+    """Problems without end, on what lessons up to `lesson`, "05", have taught; by default, those the record knows of.
+
+    Kinds: the gradients of a graph, the rule of a row, shapes and axes on the way back, tests that catch a wrong
+    rule, Jacobians by index. Everything works by keyboard: Enter checks, and once all is right goes on. A problem
+    that was not right at once is recorded in progress.json and comes back soon. An unknown lesson is a ValueError.
+    """
+    if lesson is not None and not (isinstance(lesson, str) and len(lesson) == 2 and lesson.isdigit()
+                                   and lesson >= LESSONS[0]):
+        raise ValueError(f'gym: the lesson is two digits in quotes, from "{LESSONS[0]}" on, not {lesson!r}')
+    return Gym(max(home for home in LESSONS if home <= max(lesson or furthest(), LESSONS[0])))
+
+
+def furthest():
+    """The last lesson of which the learner's record holds anything."""
+    kept = record.read()
+    return max((name[:2] for names in (kept["exercises"], kept["predictions"], kept["cards"]) for name in names),
+               default="")
+
+
+def keys(lesson, kind=""):
+    """{key: its kind}: all that may be asked of one who has done `lesson`, of one kind or of all."""
+    return {key: name for name, (_, module) in KINDS.items() if kind in ("", name)
+            for key, home in module.KEYS.items() if home <= lesson}
+
+
+def pick(among, trained, last, rng):
+    """The key of the next problem, not that of the last. Kinds are equally likely; what is owed is much likelier."""
+    kinds = list(among.values())
+    weights = {key: 1 / kinds.count(kind) + trained.get(key, {}).get("owed", 0) for key, kind in among.items()
+               if key != last or len(among) == 1}
+    return str(rng.choice(list(weights), p=np.array(list(weights.values())) / sum(weights.values())))
+
+
+class Gym(Panel):
+    """What `gym` returns. In a test: `boxes` to type into, `check()`, `reveal()`, `next()`, and `problem`."""
+
+    def __init__(self, lesson):
+        self.number = 1 + sum(one["right"] + one["missed"] for one in record.read()["gym"].values())
+        self.last = None
+        kinds = [("everything", ""), *((title, name) for name, (title, _) in KINDS.items())]
+        self.kind = widgets.Dropdown(options=kinds, description="problems:", **CHOICE)
+        self.lesson = widgets.Dropdown(options=LESSONS, value=lesson, description="lessons up to:", **CHOICE)
+        self.head, self.words, self.verdict = widgets.HTMLMath(), widgets.HTML(), widgets.HTMLMath()
+        self.view = widgets.HTML(layout={"overflow": "auto"})
+        self.form, unfold = widgets.VBox(layout={"overflow": "visible"}), widgets.HTML(FOLD)
+        unfold.add_class("in-words")
+        self.buttons = [widgets.Button(description=text, layout={"width": "auto"})
+                        for text in ("Check", "Show the answer", "Next problem")]
+        for button, action in zip(self.buttons, (self.check, self.reveal, self.next)):
+            button.on_click(lambda _, action=action: action())
+        choices = widgets.HBox([self.kind, self.lesson], layout=ROW)
+        super().__init__([choices, self.head, self.view, unfold, self.words, self.form, widgets.HBox(self.buttons),
+                          self.verdict], "", "")
+        for control in (self.kind, self.lesson):
+            control.observe(lambda change: self.ask(), "value")
+        self.ask()
+
+    # --- a problem comes
+
+    def ask(self):
+        """Puts the problem that its number, the two choices and the record say."""
+        among = keys(self.lesson.value, self.kind.value)
+        if not among:
+            self.put_nothing()
+            return
+        rng = np.random.default_rng([self.number, int(self.lesson.value)])
+        self.key = pick(among, record.read()["gym"], self.last, rng)
+        title, module = KINDS[among[self.key]]
+        self.problem = module.make(self.key, rng)
+        self.titled = f"Problem {self.number}: {title}, {module.TITLES[self.key]}"
+        self.missed = self.done = False
+        self.head.value = say(self.problem.question, f"<strong>{escape(self.titled)}</strong>")
+        self.boxes, self.icons = [], []
+        groups = {}
+        for box in self.problem.boxes:
+            entry, icon = self._entry(box), widgets.HTML(layout={"width": "1.4em"})
+            self.boxes.append(entry)
+            self.icons.append(icon)
+            groups.setdefault(box.group, []).append(widgets.HBox([entry, icon], layout={"overflow": "visible"}))
+        self.form.children = [part for group, entries in groups.items() for part in (
+            *[widgets.HTML(escape(group))] * bool(group), widgets.HBox(entries, layout=ROW))]
+        self.verdict.value = ""
+        for button in self.buttons:
+            button.disabled = False
+        picture = self.show([], [])
+        self.html = (f"<p><strong>{escape(self.titled)}</strong></p>{as_html(self.problem.question)}{picture.html}"
+                     f"{fold('Answer', self.problem.reveal)}")
+        self.text = f"{self.titled}\n{self.problem.question}\n{picture.text}"
+
+    def _entry(self, box):
+        if box.look == "tick":
+            return widgets.Checkbox(description=box.label, indent=False, layout={"width": "auto"})
+        wide = f"{WIDTHS[box.look] + 2 + 0.55 * len(box.label):.0f}em"
+        entry = widgets.Text(description=box.label, placeholder=EXAMPLES[box.look],
+                             layout={"width": wide, "max_width": "95%"}, style={"description_width": "initial"})
+        entry.on_msg(lambda _, content, buffers: self.enter() if content.get("event") == "submit" else None)
+        return entry
+
+    def put_nothing(self):
+        self.problem, self.boxes, self.icons, self.form.children = None, [], [], []
+        home = min(KINDS[self.kind.value][1].KEYS.values())
+        self.head.value = say(f"Problems of this kind begin with lesson {home}. Choose it above, or another kind.")
+        self.view.value = self.verdict.value = ""
+        self.words.value = f"<pre>{self.kind.value}, {self.lesson.value}</pre>"
+        for button in self.buttons:
+            button.disabled = True
+
+    def show(self, texts, marks):
+        picture = self.problem.picture(texts, marks)
+        self.view.value = picture.html
+        text = f"{self.titled} (lessons up to {self.lesson.value})\n{picture.text}"
+        self.words.value = f'<pre style="{style.LINES}">{escape(text)}</pre>'
+        return picture
+
+    # --- and is answered
+
+    def enter(self):
+        """Enter in a box."""
+        if self.done:
+            self.next()
+        else:
+            self.check()
+
+    def check(self):
+        """Judges what is filled in. A problem ends once all is right; the record keeps whether it was at once."""
+        if self.done or not self.problem:
+            return
+        texts = [("no", "yes")[box.value] if isinstance(box, widgets.Checkbox) else box.value for box in self.boxes]
+        marks = self.problem.judge(texts)
+        self.show(texts, marks)
+        for box, icon, mark in zip(self.boxes, self.icons, marks):
+            icon.value = "" if mark is None or mark.good is None else _icon(mark.good)
+            box.disabled = bool(mark and mark.good) and not isinstance(box, widgets.Checkbox)
+        hints = [f"<strong>{escape(box.label)}</strong> {escape(mark.hint)}"
+                 for box, mark in zip(self.problem.boxes, marks) if mark and mark.hint]
+        good = sum(bool(mark and mark.good) for mark in marks)
+        self.missed |= any(mark and mark.good is False for mark in marks)
+        if good == len(marks):
+            self.end(not self.missed, "Right at once." if not self.missed else "Right now.", hints)
+        else:
+            first = f"{good} of {len(marks)} right so far." if any(texts) else "Fill in what you know: one box, or all."
+            self.speak(first, hints)
+            waiting = next(box for box, mark in zip(self.boxes, marks) if not (mark and mark.good))
+            waiting.focus()
+
+    def reveal(self):
+        """Opens the answer; the problem counts as missed unless it was right before."""
+        if not self.done and self.problem:
+            self.end(False, "The answer:", [])
+
+    def next(self):
+        """The next problem."""
+        self.number, self.last = self.number + 1, self.key
+        self.ask()
+        self.boxes[0].focus()
+
+    def end(self, right, word, hints):
+        record.trained(self.key, right)
+        self.done = True
+        self.buttons[0].disabled = self.buttons[1].disabled = True
+        self.speak(word, hints, as_html(self.problem.reveal))
+        self.buttons[2].focus()
+
+    def speak(self, word, hints, html=""):
+        lines = "".join(f"<div>{line}</div>" for line in hints)
+        self.verdict.value = say("", f"<strong>{escape(word)}</strong>{lines}{html}", POLITE)
+
+
+def _icon(good):
+    colour, sign, said = (style.TANGENT, "✓", "right") if good else (style.GRADIENT, "✗", "not right")
+    return f'<span role="img" aria-label="{said}" style="color:{colour};font-weight:bold">{sign}</span>'

@@ -1,0 +1,139 @@
+"""Which test inputs would catch this wrong rule?"""
+from dataclasses import dataclass
+
+import numpy as np
+
+from autograd_lib import ops
+
+from ..show.ink import number
+from ..show.picture import Picture
+from ..show.rules import FORMULAS, letters_of
+from .problems import Box, Line, Mark, Problem, judged
+
+
+@dataclass
+class Wrong:
+    """A wrong rule for one argument of a row. It gives what is right exactly where `unseen` holds; and, if it has a
+    g, where that is 0."""
+    row: str
+    argument: int
+    rule: str
+    unseen: str
+    why: str
+    lesson: str
+
+
+ALL = [
+    Wrong("add", 0, "g * x", "x == 1", "it multiplies by x, and a sum passes g on as it is", "03"),
+    Wrong("add", 1, "g / 2", "False", "each of the two gets all of g, not half", "03"),
+    Wrong("subtract", 1, "g", "False", "the minus is missing", "03"),
+    Wrong("subtract", 1, "-abs(g)", "g > 0", "the size of g is taken in place of g", "03"),
+    Wrong("multiply", 0, "g * x", "x == y", "it takes its own factor in place of the other one", "03"),
+    Wrong("multiply", 0, "y", "g == 1 or y == 0", "the g is missing", "03"),
+    Wrong("multiply", 0, "g * abs(y)", "y >= 0", "the sign of y is lost", "03"),
+    Wrong("multiply", 1, "g * g * x", "g == 1 or x == 0", "g is in it twice", "03"),
+    Wrong("multiply", 1, "g * x * y", "y == 1 or x == 0", "both factors are in it", "03"),
+    Wrong("divide", 0, "g * y", "abs(y) == 1", "it multiplies where it should divide", "03"),
+    Wrong("divide", 0, "1 / y", "g == 1", "the g is missing", "03"),
+    Wrong("divide", 1, "g * z / y", "x == 0", "the minus is missing", "03"),
+    Wrong("divide", 1, "-g / y ** 2", "x == 1", "the factor x is missing", "03"),
+    Wrong("divide", 1, "-g * x / y", "y == 1 or x == 0", "y comes in twice, and is there once", "03"),
+    Wrong("negative", 0, "g", "False", "the minus is missing", "03"),
+    Wrong("exp", 0, "z", "g == 1", "the g is missing", "04"),
+    Wrong("exp", 0, "g", "x == 0", "the slope of eˣ is 1 at one point only", "04"),
+    Wrong("exp", 0, "g * np.exp(abs(x))", "x >= 0", "the sign of x is lost", "04"),
+    Wrong("log", 0, "g * x", "x == 1", "it multiplies where it should divide", "04"),
+    Wrong("log", 0, "1 / x", "g == 1", "the g is missing", "04"),
+    Wrong("sqrt", 0, "g / 2", "x == 1", "the division by z is missing", "04"),
+    Wrong("sqrt", 0, "g / (2 * x)", "x == 1", "it divides by x, and z belongs there", "04"),
+    Wrong("sin", 0, "g", "x == 0", "the slope of sin x is 1 at such points only", "04"),
+    Wrong("cos", 0, "g * np.sin(x)", "x == 0", "the minus is missing", "04"),
+    Wrong("cos", 0, "-g * x", "x == 0", "sin x is replaced by x", "04"),
+    Wrong("tanh", 0, "g * (1 - x * x)", "x == 0", "x stands where z belongs", "04"),
+    Wrong("tanh", 0, "1 - z * z", "g == 1", "the g is missing", "04"),
+    Wrong("tanh", 0, "g * (1 - z)", "x == 0", "z is not squared", "04"),
+    Wrong("sigmoid", 0, "g * z * z", "x == 0", "1 − z is replaced by z", "04"),
+    Wrong("sigmoid", 0, "g / 4", "x == 0", "it is the slope at one point", "04"),
+    Wrong("relu", 0, "g", "x > 0", "it never closes", "04"),
+    Wrong("relu", 0, "g * z", "x <= 0 or x == 1", "z stands where its slope belongs", "04"),
+    Wrong("abs", 0, "g", "x > 0", "the sign of x is lost", "04"),
+    Wrong("abs", 0, "-g", "x < 0", "it has the slope that holds below 0", "04"),
+    Wrong("maximum", 0, "g", "x > y", "it always sends to x", "04"),
+    Wrong("maximum", 1, "g * (x < 0)", "(x < 0) == (y > x) and x != y",
+          "it asks for the sign of x, not for the larger one", "04"),
+    Wrong("minimum", 0, "g * (x > y)", "False", "it sends to the larger one", "04"),
+]
+
+KEYS = {}
+for wrong in ALL:
+    KEYS.setdefault(f"catch.{wrong.row}", wrong.lesson)
+TITLES = {key: f"wrong rules of {key.split('.')[1]}" for key in KEYS}
+VALUES = [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0]
+POSITIVE = {"log", "sqrt"}
+
+
+def make(key, rng):
+    """A Problem: a wrong rule and four tests, of which at least one catches it and, where one can, one lets it pass."""
+    choices = [wrong for wrong in ALL if f"catch.{wrong.row}" == key]
+    one = choices[rng.integers(len(choices))]
+    while True:
+        tests = [draw(one, rng) for _ in range(4)]
+        caught = [not np.isclose(*outcomes(one, test)) for test in tests]
+        distinct = len({tuple(test.items()) for test in tests}) == 4
+        if distinct and any(caught) and not all(caught):
+            return _problem(key, one, tests, caught)
+
+
+def draw(one, rng):
+    """{"g": …, "x": …, …}: whole numbers near 0 in the row's domain; g is 0 now and then."""
+    letters = letters_of(ops.ROWS[one.row], len(ops.ROWS[one.row].rules))[0]
+    test = {"g": float(rng.choice([-2.0, 0.0, 1.0, 1.0, 1.0, 2.0, 3.0]))}
+    for letter in letters[2:]:
+        positive = one.row in POSITIVE or one.row == "divide" and letter == "y"
+        test[letter] = float(rng.choice([1.0, 2.0, 4.0] if one.row in POSITIVE else [-2.0, -1.0, 1.0, 2.0, 4.0]
+                                        if positive else VALUES))
+    if "y" in test and rng.random() < 0.25 and test["x"]:
+        test["y"] = test["x"]
+    return test
+
+
+def outcomes(one, test):
+    """(what the wrong rule gives, what is right)"""
+    row = ops.ROWS[one.row]
+    letters = letters_of(row, len(row.rules))[0]
+    g, *xs = (np.float64(value) for value in test.values())
+    z = row.function(*xs)
+    return float(Line(one.rule).function(", ".join(letters))(g, z, *xs)), float(row.rules[one.argument](g, z, *xs))
+
+
+def hidden(one, test):
+    """Whether the two agree, by what is said of the wrong rule."""
+    return "g" in one.rule and test["g"] == 0 or bool(eval(one.unseen, dict(test)))
+
+
+def _problem(key, one, tests, caught):
+    letter = letters_of(ops.ROWS[one.row], len(ops.ROWS[one.row].rules))[0][2 + one.argument]
+    labels = ["ABCD"[i] + ": " + ", ".join(f"{name} = {number(value)}" for name, value in test.items()) for i,
+              test in enumerate(tests)]
+    said = [f"z = {FORMULAS[one.row]}. The wrong rule for {letter}: {one.rule}", *labels]
+
+    def judge(texts):
+        def judge_one(i, text):
+            got, right = outcomes(one, tests[i])
+            both = f"{'ABCD'[i]}: the rule gives {number(got)}, and right is {number(right)}"
+            if (text == "yes") == caught[i]:
+                return Mark(True)
+            return Mark(False, f"{both}: caught." if caught[i]
+                        else f"{both} too: it passes" + (", for where g is 0 all rules give 0."
+                        if tests[i]["g"] == 0 else f", though {one.why}."))
+        return judged(texts, judge_one)
+
+    answer = [("no", "yes")[bool(there)] for there in caught]
+    names = " and ".join("ABCD"[i] for i in range(4) if caught[i])
+    places = [f"`{one.unseen}`"] * (one.unseen != "False") + ["g is 0"] * ("g" in one.rule)
+    return Problem(
+        key, f"For z = {FORMULAS[one.row]} somebody sends to {letter}: `{one.rule}`. That is wrong. "
+        "**Which of these tests would catch it?** Tick them.", [Box(label, "tick") for label in labels], judge,
+        lambda texts, marks: Picture("", "\n".join(said)),
+        f"**{names}**: {one.why}. It passes only where {', or where '.join(places)}.", answer,
+        [(i, "no" if caught[i] else "yes", "caught." if caught[i] else "it passes") for i in range(4)])

@@ -1,0 +1,424 @@
+"""Jacobian puzzles: ∂z[i] / ∂x[j] as one line in the indices, and the matrix drawn, as it should be and as it is.
+
+The right matrix is always the library's, of `z` on Tensors; the answer of the table is what the reveal shows, and the
+tests hold it to that.
+"""
+from dataclasses import dataclass, field
+from functools import cache
+from math import prod
+
+import numpy as np
+
+import autograd_lib as ag
+
+from ..ask.compare import Endless, bounded
+from ..show.ink import cell, number, words
+from ..show.picture import Picture, svg
+from .problems import NAMES, Box, Line, Mark, Problem, judged, trouble
+
+
+def lower(n):
+    """The matrix of ones on and below the diagonal."""
+    return np.tril(np.ones((n, n)))
+
+
+@dataclass
+class Puzzle:
+    """z is made of `inputs`, and asked is its Jacobian by the one called `by`.
+
+    `formula` is z by its entries, `code` the same in NumPy; `z` computes it with what the library has, so that it
+    runs on Tensors. `sizes` are the shapes of the inputs, the first of them drawn. `answer` is ∂z/∂x by the indices,
+    those of z first.
+    """
+    lesson: str
+    formula: str
+    code: str
+    z: object
+    answer: str
+    why: str
+    by: str = "x"
+    sizes: list = field(default_factory=lambda: [{"x": (n,)} for n in (4, 1, 2, 3, 6)])
+    also_right: tuple = ()
+    positive: bool = False
+    constants: dict = field(default_factory=dict)      # {name: its value, drawn as "idx = [2, 0, 2]"}
+
+
+def grid(*shapes):
+    return [{"x": shape} for shape in shapes]
+
+
+def pairs(*both, names="xy"):
+    return [dict(zip(names, shapes)) for shapes in both]
+
+
+IDX = np.array([2, 0, 2])
+
+
+def kept(x):
+    """A row of ones with holes, at other places for an odd and an even length."""
+    return np.where(np.arange(x.shape[0]) % 3 == x.shape[0] % 2, 0.0, 1.0)
+
+
+PUZZLES = {
+    "square": Puzzle("08", "z[i] = x[i]²", "x * x", lambda x: x * x, "2 * x[i] * (i == j)",
+                     "Entry i reads entry i alone: a diagonal, with the slope of a square on it.",
+                     also_right=("2 * x[j] if i == j else 0", "(i == j) * (x[i] + x[j])")),
+    "sum": Puzzle("08", "z = Σⱼ x[j]", "x.sum()", lambda x: x.sum(), "1", "z moves as far as any one entry does.",
+                  also_right=("x[i] ** 0", "1.0")),
+    "mean": Puzzle("08", "z = Σⱼ x[j] / n", "x.mean()", lambda x: x.mean(), "1 / n", "As the sum, and divided by n.",
+                   also_right=("1 / len(x)", "n ** -1")),
+    "centre": Puzzle("08", "z[i] = x[i] − Σₖ x[k] / n", "x - x.mean()", lambda x: x - x.mean(), "(i == j) - 1 / n",
+                     "x[j] counts once at its own place, and 1/n in every mean.",
+                     also_right=("1 - 1/n if i == j else -1/n",)),
+    "repeat": Puzzle("08", "z[i] = x[⌊i / 2⌋]: each entry twice", "np.repeat(x, 2)",
+                     lambda x: (x.reshape((-1, 1)) * np.ones((1, 2))).reshape(-1), "j == i // 2",
+                     "Rows 2j and 2j + 1 read entry j.",
+                     sizes=grid((3,), (1,), (2,), (5,)),
+                     also_right=("int(i // 2 == j)", "(i - i % 2) == 2 * j", "1 if 2*j <= i < 2*j + 2 else 0")),
+    "tile": Puzzle("08", "z[i] = x[i mod n]: the row twice over", "np.tile(x, 2)", lambda x: ag.concatenate([x, x]),
+                   "j == i % n",
+                   "Rows j and j + n read entry j.", sizes=grid((3,), (1,), (2,), (5,)),
+                   also_right=("i == j or i == j + n", "(i - j) % n == 0")),
+    "reverse": Puzzle("08", "z[i] = x[n − 1 − i]", "x[::-1]", lambda x: ag.flip(x), "j == n - 1 - i",
+                      "The other diagonal.",
+                      also_right=("i + j == n - 1", "i + j + 1 == n")),
+    "roll": Puzzle("08", "z[i] = x[i − 1], and z[0] is the last of x", "np.roll(x, 1)",
+                   lambda x: ag.concatenate([x[-1:], x[:-1]]), "j == (i - 1) % n",
+                   "One below the diagonal, and one in the corner.",
+                   also_right=("i == (j + 1) % n", "(i - j - 1) % n == 0")),
+    "differences": Puzzle("08", "z[i] = x[i + 1] − x[i]", "np.diff(x)", lambda x: x[1:] - x[:-1],
+                          "(j == i + 1) * 1 - (j == i)",
+                          "Each row has a −1, and a 1 to the right of it.", sizes=grid((4,), (2,), (3,), (6,)),
+                          also_right=("1 if j == i + 1 else -1 if j == i else 0", "int(j == i + 1) - int(j == i)")),
+    "cumsum": Puzzle("08", "z[i] = x[0] + … + x[i]", "np.cumsum(x)", lambda x: ag.matmul(lower(x.shape[0]), x),
+                     "j <= i",
+                     "Row i reads all entries up to i: ones on and below the diagonal.",
+                     also_right=("1 * (i >= j)", "1 if j < i + 1 else 0")),
+    "running_mean": Puzzle("08", "z[i] = (x[0] + … + x[i]) / (i + 1)", "np.cumsum(x) / np.arange(1, n + 1)",
+                           lambda x: ag.matmul(lower(x.shape[0]), x) / np.arange(1, x.shape[0] + 1),
+                           "(j <= i) / (i + 1)",
+                           "As cumsum, row i divided by how many it has summed.",
+                           also_right=("1 / (i + 1) if j <= i else 0",)),
+    "window_mean": Puzzle("08", "z[i] = (x[i] + x[i + 1] + x[i + 2]) / 3", "np.convolve(x, np.ones(3) / 3, 'valid')",
+                          lambda x: (x[:-2] + x[1:-1] + x[2:]) / 3, "(i <= j < i + 3) / 3",
+                          "A band three wide, that moves one to the right in each row.",
+                          sizes=grid((5,), (3,), (4,), (7,)),
+                          also_right=("1/3 if 0 <= j - i <= 2 else 0", "(0 <= j - i) * (j - i < 3) / 3")),
+    "cumprod": Puzzle("08", "z[i] = x[0] · … · x[i]", "np.cumprod(x)",
+                      lambda x: ag.stack([_product(x[:i + 1]) for i in range(x.shape[0])]), "z[i] / x[j] * (j <= i)",
+                      "Of a product: all factors but the one that moves.",
+                      also_right=("(j <= i) * np.prod(x[:j]) * np.prod(x[j+1:i+1])",)),
+    "pick": Puzzle("08", "z[i] = x[idx[i]]", "x[idx]", lambda x: x[IDX], "j == idx[i]",
+                   "Row i has its 1 in the column that it reads.",
+                   sizes=grid((4,), (3,), (5,)), also_right=("1 if idx[i] == j else 0",), constants={"idx": IDX}),
+    "mask": Puzzle("08", "z[i] = keep[i] · x[i]", "keep * x", lambda x: x * kept(x), "keep[i] * (i == j)",
+                   "A diagonal with holes.",
+                   sizes=grid((5,), (4,), (2,)), also_right=("keep[j] if i == j else 0",), constants={"keep": kept}),
+    "pad": Puzzle("08", "z[0] = 0, z[i] = x[i − 1], and a 0 at the end", "np.pad(x, 1)", lambda x: ag.pad(x, 1),
+                  "j == i - 1",
+                  "One row down, with rows of zeros above and below.", also_right=("i == j + 1", "int(i - 1 == j)")),
+    "view": Puzzle("08", "z = x in a row, read line by line: z[i] = x[⌊i / m⌋, i mod m], m columns", "x.reshape(-1)",
+                   lambda x: x.reshape(-1), "i == m * j + k",
+                   "Every entry goes to one place. Read in one order, they are a diagonal.",
+                   sizes=grid((2, 3), (3, 2), (1, 4), (4, 1)),
+                   also_right=("j == i // m and k == i % m", "(i // m == j) * (i % m == k)")),
+    "transpose": Puzzle("08", "z[i, j] = x[j, i]", "x.T", lambda x: x.T, "(k == j) * (l == i)",
+                        "Entry [i, j] reads entry [j, i].",
+                        sizes=grid((2, 3), (3, 2), (1, 4), (3, 3)),
+                        also_right=("i == l and j == k", "int((k, l) == (j, i))")),
+    "row_sums": Puzzle("08", "z[i] = Σₖ x[i, k]", "x.sum(axis=1)", lambda x: x.sum(axis=1), "i == j",
+                       "Row i of x, and every entry of it.",
+                       sizes=grid((2, 3), (3, 2), (1, 4), (3, 3)), also_right=("1 if j == i else 0",)),
+    "outer": Puzzle("08", "z[i, j] = x[i] · y[j], by x", "x[:, None] * y", lambda x, y: x.reshape((-1, 1)) * y,
+                    "y[j] * (i == k)",
+                    "Row i of z has x[i] in every entry, each time y[j] as its factor.",
+                    sizes=pairs(((2,), (3,)), ((3,), (2,)), ((1,), (4,))),
+                    also_right=("y[j] if k == i else 0",)),
+    "dot": Puzzle("09", "z = Σⱼ x[j] · y[j], by x", "x @ y", lambda x, y: ag.matmul(x, y), "y[i]",
+                  "The other factor, at the same place.",
+                  sizes=pairs(((4,), (4,)), ((1,), (1,)), ((3,), (3,)))),
+    "matvec": Puzzle("09", "z[i] = Σₖ A[i, k] · x[k]", "A @ x", lambda A, x: ag.matmul(A, x), "A[i, j]",
+                     "The Jacobian of a linear function is its matrix.",
+                     sizes=pairs(((2, 3), (3,)), ((3, 2), (2,)), ((3, 3), (3,)), names="Ax")),
+    "matmul": Puzzle("09", "Z[i, j] = Σₖ X[i, k] · Y[k, j], by X[k, l]", "X @ Y", lambda X, Y: ag.matmul(X, Y),
+                     "(i == k) * Y[l, j]",
+                     "Row i of Z reads row i of X alone; X[i, l] meets Y[l, j].", by="X",
+                     sizes=pairs(((2, 3), (3, 2)), ((3, 2), (2, 2)), ((1, 2), (2, 3)), ((2, 2), (2, 2)), names="XY"),
+                     also_right=("Y[l, j] if i == k else 0",)),
+    "matmul_y": Puzzle("09", "Z[i, j] = Σₖ X[i, k] · Y[k, j], by Y[k, l]", "X @ Y", lambda X, Y: ag.matmul(X, Y),
+                       "X[i, k] * (j == l)",
+                       "Column j of Z reads column j of Y alone; Y[k, j] meets X[i, k].", by="Y",
+                       sizes=pairs(((2, 2), (2, 3)), ((3, 2), (2, 2)), ((1, 2), (2, 3)), ((2, 2), (2, 2)), names="XY"),
+                       also_right=("X[i, k] if l == j else 0",)),
+    "convolution": Puzzle("14", "z[i] = Σₖ w[k] · x[i + k], by x", "np.correlate(x, w, 'valid')",
+                          lambda x, w: _slid(x, w), "w[j - i] if 0 <= j - i < len(w) else 0",
+                          "The kernel stands in every row, one further to the right each time.",
+                          sizes=pairs(((5,), (3,)), ((4,), (2,)), ((3,), (3,)), ((6,), (1,)), names="xw"),
+                          also_right=("sum(w[k] * (j == i + k) for k in range(len(w)))",
+                                      "0 if j < i or j >= i + len(w) else w[j - i]")),
+    "convolution_w": Puzzle("14", "z[i] = Σₖ w[k] · x[i + k], by w", "np.correlate(x, w, 'valid')",
+                            lambda x, w: _slid(x, w), "x[i + j]",
+                            "w[j] meets x[i + j]: each row is a window.", by="w",
+                            sizes=pairs(((5,), (3,)), ((4,), (2,)), ((3,), (3,)), ((6,), (1,)), names="xw"),
+                            also_right=("x[j + i]",)),
+    "max": Puzzle("10", "z = the largest x[j]", "x.max()", lambda x: x.max(), "x[i] == z", "Only the largest is read.",
+                  also_right=("x[i] == max(x)", "i == np.argmax(x)", "all(x[i] >= x[k] for k in range(n))")),
+    "sort": Puzzle("10", "z = the entries of x from small to large", "np.sort(x)", lambda x: x[np.argsort(x.data)],
+                   "x[j] == z[i]",
+                   "Row i has its 1 where the entry came from.",
+                   also_right=("j == np.argsort(x)[i]", "sum(x < x[j]) == i")),
+    "logsumexp": Puzzle("10", "z = log Σⱼ exp(x[j])", "np.log(np.exp(x).sum())", lambda x: ag.logsumexp(x),
+                        "exp(x[i] - z)",
+                        "1 over the sum, times what entry i adds to it: the softmax.",
+                        also_right=("exp(x[i]) / sum(exp(x))", "softmax(x)[i]")),
+    "softmax": Puzzle("10", "z[i] = exp(x[i]) / Σₖ exp(x[k])", "np.exp(x) / np.exp(x).sum()", lambda x: ag.softmax(x),
+                      "z[i] * ((i == j) - z[j])", "Its own share grows by z(1 − z), and all others give way to it.",
+                      also_right=("z[i] * (1 - z[i]) if i == j else -z[i] * z[j]",
+                                  "(np.diag(z) - np.outer(z, z))[i, j]")),
+    "log_softmax": Puzzle("10", "z[i] = x[i] − log Σₖ exp(x[k])", "x - np.log(np.exp(x).sum())",
+                          lambda x: ag.log_softmax(x),
+                          "(i == j) - exp(z[j])", "x[j] counts at its own place, and in every row what the logsumexp "
+                                                  "loses.",
+                          also_right=("(i == j) - exp(x[j]) / exp(x).sum()",)),
+    "unit": Puzzle("10", "z[i] = x[i] / r, r = √Σₖ x[k]²", "x / np.sqrt((x * x).sum())",
+                   lambda x: x / ag.sqrt((x * x).sum()),
+                   "((i == j) - z[i] * z[j]) / r", "Along z nothing moves: that part is taken out.",
+                   constants={"r": lambda x: np.sqrt(np.sum(x * x))},
+                   also_right=("(i == j) / r - x[i] * x[j] / r ** 3",)),
+    "layer_norm": Puzzle("10", "z[i] = (x[i] − m) / s, with the mean m and s = √mean((x − m)²)",
+                         "(x - x.mean()) / x.std()", lambda x: (x - x.mean()) / ag.std(x),
+                         "((i == j) - 1 / n - z[i] * z[j] / n) / s",
+                         "Two things are taken out: what all entries share, and what only makes s larger.",
+                         sizes=grid((4,), (3,), (5,), (6,)), constants={"s": lambda x: np.std(x)},
+                         also_right=("((i == j) - (1 + z[i] * z[j]) / n) / s",)),
+}
+
+
+def _product(x):
+    z = x[0]
+    for k in range(1, x.shape[0]):
+        z = z * x[k]
+    return z
+
+
+def _slid(x, w):
+    k = w.shape[0]
+    windows = np.arange(x.shape[0] - k + 1)[:, None] + np.arange(k)
+    return ag.matmul(x[windows], w)
+
+
+KEYS = {f"jacobian.{name}": puzzle.lesson for name, puzzle in PUZZLES.items()}
+TITLES = {key: key.partition(".")[2].replace("_", " ") for key in KEYS}
+
+
+# --- Cases: inputs, and the library's Jacobian of each ----------------------------------------------------------------
+
+@dataclass
+class Case:
+    """What a line finds besides its indices, and the Jacobian: an array of z's shape and then x's."""
+    names: dict
+    shape: tuple            # of z
+    right: np.ndarray
+
+
+@cache
+def cases(name):
+    """One Case for every size, the first of which is drawn; a second one of the drawn size."""
+    puzzle, rng = PUZZLES[name], np.random.default_rng(7)
+    return [_case(puzzle, {letter: _numbers(rng, shape) for letter, shape in sizes.items()})
+            for sizes in [puzzle.sizes[0], puzzle.sizes[0], *puzzle.sizes[1:]]]
+
+
+def _numbers(rng, shape):
+    """Halves from −3 to 3, no two alike and none of them 0: they can be told from each other in the matrix."""
+    values = rng.choice([-3, -2.5, -2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2, 2.5, 3], prod(shape), replace=False)
+    return values.reshape(shape)
+
+
+def _case(puzzle, inputs):
+    tensors = {letter: ag.Tensor(value, True) for letter, value in inputs.items()}
+    z = puzzle.z(**tensors)
+    x = inputs[puzzle.by]
+    others = {letter: value for letter, value in inputs.items() if letter != puzzle.by}
+    right = ag.jacobian(lambda moving: puzzle.z(**{puzzle.by: moving}, **others))(x)
+    constants = {letter: value(**inputs) if callable(value) else value for letter, value in puzzle.constants.items()}
+    names = {**NAMES, **inputs, **constants, "z": z.data, "Z": z.data, "n": len(x)}
+    if x.ndim > 1:
+        names["m"] = x.shape[1]
+    return Case(names, z.shape, np.asarray(right))
+
+
+def entries(code, case):
+    """The Jacobian that a line gives, entry by entry."""
+    got = np.empty(case.right.shape)
+    for place in np.ndindex(case.right.shape):
+        indices = {letter: int(index) for letter, index in zip("ijkl", place)}
+        entry = eval(code, {**case.names, **indices})
+        if np.ndim(entry):
+            raise TypeError("this gives a whole array, and a single entry is asked for: x[i], not x")
+        got[place] = entry
+    return got
+
+
+def flat(jacobian, case):
+    """The Jacobian as a matrix: a row for each entry of z, a column for each of x."""
+    return jacobian.reshape(prod(case.shape), -1)
+
+
+# --- Ask --------------------------------------------------------------------------------------------------------------
+
+def make(key, rng):
+    """A Problem: of each puzzle there is one."""
+    name = key.partition(".")[2]
+    puzzle, drawn = PUZZLES[name], cases(name)[0]
+    letters = "ijkl"[:drawn.right.ndim]
+    split = len(drawn.shape)
+    z = "Z" if puzzle.by.isupper() else "z"
+    asked = f"∂{z}{_index(letters[:split])} / ∂{puzzle.by}{_index(letters[split:])}"
+    reads = [letter for letter in drawn.names if letter not in NAMES and letter not in ("z", "Z", "n")]
+    may = ", ".join(f"`{one}`" for one in [*letters, *reads, z, "n"])
+
+    counts = f"n is the length of {puzzle.by}" + ", and m its number of columns" * ("m" in drawn.names)
+
+    def judge(texts):
+        return judged(texts, lambda i, text: _judge(name, Line(text)))
+
+    def picture(texts, marks):
+        return _picture(name, _drawn(texts[0], drawn) if marks and marks[0] else None)
+
+    return Problem(
+        key, f"{puzzle.formula}; in NumPy `{puzzle.code}`. **What is {asked}?** One line of Python for the entry; it "
+        f"may read {may}. A comparison such as `i == j` counts as 1 or 0. {counts}.",
+        [Box(asked, "code")], judge, picture, f"`{puzzle.answer}`. {puzzle.why}", [puzzle.answer])
+
+
+def _index(letters):
+    return f"[{', '.join(letters)}]" if letters else ""
+
+
+def _drawn(text, case):
+    """The Jacobian that a text gives for the case that is drawn, or None where it gives none."""
+    try:
+        with np.errstate(all="ignore"):
+            return bounded(entries, Line(text).code, case, most=200_000)
+    except (Exception, SystemExit, Endless):
+        return None
+
+
+def _judge(name, line):
+    if line.text == "...":
+        raise ValueError("The dots are to be replaced.")
+    pairs = []
+    for case in cases(name):
+        try:
+            with np.errstate(all="ignore"):
+                got = bounded(entries, line.code, case, most=200_000)
+        except (Exception, SystemExit, Endless) as error:
+            where = f"With {_inputs(name, case)}: " * bool(pairs)
+            drawn = "Right for the matrix that is drawn. " * bool(pairs and _close(*pairs[0]))
+            return Mark(False, drawn + where + trouble(error))
+        pairs.append((got, case.right))
+    return Mark(True) if all(_close(*pair) for pair in pairs) else Mark(False, diagnosis(name, pairs))
+
+
+def _close(got, right):
+    return np.allclose(got, right, rtol=1e-6, atol=1e-9)
+
+
+def diagnosis(name, pairs):
+    """What is true of a wrong Jacobian in all cases, [(got, right), …]; or where it first differs."""
+    both = [(flat(got, case), flat(right, case)) for (got, right), case in zip(pairs, cases(name))]
+    square = [(got, right) for got, right in both if got.shape == right.shape[::-1]]
+
+    def always(holds, among=both):
+        return bool(among) and all(holds(got, right) for got, right in among)
+
+    if _close(*both[0]):
+        if _close(*both[1]):
+            case = next(case for pair, case in zip(pairs, cases(name)) if not _close(*pair))
+            return f"Right for this size, and wrong with {_inputs(name, case)}: a size stands in it as a number."
+        return (f"Right for this matrix alone, and wrong with {_inputs(name, cases(name)[1])}: "
+                "it must follow from the letters.")
+    if always(lambda got, right: _close(got, -right)):
+        return "The right size with the wrong sign."
+    if len(square) == len(both) and always(lambda got, right: _close(got, right.T)):
+        return "Rows and columns are exchanged: the first index counts entries of z, the last of what moves."
+    for power, said in [(1, "too small"), (-1, "too large")]:
+        if always(lambda got, right: _close(got * float(right.shape[1]) ** power, right)):
+            return f"Every entry is {said}, by how many entries {PUZZLES[name].by} has."
+    filled = [(got, right) for got, right in both if np.any(right)]
+    scale = next((got[right != 0][0] / right[right != 0][0] for got, right in filled), 0)
+    if scale and always(lambda got, right: _close(got, scale * right)):
+        return f"Every entry is {number(scale)} times what it should be."
+    if len(square) == len(both) and any(len(right) > 1 for _, right in both):
+        eye = [np.eye(len(right), dtype=bool) for _, right in both]
+        if all(_close(got[on], right[on]) for (got, right), on in zip(both, eye)):
+            return "The diagonal is right, and what stands beside it is not."
+        if all(_close(got[~on], right[~on]) for (got, right), on in zip(both, eye)):
+            return "All is right but the diagonal."
+    for step, where in [(1, "too far to the right"), (-1, "too far to the left")]:
+        if always(lambda got, right: _shifted(got, right, step)):
+            return f"Each row stands one column {where}."
+    if always(lambda got, right: np.array_equal(got != 0, right != 0)):
+        return "The zeros stand where they should. The other entries are not right."
+    if always(lambda got, right: np.all((got != 0) | (right == 0))):
+        return "Every place that should be filled is, and more are: which entries does an entry of z not read?"
+    place = tuple(int(k) for k in np.argwhere(~np.isclose(both[0][0], both[0][1], rtol=1e-6, atol=1e-9))[0])
+    return (f"In row {place[0]}, column {place[1]}, it gives {number(both[0][0][place])}, and "
+            f"{number(both[0][1][place])} is right: how far does that entry of z move when that one of "
+            f"{PUZZLES[name].by} grows?")
+
+
+def _shifted(got, right, step):
+    """Whether `got` is `right` with each row moved sideways, what falls over the edge aside."""
+    if right.shape[1] < 2:
+        return True
+    if not np.any(got):
+        return False
+    return _close(got[:, step:], right[:, :-step]) if step > 0 else _close(got[:, :step], right[:, -step:])
+
+
+def _inputs(name, case):
+    letters = [*PUZZLES[name].sizes[0], *PUZZLES[name].constants]
+    return ", ".join(f"{letter} = {_row(case.names[letter])}" for letter in letters)
+
+
+def _row(values):
+    values = np.asarray(values)
+    return number(float(values)) if values.ndim == 0 else "[" + ", ".join(map(_row, values)) + "]"
+
+
+# --- Draw -------------------------------------------------------------------------------------------------------------
+
+WIDE, HIGH = 52, 28
+
+
+def _picture(name, got):
+    """The matrix as it should be, and beside it as it is."""
+    case = cases(name)[0]
+    right = flat(case.right, case)
+    said = [f"{_inputs(name, case)}. A row for each entry of z, a column for each of {PUZZLES[name].by}.",
+            "As it should be:"]
+    said += [f"row {i}: {_row(row)}" for i, row in enumerate(right.round(4))]
+    parts, end = _matrix(14, "as it should be", right, right)
+    if got is not None:
+        mine = flat(got, case)
+        more, end = _matrix(end + 40, "as it is", mine, right)
+        parts += more
+        said += ["As it is, * where it differs:"]
+        said += [f"row {i}: [" + ", ".join(number(a) + "*" * (not np.isclose(a, b)) for a, b in zip(row, should)) + "]"
+                 for i, (row, should) in enumerate(zip(mine.round(4), right.round(4)))]
+    return Picture(svg(f"0 0 {end + 14:.0f} {48 + HIGH * len(right)}", "".join(parts), "\n".join(said)),
+                   "\n".join(said), says_all=True)
+
+
+def _matrix(left, title, values, right):
+    """(parts of the drawing, where it ends) of a matrix under its title; entries that are not right are framed."""
+    parts = [words(left, 24, title, anchor="start", size=13)]
+    for (r, c), value in np.ndenumerate(values):
+        differs = not np.isclose(value, right[r, c], rtol=1e-6, atol=1e-9)
+        text = number(round(float(value), 3)) if np.isfinite(value) else number(float(value))
+        parts.append(cell(left + c * WIDE, 36 + r * HIGH, WIDE, HIGH, text, "value" if value else "pale",
+                          13 if len(text) < 6 else 11,
+                          framed=differs))
+    return parts, left + max(WIDE * values.shape[1], 8 * len(title))

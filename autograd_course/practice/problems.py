@@ -1,0 +1,141 @@
+"""What a problem is, whatever it asks; and what the boxes of all of them understand."""
+import ast
+import operator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+import autograd_lib as ag
+
+from ..ask.compare import Endless
+from ..ask.questions import number_in
+from ..ask.verdict import likely, said
+
+
+@dataclass
+class Box:
+    """Where one part of an answer goes. `look` is "number", "shape", "axes", "code" or "tick"; boxes of one `group`
+    stand together."""
+    label: str
+    look: str = "number"
+    group: str = ""
+
+
+@dataclass
+class Mark:
+    """What the judge says of one box: `good` is None where the text cannot be read, which is no mistake yet."""
+    good: bool | None
+    hint: str = ""
+
+
+@dataclass
+class Problem:
+    """One problem. `key` says what it trains, "walk.paths"; texts are Markdown with $maths$, `reveal` begins with the
+    answer.
+
+    `judge(texts)` gives a Mark, or None for an empty text, for each of the boxes; `picture(texts, marks)` a Picture,
+    given [] before anything was judged. `right` are texts that the judge calls right; `wrong` is [(number of the box,
+    text, hint), …].
+    """
+    key: str
+    question: str
+    boxes: list
+    judge: object
+    picture: object
+    reveal: str
+    right: list
+    wrong: object = ()
+
+
+def judged(texts, judge_one):
+    """A Mark for each text, None for an empty one: `judge_one(i, text)` gives a Mark, or raises ValueError where it
+    cannot be read."""
+    marks = []
+    for i, text in enumerate(texts):
+        try:
+            marks.append(judge_one(i, text) if text.strip() else None)
+        except ValueError as unclear:
+            marks.append(Mark(None, str(unclear)))
+    return marks
+
+
+def hint_of(mistakes, explains):
+    """The hints of all mistakes that explain an answer, two at most: one number may have come about in several ways."""
+    found = list(dict.fromkeys(hint for wrong, hint in mistakes if explains(wrong)))
+    return " Or: ".join(found[:2])
+
+
+# --- Numbers, also worked out: "3 · 10 + 10" --------------------------------------------------------------------------
+
+SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "×": "*", "÷": "/", "\u00a0": " "})
+STEPS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+         ast.Pow: operator.pow,
+         ast.USub: operator.neg, ast.UAdd: operator.pos}
+
+
+def value_in(text):
+    """The number in a text, or what its arithmetic comes to: "-6", "0,5", "1/3", "3·10 + 10", "(2 − 5)^2"."""
+    try:
+        return number_in(text.strip())
+    except ValueError:
+        try:
+            return float(_worked_out(ast.parse(text.translate(SIGNS).replace("^", "**").strip(" ="), mode="eval").body))
+        except (SyntaxError, KeyError, ArithmeticError, TypeError, ValueError, RecursionError, MemoryError):
+            raise ValueError(f"“{text}” is not a number to me. Write it like 17, −0.3, 1/7, or as 3·10 + 10.") from None
+
+
+def _worked_out(node):
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return float(node.value)
+    if isinstance(node, ast.UnaryOp):
+        return STEPS[type(node.op)](_worked_out(node.operand))
+    if isinstance(node, ast.BinOp):
+        return STEPS[type(node.op)](_worked_out(node.left), _worked_out(node.right))
+    raise KeyError(node)
+
+
+# --- One line of Python -----------------------------------------------------------------------------------------------
+
+# What a line finds besides its letters: NumPy, the library, and their functions by their bare names.
+NAMES = {"np": np, "ag": ag, "inf": np.inf, "pi": np.pi,
+         **{name: getattr(np, name) for name in ["exp", "log", "sqrt", "sin", "cos", "tanh", "sign", "where", "maximum",
+                                                 "minimum",
+                                                 "ones_like", "zeros_like", "mean"]},
+         **{name: getattr(ag, name) for name in ["sigmoid", "relu", "softmax"]}}
+
+
+@dataclass
+class Line:
+    """One expression of Python as it was typed. Raises ValueError, which says what does not fit, where it is none."""
+    text: str
+
+    def __post_init__(self):
+        self.text = self.text.translate(SIGNS).strip().removeprefix("return ")
+        try:
+            tree = ast.parse(self.text, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise ValueError(f"“{self.text}” is not one expression of Python: do the brackets match, and is every * "
+                             f"written?") from None
+        self.is_lambda = isinstance(tree, ast.Lambda)
+
+    @cached_property
+    def code(self):
+        return compile(self.text, "<your line>", "eval")
+
+    def function(self, letters):
+        """The line as a function of these letters; a lambda as it is."""
+        return eval(self.text if self.is_lambda else f"lambda {letters}: (\n{self.text}\n)", dict(NAMES))
+
+
+def trouble(error):
+    """An error of the learner's line in words."""
+    if isinstance(error, Endless):
+        return "It does not come to an end."
+    if isinstance(error, NameError):
+        return f"{error.name} is not known here: which letters the line may read stands in the question."
+    if isinstance(error, IndexError):
+        return f"{said(error)}. Python works out both sides of a product; … if … else 0 asks first."
+    if "numpy boolean" in said(error):
+        return "NumPy's True and False take no minus: make a number of the comparison first, 1 * (x[i] == z)."
+    return f"{type(error).__name__}: {said(error)}. {likely(error)}".strip()

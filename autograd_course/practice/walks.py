@@ -1,0 +1,304 @@
+"""Walk a graph: the local gradient on every arrow, then the gradient on every card."""
+from collections import namedtuple
+from itertools import combinations
+from math import nan, prod
+
+import numpy as np
+
+from autograd_lib import ops
+from autograd_lib.tape import Tensor
+
+from ..show import graph
+from ..show.ink import number
+from ..show.picture import Picture
+from .problems import Box, Mark, Problem, hint_of, judged, value_in
+
+KEYS = {"walk.chain": "02", "walk.paths": "02", "walk.arithmetic": "03", "walk.functions": "04"}
+TITLES = {"walk.chain": "one path at a time", "walk.paths": "several paths", "walk.arithmetic": "with − ÷ and squares",
+          "walk.functions": "with relu, abs and the larger of two"}
+
+PLAIN = ["add", "multiply", "multiply"]
+ARITHMETIC = ["subtract", "divide", "square", "add", "multiply"]
+FUNCTIONS = ["relu", "abs", "maximum", "multiply", "add", "subtract"]
+NAMES = ["p", "q", "r", "s"]      # of results on the way
+ON_ARROWS, ON_CARDS = "Local gradients, on the arrows", "Gradients, on the cards"
+
+# An arrow from the node `source` into slot `slot` of the node `user`: its number in the drawing, its local gradient,
+# what passes there.
+Arrow = namedtuple("Arrow", "number source user slot local passes")
+
+
+class Walk:
+    """A graph of numbers, read from the library's own backward pass. `cards` are the nodes whose gradient is asked
+    for."""
+
+    def __init__(self, output):
+        self.nodes = graph.read(output, called={})
+        self.of = {node.key: node for node in self.nodes}
+        self.called = graph.names(self.nodes)
+        self.g = {node.key: float(node.gradient) for node in self.nodes if node.gradient is not None}
+        self.arrows = []
+        for node in self.nodes:
+            for slot, gx in enumerate(node.passed):
+                if gx is not None:
+                    # where it is 0 the local gradient cannot be read from what passes: no fair problem
+                    g = self.g[node.key]
+                    self.arrows.append(Arrow(len(self.arrows) + 1, node.inputs[slot][0], node.key, slot, float(gx) / g
+                                             if g else nan,
+                                             float(gx)))
+        self.cards = [node.key for node in reversed(self.nodes[:-1]) if node.key in self.g]
+
+    def leaving(self, key):
+        """The arrows that leave a node, in the direction of the calculation."""
+        return [arrow for arrow in self.arrows if arrow.source == key]
+
+    @property
+    def right(self):
+        """The right number for every box: arrows, then cards."""
+        return [arrow.local for arrow in self.arrows] + [self.g[key] for key in self.cards]
+
+
+# --- Draw a graph by lot ----------------------------------------------------------------------------------------------
+
+def make(key, rng):
+    """A Problem. Graphs are drawn until one has whole, small, telling numbers."""
+    with np.errstate(all="ignore"):
+        while True:
+            output = _calculation(key, rng)
+            if output is not None and _fair(walk := Walk(output), key):
+                return _problem(key, walk)
+
+
+def _calculation(key, rng):
+    """A Tensor made of two or three inputs by two to four ops, of which none is left over; or None."""
+    choices, new = {"walk.arithmetic": (ARITHMETIC, {"subtract", "divide", "square"}),
+                    "walk.functions": (FUNCTIONS, {"relu", "abs", "maximum"})}.get(key, (PLAIN, set(PLAIN)))
+    names = ["x", "y", "w"][:rng.integers(2, 4)]
+    values = rng.choice([-5, -4, -3, -2, 2, 3, 4, 5, 6, 10], len(names), replace=False)
+    pool = [Tensor(float(value), True, name) for name, value in zip(names, values)]
+    unused, made, used = list(pool), 0, set()
+    while len(unused) > 1 or made < 2:
+        if made == 4:
+            return None
+        op = str(rng.choice(choices))
+        used.add(op)
+        first = unused.pop(rng.integers(len(unused)))
+        again = key != "walk.chain" and rng.random() < 0.5
+        if op in ("square", "relu", "abs"):
+            z = first ** 2 if op == "square" else getattr(ops, op)(first)
+        else:
+            second = pool[rng.integers(len(pool))] if again or not unused else unused.pop(rng.integers(len(unused)))
+            if second in unused:
+                unused.remove(second)
+            z = getattr(ops, op)(*((first, second) if rng.random() < 0.7 else (second, first)))
+        z.name = NAMES[made]
+        pool.append(z)
+        unused.append(z)
+        made += 1
+    unused[0].name = "L"
+    return unused[0] if used & new else None
+
+
+def _fair(walk, key):
+    """Whether the numbers can be worked out in one's head, and a wrong way gives a wrong number."""
+    numbers = [float(node.value) for node in walk.nodes] + walk.right
+    several = [node for node in walk.cards if len(walk.leaving(node)) > 1]
+    whole = all(abs(x) <= 120 and abs(round(4 * x) - 4 * x) < 1e-9 for x in numbers)
+    moving = sum(x == 0 for x in walk.right) <= (3 if key == "walk.functions" else 0)
+    inputs = [(node.op, [float(walk.of[key].value) for key, _ in node.inputs]) for node in walk.nodes]
+    kinks = any(op in ("relu", "abs") and 0 in xs or op in ("maximum", "subtract", "divide") and xs[0] == xs[1]
+                for op, xs in inputs)
+    paths = bool(several) == (key != "walk.chain") or key in ("walk.arithmetic", "walk.functions")
+    told = all(prod(arrow.passes for arrow in walk.leaving(node)) != walk.g[node] for node in several)
+    telling = any(abs(arrow.local) != 1 != abs(walk.g[arrow.user]) for arrow in walk.arrows)
+    return whole and moving and not kinks and paths and told and telling and len(walk.arrows) <= 8
+
+
+# --- What goes wrong --------------------------------------------------------------------------------------------------
+
+def wrong_locals(walk, arrow):
+    """[(wrong local gradient of an arrow, hint), …]: none of them is the right one."""
+    user, name, z = walk.of[arrow.user], walk.called[arrow.source], walk.called[arrow.user]
+    value, result, g = float(walk.of[arrow.source].value), float(user.value), walk.g[arrow.user]
+    made = [(arrow.passes, f"That is what passes over arrow {arrow.number}, its local gradient times {number(g)}. The "
+                           f"local gradient asks only how fast {z} grows with {name}."),
+            (-arrow.local, f"The right size with the wrong sign: when {name} grows a little, does {z} grow or fall?")]
+    for other in walk.arrows:
+        if other.user == arrow.user and other.slot != arrow.slot:
+            made.append((other.local, f"That is the local gradient of arrow {other.number}, the other one into {z}."))
+    if user.op == "power":
+        made += [(value, f"The exponent is lost: the slope of a square is 2 · {name}."),
+                 (2.0, f"That is the exponent alone: the slope of a square is 2 · {name}.")]
+    if user.op == "divide":
+        bottom = float(walk.of[user.inputs[1][0]].value)
+        top = float(walk.of[user.inputs[0][0]].value)
+        made.append((-top / bottom, "The bottom comes in twice: −top / bottom².") if arrow.slot else
+                    (bottom, f"Dividing by {_bracketed(bottom)} has the slope 1 / {_bracketed(bottom)}."))
+    made += [(value, f"That is the value of {name}. How fast does {z} grow when {name} grows?"),
+             *((float(walk.of[key].value), f"That is the value of {walk.called[key]}.") for key, _ in user.inputs
+               if key != arrow.source and not graph.is_constant(walk.of[key])),
+             (result, f"That is the value of {z}. How fast does it grow when {name} grows?"),
+             (g, f"That is the gradient of {z}, which comes later: what does {z} itself do when {name} grows?"),
+             (0.0, f"0 would mean that {z} stands still when {name} moves. It does not."),
+             (1.0, f"1 would mean that {z} moves exactly as {name} does. It does not.")]
+    return [(wrong, hint) for wrong, hint in made if not _near(wrong, arrow.local)]
+
+
+def wrong_gradients(walk, key):
+    """[(wrong gradient of a card, hint), …]: none of them is the right one."""
+    arrows, name, total = walk.leaving(key), walk.called[key], walk.g[key]
+    made = []
+    for count in range(1, len(arrows)):
+        for kept in combinations(arrows, count):
+            left = [arrow for arrow in arrows if arrow not in kept]
+            made.append((sum(arrow.passes for arrow in kept),
+                         f"A path is left out: {_listed(left)} {'leaves' if len(left) == 1 else 'leave'} {name} too, "
+                         "and what comes over each is added."))
+    if len(arrows) > 1:
+        made.append((prod(arrow.passes for arrow in arrows), f"What comes over {_listed(arrows)} was multiplied. "
+                                                             "Parts that arrive at one value add up."))
+    for arrow in arrows if len(arrows) > 1 else ():
+        made.append((arrow.local, f"That is the local gradient of arrow {arrow.number}, and {name} has more arrows."))
+    ends = [walk.called[arrow.user] for arrow in arrows]
+    made += [(sum(arrow.local for arrow in arrows),
+              f"{'That is' if len(arrows) == 1 else 'Those are'} local alone: multiply by the gradient on the card "
+              f"where the arrow ends, {', '.join(f'{number(walk.g[a.user])} at {z}' for a, z in zip(arrows, ends))}."),
+             (-total, "The right size with the wrong sign."),
+             (sum(arrow.local + walk.g[arrow.user] for arrow in arrows),
+              "Local gradient and gradient were added. They multiply."),
+             (sum(walk.g[arrow.user] for arrow in arrows),
+              f"That is what arrives at {', '.join(ends)}. On the way to {name} it is multiplied by the arrow's local "
+              "gradient."),
+             (prod(arrow.local for arrow in arrows),
+              "Local gradients were multiplied with each other. Each is multiplied by what arrives "
+              "where its arrow ends, and the parts add."),
+             (float(walk.of[key].value), f"That is the value of {name}, not its gradient.")]
+    for arrow in arrows:
+        rest = total - arrow.passes
+        for g, old in _old(walk, arrow.user):
+            made.append((rest + arrow.local * g, f"An old g: {number(g)} stood at {walk.called[arrow.user]} {old}, and "
+                                                 f"{number(walk.g[arrow.user])} is its gradient."))
+        for other, g in walk.g.items():
+            if other != arrow.user:
+                made.append((rest + arrow.local * g,
+                             f"Arrow {arrow.number} ends at {walk.called[arrow.user]}: multiply its local gradient by "
+                             f"the gradient of that, not of {walk.called[other]}."))
+    return [(wrong, hint) for wrong, hint in made if not _near(wrong, total)]
+
+
+def _old(walk, key):
+    """[(a gradient that stood at a node before all had arrived, in words when), …]"""
+    arrows = walk.leaving(key)
+    return [(sum(arrow.passes for arrow in kept),
+             f"before {_listed([arrow for arrow in arrows if arrow not in kept])} had brought its part")
+            for count in range(1, len(arrows)) for kept in combinations(arrows, count)]
+
+
+def _listed(arrows):
+    numbers = [str(arrow.number) for arrow in arrows]
+    return f"arrow {numbers[0]}" if len(numbers) == 1 else f"arrows {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+
+def _near(x, right):
+    return abs(x - right) <= 0.002 * abs(right) + 1e-9
+
+
+# --- Ask --------------------------------------------------------------------------------------------------------------
+
+def _problem(key, walk):
+    boxes = [Box(f"{arrow.number}: {walk.called[arrow.source]} → {walk.called[arrow.user]}", group=ON_ARROWS)
+             for arrow in walk.arrows]
+    boxes += [Box(f"of {walk.called[card]}", group=ON_CARDS) for card in walk.cards]
+    mistakes = [wrong_locals(walk, arrow) for arrow in walk.arrows]
+    mistakes += [wrong_gradients(walk, card) for card in walk.cards]
+    right, first_card = walk.right, len(walk.arrows)
+
+    def judge(texts):
+        given = {}
+        for i, text in enumerate(texts):
+            try:
+                given[i] = value_in(text)
+            except ValueError:
+                continue
+
+        def one(i, text):
+            got = value_in(text)
+            if _near(got, right[i]):
+                return Mark(True)
+            follows = i >= first_card and _follows(walk, walk.cards[i - first_card], got, given, right)
+            return Mark(False, follows or hint_of(mistakes[i], lambda wrong: _near(got, wrong)) or _nudge(walk, i))
+        return judged(texts, one)
+
+    def picture(texts, marks):
+        return _picture(walk, [bool(mark and mark.good) for mark in marks or [None] * len(right)])
+
+    return Problem(
+        key, "Fill in the local gradient on every arrow; then, from the right, the gradient of L on every card.", boxes,
+        judge, picture, _reveal(walk), [repr(x) for x in right],
+        [(i, repr(wrong), hint) for i, ones in enumerate(mistakes) for wrong, hint in ones])
+
+
+def _follows(walk, key, got, given, right):
+    """A hint where a card was worked out rightly from what stands wrong in other boxes, or ""."""
+    place = {one: i for i, one in enumerate([*walk.arrows, *walk.cards])}
+    used = [place[one] for arrow in walk.leaving(key) for one in (arrow, arrow.user) if one in place]
+    wrong = [i for i in dict.fromkeys(used) if i in given and not _near(given[i], right[i])]
+
+    def here(one):
+        return given.get(place[one], right[place[one]]) if one in place else 1.0
+
+    if not wrong or not _near(got, sum(here(arrow) * here(arrow.user) for arrow in walk.leaving(key))):
+        return ""
+    where = [f"arrow {i + 1}" if i < len(walk.arrows)
+             else f"the card of {walk.called[walk.cards[i - len(walk.arrows)]]}" for i in wrong]
+    return f"Worked out rightly from what stands at {' and '.join(where)}: mend that first."
+
+
+def _nudge(walk, i):
+    """What to look at, where no mistake that we know gives the number."""
+    if i < len(walk.arrows):
+        arrow = walk.arrows[i]
+        z, x = walk.called[arrow.user], walk.called[arrow.source]
+        return f"How fast does {z} grow when {x} grows a little, and the other input stands still?"
+    key = walk.cards[i - len(walk.arrows)]
+    arrows = walk.leaving(key)
+    leave = "leaves" if len(arrows) == 1 else "leave"
+    return (f"{_listed(arrows).capitalize()} {leave} {walk.called[key]}: for each, local gradient times the gradient "
+            f"where it ends{', and add' * (len(arrows) > 1)}.")
+
+
+def _reveal(walk):
+    lines = ["Arrows: " + ", ".join(f"{arrow.number}: **{number(arrow.local)}**" for arrow in walk.arrows) + ".", ""]
+    for key in walk.cards:
+        terms = " + ".join(f"{number(arrow.local)} · {_bracketed(walk.g[arrow.user])}" for arrow in walk.leaving(key))
+        lines.append(f"- of {walk.called[key]}: {terms} = **{number(walk.g[key])}**")
+    return "\n".join(lines)
+
+
+def _bracketed(x):
+    return f"({number(x)})" if x < 0 else number(x)
+
+
+def _picture(walk, known):
+    """The graph with a question mark in the place of all that is not known yet."""
+    local = {(arrow.user, arrow.slot): f"({arrow.number}) {number(arrow.local) if known[i] else '?'}"
+             for i, arrow in enumerate(walk.arrows)}
+    grads = {key: number(walk.g[key]) if known[len(walk.arrows) + i] else "?" for i, key in enumerate(walk.cards)}
+    nodes = []
+    for node in walk.nodes:
+        inputs = tuple((key, local.get((node.key, slot), "")) for slot, (key, _) in enumerate(node.inputs))
+        nodes.append(node._replace(inputs=inputs, passed=(None,) * len(inputs)))
+    text = "\n".join(["The graph", *(_line(walk, node, local, grads) for node in walk.nodes
+                                     if not graph.is_constant(node))])
+    placed = graph.layout(nodes)
+    if placed is None:
+        return Picture(graph.listed(text), text, says_all=True)
+    return Picture(graph.draw(nodes, placed, text, grads=grads), text, says_all=True)
+
+
+def _line(walk, node, local, grads):
+    made = f" = {node.op}({', '.join(walk.called[key] for key, _ in node.inputs)})" if node.op else ""
+    arrows = [f"arrow from {walk.called[key]}: {local[node.key, slot]}" for slot, (key, _) in enumerate(node.inputs)
+              if (node.key, slot) in local]
+    return "; ".join([f"{walk.called[node.key]}{made}: value {number(float(node.value))}, gradient "
+                      f"{grads.get(node.key, '1')}", *arrows])

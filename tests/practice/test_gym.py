@@ -1,0 +1,513 @@
+"""The gym: the library agrees with the judge, every mistake gets a hint that is true, right answers of any style are
+taken.
+
+GYM_PROBLEMS=10000 in the environment draws so many random problems; in the suite it is a sample.
+"""
+import os
+import re
+from html import escape
+from math import prod
+
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_course import gym
+from autograd_course.ask import record
+from autograd_course.practice import KINDS, LESSONS, Gym, catches, jacobians, keys, pick, rules, shapes, walks
+from autograd_course.practice.problems import value_in
+from autograd_course.practice.shapes import axes_in
+
+COUNT = int(os.environ.get("GYM_PROBLEMS", 150))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A learner's folder without a record."""
+    monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
+    monkeypatch.setattr(record, "unkept", [])
+    return tmp_path
+
+
+def marks(problem, **given):
+    """The judge's Marks where only these boxes are filled: box_3="12"."""
+    texts = [""] * len(problem.boxes)
+    for name, text in given.items():
+        texts[int(name.removeprefix("box_"))] = text
+    return problem.judge(texts)
+
+
+def one(problem, i, text):
+    return marks(problem, **{f"box_{i}": text})[i]
+
+
+# --- walks: worked out anew from what the learner sees, by finite differences -----------------------------------------
+
+PLAIN = {"add": lambda x, y: x + y, "subtract": lambda x, y: x - y, "multiply": lambda x, y: x * y, "maximum": max,
+         "divide": lambda x, y: x / y, "power": lambda x, y: x ** y, "relu": lambda x: max(x, 0.0), "abs": abs}
+
+
+def seen(problem):
+    """[(name, op or None, [input, …], {slot: number of its arrow})] read from the picture's text."""
+    nodes = []
+    for line in problem.picture([], []).text.splitlines()[1:]:
+        head, *arrows = line.split("; ")
+        name, op, inputs = re.match(r"(\w+)(?: = (\w+)\((.*)\))?: value", head).groups()
+        inputs = inputs.split(", ") if inputs else []
+        numbers = [int(re.search(r"\((\d+)\)", arrow)[1]) for arrow in arrows]
+        if not op:
+            op = float(re.search(r"value (\S+),", head)[1].replace("−", "-"))
+        nodes.append((name, op, inputs, numbers))
+    return nodes
+
+
+def run(nodes, nudged=None, by=0.0):
+    """{name: value}; `nudged` is a name, or (name, slot): what goes into that slot alone."""
+    values = {}
+    for name, op, inputs, _ in nodes:
+        xs = [values[x] if x in values else float(x.replace("−", "-")) for x in inputs]
+        if isinstance(nudged, tuple) and nudged[0] == name:
+            xs[nudged[1]] += by
+        values[name] = (op if isinstance(op, float) else PLAIN[op](*xs)) + by * (nudged == name)
+    return values
+
+
+def measured(problem):
+    """The right number for every box: central differences of what the picture says."""
+    nodes, found = seen(problem), {}
+    for name, _op, inputs, numbers in nodes:
+        slots = [slot for slot, x in enumerate(inputs) if re.match(r"[a-zA-Z]", x)]
+        for slot, arrow in zip(slots, numbers):
+            up, down = (run(nodes, (name, slot), h)[name] for h in (1e-5, -1e-5))
+            found[f"{arrow}: {inputs[slot]} → {name}"] = (up - down) / 2e-5
+        up, down = (run(nodes, name, h)["L"] for h in (1e-5, -1e-5))
+        found[f"of {name}"] = (up - down) / 2e-5
+    return [found[box.label] for box in problem.boxes]
+
+
+# What a hint claims of (typed, right, walk, the numbers of arrows it names): each is checked for every mistake of
+# every walk.
+def parts(walk, arrows):
+    return [walk.arrows[number - 1].passes for number in arrows]
+
+
+CLAIMS = {
+    r"A path is left out: (?P<arrows>[^l]*) leaves?": lambda t, r, w, arrows: np.isclose(t + sum(parts(w, arrows)), r),
+    r"What comes over (?P<arrows>.*) was multiplied": lambda t, r, w, arrows: np.isclose(t, prod(parts(w, arrows))),
+    r"The right size with the wrong sign": lambda t, r, w, arrows: np.isclose(t, -r),
+    r"That is what passes over (?P<arrows>arrow \d)": lambda t, r, w, arrows: np.isclose(t, parts(w, arrows)[0]),
+    r"That is the local gradient of (?P<arrows>arrow \d)": lambda t, r, w,
+    arrows: np.isclose(t, w.arrows[arrows[0] - 1].local),
+    r"0 would mean": lambda t, r, w, arrows: t == 0 != r,
+    r"1 would mean": lambda t, r, w, arrows: t == 1 != r,
+    r"That is the value of (?P<name>\w)": lambda t, r, w, name: t == value(w, name),
+    r"That is the gradient of (?P<name>\w)": lambda t, r, w, name: np.isclose(t, gradient(w, name)),
+    r"An old g: (?P<old>\S+) stood at (?P<name>\w)": lambda t, r, w, old, name: not np.isclose(number(old),
+                                                                                               gradient(w, name)),
+}
+
+
+def number(text):
+    return float(text.replace("−", "-"))
+
+
+def value(walk, name):
+    return next(float(node.value) for node in walk.nodes if node.name == name)
+
+
+def gradient(walk, name):
+    return next(float(node.gradient) for node in walk.nodes if node.name == name)
+
+
+def walk_problem(key, seed, monkeypatch):
+    """(Problem, its Walk)"""
+    made = []
+    monkeypatch.setattr(walks, "Walk", lambda output, original=WALK: made.append(original(output)) or made[-1])
+    return walks.make(key, np.random.default_rng(seed)), made[-1]
+
+
+WALK = walks.Walk
+
+
+@pytest.mark.parametrize("key", walks.KEYS)
+def test_walks_agree_with_differences_and_every_mistake_is_told(key, monkeypatch):
+    claims = refused = own = 0
+    for seed in range(max(COUNT // 10, 10)):
+        problem, walk = walk_problem(key, seed, monkeypatch)
+        right = measured(problem)
+        told = problem.judge([repr(round(x, 5)) for x in right])
+        assert all(mark.good for mark in told), (seed, problem.picture([], []).text)
+        for i, text, hint in problem.wrong:
+            mark = one(problem, i, text)
+            assert mark.good is False and mark.hint, (seed, problem.boxes[i], text)
+            refused, own = refused + 1, own + (hint in mark.hint)
+            for sentence in mark.hint.split(" Or: "):
+                for pattern, holds in CLAIMS.items():
+                    if found := re.match(pattern, sentence):
+                        given = found.groupdict()
+                        given = given if "name" in given else {
+                            "arrows": [int(n) for n in re.findall(r"\d", given.get("arrows", ""))]}
+                        assert holds(float(text), right[i], walk, **given), (seed, problem.boxes[i], text, right[i],
+                                                                             sentence)
+                        claims += 1
+        for i, x in enumerate(right):      # anything else is wrong too, and is told where to look
+            mark = one(problem, i, repr(round(x + 0.37, 3)))
+            assert mark.good is False and mark.hint
+    assert claims > refused / 2 and own > 0.7 * refused
+
+
+def test_what_follows_from_a_wrong_number_is_called_so(monkeypatch):
+    told = 0
+    for seed in range(20):
+        problem, walk = walk_problem("walk.chain", seed, monkeypatch)
+        n = len(walk.arrows)
+        card = next((i for i, key in enumerate(walk.cards) if walk.leaving(key)[0].user in walk.cards), None)
+        if card is None:
+            continue
+        arrow = walk.leaving(walk.cards[card])[0]
+        user = walk.cards.index(arrow.user)
+        mark = marks(problem, **{f"box_{n + user}": repr(walk.g[arrow.user] + 7),
+                                 f"box_{n + card}": repr(arrow.local * (walk.g[arrow.user] + 7))})
+        assert not mark[n + user].good and mark[n + card].hint == (
+            f"Worked out rightly from what stands at the card of {walk.called[arrow.user]}: mend that first.")
+        told += 1
+    assert told > 5
+
+
+def test_graphs_show_nothing_that_is_asked():
+    for key in walks.KEYS:
+        problem = walks.make(key, np.random.default_rng(3))
+        text = problem.picture([], []).text + problem.picture([], []).html
+        shown = problem.picture(problem.right, problem.judge(problem.right)).text
+        assert "?" in text and "passes" not in text and "?" not in shown
+
+
+def test_a_key_asks_for_what_it_says():
+    for seed in range(10):
+        for key, ops in [("walk.arithmetic", {"subtract", "divide", "power"}),
+                         ("walk.functions", {"relu", "abs", "maximum"})]:
+            assert {op for _, op, _, _ in seen(walks.make(key, np.random.default_rng(seed)))} & ops
+        arrows = [re.findall(r"\d: (\w)", box.label) for box in walks.make("walk.chain",
+                                                                           np.random.default_rng(seed)).boxes]
+        assert len({one[0] for one in arrows if one}) == sum(map(bool, arrows)), "one path at a time"
+
+
+# --- rules ------------------------------------------------------------------------------------------------------------
+
+STYLES = {
+    "rule.multiply.x": ["y * g", "g · y", "g*y", "np.multiply(g, y)", "lambda g, z, x, y: g * y", "return g * y"],
+    "rule.subtract.y": ["-g", "−g", "0 - g", "-1 * g", "np.negative(g)"],
+    "rule.divide.y": ["-g * x / y ** 2", "-g * x / (y * y)", "g * -z / y", "-(g / y) * z"],
+    "rule.power.x": ["g * y * x ** (y - 1)", "y * g * np.power(x, y - 1)"],
+    "rule.power.y": ["g * z * np.log(x)", "log(x) * z * g"],
+    "rule.exp.x": ["g * np.exp(x)", "z * g", "g * exp(x)"],
+    "rule.tanh.x": ["g * (1 - np.tanh(x) ** 2)", "g - g * z ** 2", "g * (1 - z) * (1 + z)"],
+    "rule.sigmoid.x": ["g * (z - z * z)", "g * sigmoid(x) * (1 - sigmoid(x))"],
+    "rule.relu.x": ["np.where(x > 0, g, 0)", "where(x > 0, g, 0)", "g * (z > 0)", "np.heaviside(x, 0) * g"],
+    "rule.abs.x": ["np.where(x > 0, g, -g)", "g * sign(x)"],
+    "rule.matmul.x": ["g @ np.swapaxes(y, -1, -2)", "np.matmul(g, y.mT)"],
+    "rule.softmax.x": ["z * g - z * np.sum(g * z, axis=axis, keepdims=True)"],
+    "rule.where.y": ["g * (1 - c)", "np.where(c, 0, g)"],
+}
+LIES = {
+    "rule.multiply.x": ["g * abs(y)", "y", "g * z / x", "g * x", "y * g if y > 0 else 0", "0", "g * y + 1e-3"],
+    "rule.divide.y": ["g * z / y", "-g / y ** 2", "-g * x / y", "-g * abs(x) / y ** 2"],
+    "rule.power.x": ["g * y * abs(x) ** (y - 1)", "g * y * z", "g * x ** (y - 1)",
+                     "g * y * np.exp((y - 1) * np.log(abs(x)))"],
+    "rule.exp.x": ["g * np.exp(abs(x))", "g * x * z", "z"],
+    "rule.tanh.x": ["g * (1 - z)", "g * (1 - x * x)", "1 - z * z", "g * (1 + z * z)"],
+    "rule.relu.x": ["g", "g * z", "g * x", "g * (x > 1)", "g * (x > 0.001)"],
+    "rule.sqrt.x": ["g / 2 * z", "g / z", "g / (2 * x)"],
+    "rule.log.x": ["g / abs(x) * 2", "g * x", "1 / x"],
+    "rule.maximum.x": ["g", "g * (x >= 0)", "g * (x < y)"],
+    "rule.matmul.x": ["g @ y", "y.mT @ g", "g * y"],
+    "rule.softmax.x": ["g * z * (1 - z)", "z * (g - np.sum(g * z))", "z * g"],
+    "rule.reshape.x": ["g", "g.T", "np.zeros(x.shape)"],
+}
+
+
+@pytest.mark.parametrize("key", rules.KEYS)
+def test_rules(key):
+    problem = rules.make(key, None)
+    for text in [*problem.right, *STYLES.get(key, [])]:
+        assert one(problem, 0, text).good, (text, one(problem, 0, text))
+    for _, text, hint in problem.wrong:
+        assert one(problem, 0, text).good is False and hint in one(problem, 0, text).hint
+    for text in LIES.get(key, []):
+        mark = one(problem, 0, text)
+        assert mark.good is False and mark.hint, text
+    assert one(problem, 0, "...").good is None and one(problem, 0, "g * (").good is None
+    assert "not known here" in one(problem, 0, "g * q").hint
+
+
+# --- catches ----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("wrong", catches.ALL, ids=lambda wrong: f"{wrong.row}_{wrong.argument}_{wrong.rule}")
+def test_a_wrong_rule_passes_exactly_where_it_says(wrong):
+    rng, passed = np.random.default_rng(1), 0
+    for _ in range(100):
+        test = catches.draw(wrong, rng)
+        got, right = catches.outcomes(wrong, test)
+        assert np.isclose(got, right) == catches.hidden(wrong, test), test
+        passed += catches.hidden(wrong, test)
+    assert 0 < passed < 100
+
+
+@pytest.mark.parametrize("key", catches.KEYS)
+def test_catches_agree_with_the_library(key):
+    for seed in range(max(COUNT // 40, 3)):
+        problem = catches.make(key, np.random.default_rng(seed))
+        rule = re.search(r"`(.*?)`", problem.question)[1]
+        letter = re.search(r"somebody sends to (\w)", problem.question)[1]
+        row = ag.ops.ROWS[key.partition(".")[2]]
+        caught = []
+        for box in problem.boxes:
+            g, *xs = (number(text) for text in re.findall(r"= (\S+?)(?:,|$)", box.label))
+            _, pull = ag.vjp(row, *xs)
+            scope = dict(zip(["g", "z", *row.letters], [g, row.function(*xs), *xs]), np=np, abs=abs)
+            right = pull(np.float64(g))[row.letters.index(letter)] if len(xs) > 1 else pull(np.float64(g))
+            caught.append("no" if np.isclose(eval(rule, scope), np.ravel(right)[0]) else "yes")
+        assert problem.judge(caught) and all(mark.good for mark in problem.judge(caught)), (seed, problem.question)
+        for i, text, hint in problem.wrong:
+            answer = [*caught[:i], text, *caught[i + 1:]]
+            assert problem.judge(answer)[i].good is False and hint in problem.judge(answer)[i].hint
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("key", shapes.KEYS)
+def test_shapes_agree_with_the_library(key):
+    for seed in range(max(COUNT // 5, 30)):
+        problem = shapes.make(key, np.random.default_rng(seed))
+        call = re.search(r"`z = (.*?)`", problem.question)[1].translate(str.maketrans("−·", "-*"))
+        values = {name: ag.Tensor(np.ones(eval(shape)), True)
+                  for name, shape in re.findall(r"(\w) of shape (\(.*?\))", problem.question)}
+        asked = re.search(r"what shape goes to (\w)", problem.question)[1]
+        z = eval(call, dict(values))
+        z.sum().backward()
+        back = values[asked].grad.shape
+        answers = [str(z.shape), str(back), problem.right[2]]
+        assert all(mark.good for mark in problem.judge(answers)), (problem.question, answers)
+        axes = axes_in(problem.right[2], z.ndim)
+        before = z.shape if key != "shape.matmul" else (*z.shape[:-2], *back[-2:])
+        if key in ("shape.broadcast", "shape.matmul"):      # what is left after the sum has as many entries as x
+            assert prod(n for k, n in enumerate(before) if k not in axes) == prod(back)
+        else:
+            assert axes == ()
+        for i, text, _ in problem.wrong:
+            mark = one(problem, i, text)
+            assert not mark.good and mark.hint, (problem.question, i, text)
+        minus = ", ".join(str(axis - z.ndim) for axis in reversed(axes)) or "no"
+        styles = [str(z.shape).strip("(),") or "()", f"[{', '.join(map(str, back))}]", minus]
+        assert all(mark.good for mark in problem.judge(styles)), styles
+
+
+@pytest.mark.parametrize("text, axes", [("0, 2", (0, 2)), ("2 0", (0, 2)), ("-1", (2,)), ("−1 and 0", (0, 2)),
+                                        ("none", ()),
+                                        ("(1,)", (1,)), ("None", ()), ("()", ())])
+def test_axes_are_read(text, axes):
+    assert axes_in(text, 3) == axes
+
+
+@pytest.mark.parametrize("text", ["3", "-4", "x", "1.5", ",", "all"])
+def test_what_are_no_axes_is_said(text):
+    with pytest.raises(ValueError, match="axis|axes|none"):
+        axes_in(text, 3)
+
+
+# --- Jacobian puzzles -------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", jacobians.PUZZLES)
+def test_puzzles(name):
+    puzzle, problem = jacobians.PUZZLES[name], jacobians.make(f"jacobian.{name}", None)
+    for text in [puzzle.answer, *puzzle.also_right]:
+        assert one(problem, 0, text).good, (text, one(problem, 0, text))
+    for case in jacobians.cases(name):      # z and its Jacobian anew: NumPy's own function, and differences of it
+        assert np.allclose(eval(puzzle.code, {**case.names, "np": np}), case.names["z"])
+        x = case.names[puzzle.by]
+        for place in np.ndindex(x.shape):
+            up, down = ({**case.names, puzzle.by: x + h * np.isin(np.arange(x.size), np.ravel_multi_index(place,
+                                                                                                          x.shape)
+                                                                  ).reshape(x.shape)} for h in (1e-6, -1e-6))
+            slope = (eval(puzzle.code, up) - eval(puzzle.code, down)) / 2e-6
+            assert np.allclose(slope, case.right[(..., *place)], atol=1e-6)
+    got = jacobians.entries(compile(puzzle.answer, "", "eval"), jacobians.cases(name)[0])
+    for text, hint in [(f"-1 * ({puzzle.answer})", "wrong sign"), (f"3 * ({puzzle.answer})", "3 times"),
+                       (f"np.array({got.tolist()}){[*'ijkl'[:got.ndim]]}".replace("'", ""), "Right for"),
+                       (f"({puzzle.answer}) + 1", ""), (f"({puzzle.answer}) * 1.001", "1.001 times"),
+                       (puzzle.by, "whole array"),
+                       ("nothing[i]", "not known here"), ("1 / 0", "ZeroDivisionError"), ("float('nan')", "")]:
+        mark = one(problem, 0, text)
+        assert mark.good is False and mark.hint and hint in mark.hint, (text, mark)
+
+
+@pytest.mark.parametrize("name, text, hint", [
+    ("cumsum", "i <= j", "Rows and columns are exchanged"), ("cumsum", "j < i", "All is right but the diagonal"),
+    ("cumsum", "1", "The diagonal is right"), ("cumsum", "(j <= i) * (i < 4)", "Right for this size"),
+    ("running_mean", "(j <= i)", "The zeros stand where they should"), ("running_mean", "(j <= i) / n",
+                                                                        "The zeros stand"),
+    ("mean", "1", "too large, by how many entries"), ("mean", "1 / 4", "a size stands in it"),
+    ("differences", "(j == i) * 1 - (j == i + 1)", "wrong sign"), ("pad", "i == j", "too far to the right"),
+    ("roll", "j == (i + 1) % n", "exchanged"), ("repeat", "j == i", "In row"), ("view", "i == j", "In row"),
+    ("softmax", "z[i] * (1 - z[i]) * (i == j)", "The diagonal is right"), ("softmax", "z[i] * (1 - z[j])",
+                                                                           "The diagonal is right"),
+    ("softmax", "-z[i] * z[j]", "All is right but the diagonal"), ("centre", "i == j", "In row"),
+    ("sort", "i == np.argsort(x)[j]", "exchanged"), ("matmul", "Y[l, j]", "more are"),
+    ("convolution", "w[j - i]", ""), ("convolution", "w[j - i] * (0 <= j - i < 3)", "index"),
+    ("layer_norm", "((i == j) - 1 / n) / s", "zeros stand"), ("layer_norm", "((i == j) - 1 / n - z[i] * z[j] / n)",
+                                                              "zeros stand"),
+    ("transpose", "(i == k) * (j == l)", "In row"), ("square", "2 * x[i]", "The diagonal is right")])
+def test_a_wrong_jacobian_gets_its_own_hint(name, text, hint):
+    mark = one(jacobians.make(f"jacobian.{name}", None), 0, text)
+    assert mark.good is False and hint in mark.hint, mark
+
+
+def test_the_matrix_is_drawn_as_it_should_be_and_as_it_is():
+    problem = jacobians.make("jacobian.cumsum", None)
+    before = problem.picture([], [])
+    assert "As it should be" in before.text and "as it is" not in before.html and "row 1: [1, 1, 0, 0]" in before.text
+    after = problem.picture(["j < i"], problem.judge(["j < i"]))
+    assert "row 1: [1, 0*, 0, 0]" in after.text and "as it is" in after.html
+    assert problem.picture(["q"], problem.judge(["q"])).text == before.text
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("text, value", [("-6", -6), ("−6", -6), ("0,5", 0.5), ("1/4", 0.25), ("3·10 + 10", 40),
+                                         ("(2 − 5)^2", 9),
+                                         ("3*10", 30), ("= 7", 7), ("-(4)", -4), ("2**3", 8), ("+6", 6), ("1e1", 10)])
+def test_a_number_is_read_or_worked_out(text, value):
+    assert value_in(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "x", "3 +", "1/0", "__import__('os')", "(1).real", "'3'", "9**9**9", "((((",
+                                  "True", "3 x 4"])
+def test_what_is_no_number_is_said(text):
+    with pytest.raises(ValueError, match="not a number"):
+        value_in(text)
+
+
+# --- the widget -------------------------------------------------------------------------------------------------------
+
+def fill(training, texts):
+    for box, text in zip(training.boxes, texts):
+        box.value = text == "yes" if isinstance(box.value, bool) else text
+
+
+def submit(box):
+    box._handle_custom_msg({"event": "submit"}, [])      # what the browser sends for Enter
+
+
+def test_enter_checks_and_then_goes_on(folder):
+    training = gym("02")
+    assert not record.FILE.exists(), "asking writes nothing"
+    fill(training, training.problem.right)
+    submit(training.boxes[0])
+    assert training.done and "Right at once." in training.verdict.value and training.boxes[0].disabled
+    assert record.read()["gym"] == {training.key: {"right": 1, "missed": 0, "owed": 0}}
+    before = training.titled
+    submit(training.boxes[0])
+    assert training.titled != before and training.number == 2 and not training.done
+
+
+def test_each_box_is_judged_and_mended(folder):
+    training = gym("02")
+    i, text, hint = training.problem.wrong[0]
+    training.boxes[i].value = text
+    training.check()
+    assert hint in training.verdict.value and "✗" in training.icons[i].value and not training.boxes[i].disabled
+    fill(training, training.problem.right)
+    training.check()
+    assert "Right now." in training.verdict.value
+    assert record.read()["gym"][training.key] == {"right": 0, "missed": 1, "owed": 2}
+
+
+def test_what_cannot_be_read_is_no_mistake(folder):
+    training = gym("02")
+    training.check()
+    training.boxes[0].value = "<b>q</b>"
+    training.check()
+    assert "not a number" in training.verdict.value and "<b>q" not in training.verdict.value and not training.missed
+    training.reveal()
+    assert training.problem.reveal[:8] in training.verdict.value
+    assert record.read()["gym"][training.key]["missed"] == 1
+    training.reveal()
+    training.check()
+    assert record.read()["gym"][training.key]["missed"] == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_answered_in_the_widget(folder, kind):
+    training = Gym("14")
+    training.kind.value = kind
+    for _ in range(3):
+        fill(training, training.problem.right)
+        training.check()
+        assert training.done and "Right at once." in training.verdict.value, (training.problem, training.verdict.value)
+        assert escape(training.titled) in training.html and "<details>" in training.html
+        training.next()
+
+
+def test_a_kind_that_is_still_to_come_says_so(folder):
+    training = gym("02")
+    training.kind.value = "shape"
+    assert "begin with lesson 08" in training.head.value and all(button.disabled for button in training.buttons)
+    training.check()
+    training.reveal()
+    training.lesson.value = "08"
+    assert training.problem and not training.buttons[0].disabled
+
+
+def test_the_same_record_gives_the_same_problem(folder):
+    first, again = gym("04"), gym("04")
+    assert first.text == again.text
+    first.next()
+    assert first.text != again.text
+
+
+def test_what_is_owed_comes_back_and_not_twice_in_a_row():
+    among, rng = keys("14"), np.random.default_rng(0)
+    owed = {"jacobian.cumsum": {"owed": 2}}
+    drawn = [pick(among, owed, "", rng) for _ in range(300)]
+    assert 60 < drawn.count("jacobian.cumsum") < 120      # 2 of 7; without, 1 of 160
+    assert all(pick(among, owed, "jacobian.cumsum", rng) != "jacobian.cumsum" for _ in range(50))
+    kinds = [among[pick(among, {}, "", rng)] for _ in range(500)]
+    assert all(60 < kinds.count(kind) < 140 for kind in KINDS)
+
+
+def test_missed_is_paid_off(folder):
+    for right in (False, True, True, True):
+        record.trained("walk.paths", right)
+    assert record.read()["gym"]["walk.paths"] == {"right": 3, "missed": 1, "owed": 0}
+
+
+def test_a_lesson_asks_only_what_it_and_those_before_have_taught(folder):
+    assert set(keys("02")) == {"walk.chain", "walk.paths"}
+    for lesson in LESSONS:
+        for key, kind in keys(lesson).items():
+            assert KINDS[kind][1].KEYS[key] <= lesson
+    assert gym("05").lesson.value == "04" and gym().lesson.value == "02"
+    record.solved("09.matmul")
+    assert gym().lesson.value == "09"
+    for wrong in ["1", 3, "01", "xx"]:
+        with pytest.raises(ValueError, match="two digits in quotes"):
+            gym(wrong)
+
+
+def test_ten_thousand_problems(folder, record_property):
+    """The judge, told what the library says, calls all of it right: problems of every kind, as the gym draws them."""
+    among, kinds = keys("14"), {}
+    for n in range(COUNT):
+        rng = np.random.default_rng([n, 14])
+        key = pick(among, {}, None, rng)
+        problem = KINDS[among[key]][1].make(key, rng)
+        assert all(mark.good for mark in problem.judge(problem.right)), (n, key)
+        if among[key] == "walk":
+            assert all(mark.good for mark in problem.judge([repr(round(x, 5)) for x in measured(problem)])), (n, key)
+        for i, text, _ in problem.wrong:
+            texts = list(problem.right)
+            texts[i] = text
+            mark = problem.judge(texts)[i]
+            assert not mark.good and mark.hint, (n, key, text)
+        kinds[among[key]] = kinds.get(among[key], 0) + 1
+    record_property("summary", f"gym: {COUNT} problems agree with the library: {kinds}")
