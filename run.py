@@ -5,7 +5,7 @@ lab           open JupyterLab on the first lesson      python run.py lab --no-br
 test          run every test and every notebook        python run.py test -k relu
 test-browser  of these, the lessons in a real browser  python run.py test-browser -k 02_draw
 bench         time the engine beside NumPy and peers   python run.py bench MLP
-site          write the course as pages to read        python run.py site folder
+site          write the course as pages that move     python run.py site folder
 lock          write requirements.lock anew from pyproject.toml (--upgrade: to the newest releases)
 clean         remove .venv and whatever else was made here; notebooks and data stay
 

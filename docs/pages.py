@@ -1,16 +1,19 @@
-"""The course as pages to read without running: `make site` writes them into site/, and needs no network.
+"""The course as pages that move: `make site` writes them into site/, and needs no network. Nor do the pages, from disk.
 
-Every notebook is executed as it comes, so its exercises are unsolved. What is live in JupyterLab stands there as its first frame,
-formulas as MathML, which browsers draw by themselves. Pages hold no script and ask nothing of another host.
+Every notebook is executed as it comes, so its exercises are unsolved. What has sliders in JupyterLab has them here too:
+frames.py draws every picture behind them, the page shows the first, and site.js puts the others in its place. Without
+script the page still reads. Formulas are MathML, which browsers draw by themselves.
 """
 import argparse
 import html
+import json
 import os
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import frames
 import jinja2
 import nbformat
 from latex2mathml.converter import convert
@@ -18,12 +21,15 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
-from pygments.formatters import HtmlFormatter
+
+from autograd_course import live_graph
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 WRITTEN = ".written-by-make-site"      # in the site's folder: the names of the files that are ours to remove
 LIVE = "application/vnd.jupyter.widget-view+json"
+STARTUP = {"PYTHONSTARTUP": str(ROOT / "docs/kernel.py")}
+PAGE_MOST, SITE_MOST = 1_000_000, 8_000_000               # bytes
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -32,26 +38,63 @@ PAGE = """<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{{ page.title }}</title>
 <link rel="stylesheet" href="site.css">
+<script src="site.js" defer></script>
 </head>
 <body>
-<a class="skip" href="#main">To the text</a>
-<nav class="contents" aria-label="Contents"><ul>
+<main id="main">
+{%- macro turn(end) %}
+<nav class="turn{{ end }}" aria-label="{{ 'Turn' if end else 'Go' }}">
+{%- if before %}<a rel="prev" href="{{ before.file }}">← {{ before.title }}</a>{% endif %}
+{%- if not end %}<a class="to-contents" href="#contents">Contents</a>{% endif %}
+{%- if after %}<a rel="next" href="{{ after.file }}">{{ after.title }} →</a>{% endif -%}
+</nav>
+{%- endmacro %}
+{{ turn("") }}
+{{ page.body | safe }}
+{{ turn(" end") }}
+</main>
+<nav class="contents" id="contents" aria-label="Contents"><ul>
 {%- for other in pages %}
 <li><a href="{{ other.file }}"{% if other is sameas page %} aria-current="page"{% endif %}>{{ other.number }} {{ other.title }}</a>
 {%- if other is sameas page and page.number %}<ul>
 {%- for anchor, words in page.sections %}<li><a href="#{{ anchor }}">{{ words }}</a></li>{% endfor %}</ul>{% endif %}</li>
 {%- endfor %}
 </ul></nav>
-<main id="main">
-{{ page.body | safe }}
-<nav class="turn" aria-label="Previous and next">
-{%- if before %}<a rel="prev" href="{{ before.file }}">Previous: {{ before.title }}</a>{% endif %}
-{%- if after %}<a rel="next" href="{{ after.file }}">Next: {{ after.title }}</a>{% endif -%}
-</nav>
-</main>
 </body>
 </html>
 """
+
+# The front page: the README's words, and the course's first graph under the reader's hand.
+FRONT = jinja2.Template("""<h1 id="{{ title | replace(' ', '-') }}">{{ title }}</h1>
+{{ promise | safe }}
+<p><a class="start" href="{{ first }}">Start with lesson 00</a></p>
+{{ graph | safe }}
+{%- for part, lessons in parts %}
+<h2 id="{{ part | replace(' ', '-') }}">{{ part }}</h2>
+<ul class="lessons">
+{%- for number, name, what in lessons %}
+<li>{{ name | safe }}<p>{{ what | safe }}</p></li>
+{%- endfor %}
+</ul>
+{%- endfor %}
+{{ rest | safe }}
+""", autoescape=True)
+
+# What moves: its controls are the script's to make. The words stand below, folded where the drawing says all of them.
+MOVING = jinja2.Template("""<div class="moves" id="moves-{{ number }}" data-controls="{{ spec }}">
+<div class="controls"></div>
+{%- if not packed.together %}
+<p class="note">One control at a time: the others go back to where they began. In JupyterLab all move together.</p>
+{%- endif %}
+<div class="view">{{ packed.html | safe }}</div>
+{%- if packed.says_all %}
+<details><summary>in words</summary><pre class="words">{{ packed.text }}</pre></details>
+{%- else %}
+<pre class="words">{{ packed.text }}</pre>
+{%- endif %}
+<div class="news" aria-live="polite"></div>
+<script type="application/gzip;base64">{{ packed.data }}</script>
+</div>""", autoescape=True)
 
 # A cell whose source an author has collapsed stays collapsed.
 CELLS = """{%- extends 'basic/index.html.j2' -%}
@@ -111,44 +154,94 @@ def markdown(text):
 def executed(path):
     """The notebook with its outputs, of a run of its own."""
     notebook = nbformat.read(path, as_version=4)
-    where = {"metadata": {"path": str(NOTEBOOKS)}}
+    client = NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False,
+                            resources={"metadata": {"path": str(NOTEBOOKS)}})
     try:
-        NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False, resources=where).execute()
+        client.execute(env=os.environ | STARTUP)
     except CellExecutionError as error:
         raise RuntimeError(f"{path.name} does not run:\n{error}") from None
     return notebook
 
 
 def seen(notebook):
-    """The notebook, each output as what is seen of it without a kernel."""
+    """(the notebook, each output as what is seen without a kernel, {a mark in an output: HTML of what moves there})."""
     notebook.metadata.pop("widgets", None)
+    moves = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             shown = output.get("data", {})
             if shown.pop(LIVE, None) and "text/html" not in shown:
                 shown.clear()                  # a progress bar: its text is that of its first moment
+            if packed := shown.pop(frames.MIME, None):
+                mark = f"<!-- moves {len(moves)} -->"
+                moves[mark] = moving(packed, len(moves))
+                shown["text/html"] = shown["text/html"].replace(packed["html"], mark)
             if "text/html" in shown:
                 shown["text/html"] = re.sub(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", formula, shown["text/html"], flags=re.DOTALL)
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if output.get("data", True) and output.get("name") != "stderr"]
-    return notebook
+    return notebook, moves
 
 
-def readme():
-    """What a reader of the site wants of the README: the promise, the lessons, installing; with pictures beside the pages."""
+def exported(notebook):
+    """(HTML of the notebook, {mark: HTML}): what moves is large, and is put in the marks' place unread."""
+    notebook, moves = seen(notebook)
+    return HTMLExporter(raw_template=CELLS, filters={"markdown2html": markdown}).from_notebook_node(notebook)[0], moves
+
+
+def moving(packed, number):
+    """HTML of the pictures that frames.py has packed, with their place on the page."""
+    if not packed["controls"]:
+        return f'{packed["html"]}\n<p class="note">It has controls of its own in JupyterLab.</p>'
+    spec = json.dumps({"controls": packed["controls"], "together": packed["together"]}, ensure_ascii=False, sort_keys=True)
+    return MOVING.render(packed=packed, number=number, spec=spec)
+
+
+def front():
+    """(HTML of the front page, {mark: HTML}): what a reader of the site wants of the README, and a graph to move."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    parts = [part for part in text.split("\n## ") if not part.startswith(("Working on it", "Licence"))]
-    headings = {words.lower().replace(" ", "-"): words.replace(" ", "-") for words in re.findall(r"^#+ (.+)", text, re.MULTILINE)}
-    shown = "\n## ".join(parts).replace("](docs/", "](")
-    return re.sub(r"\]\(#([\w-]+)\)", lambda link: f"](#{headings[link[1]]})", shown)      # GitHub's anchors are small letters
+    title, promise = re.match(r"# ([^\n]+)\n\n(.+?)\n\n", text, re.DOTALL).groups()
+    lab = re.search(r"```\nmake lab\n```.+?\n\n", text, re.DOTALL)[0]
+    installing = re.search(r"## Installing\n\n(.+?)\n## ", text, re.DOTALL)[1]
+    below = re.search(r"## The lessons\n\n(.+?)\n\n\*\*", text, re.DOTALL)[1]
+    parts = [(part, [(number, cells(f"{number} {name}"), cells(what)) for number, name, what in re.findall(ROW, rows)])
+             for part, rows in re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", text, re.MULTILINE)]
+    first = min(NOTEBOOKS.glob("00*.ipynb")).stem + ".html"
+    rest = f"{below}\n\n## Installing\n\n{lab}{installing}".replace(" ([more on installing](#installing))", "")
+    mark = "<!-- moves 0 -->"
+    page = FRONT.render(title=title, promise=markdown(promise), first=first, graph=mark, parts=parts, rest=markdown(rest))
+    return page, {mark: moving(frames.packed(front_graph()), 0)}
+
+
+ROW = re.compile(r"^\| (\d\d) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+
+
+def cells(text):
+    """HTML of what stands in a cell of a table: a lesson's number and name, its link around both."""
+    linked = re.fullmatch(r"(\d\d) \[(.+)\]\((.+)\)", text)
+    if linked:
+        text = f"[{linked[1]} {linked[2]}]({linked[3]})"
+    made = markdown(f"**{text}**" if text[:2].isdigit() else text)
+    return re.sub(r"^<p>|</p>$", "", made.strip()).replace("<strong>", "<b>").replace("</strong>", "</b>")
+
+
+def front_graph():
+    """The graph of docs/graph.svg, to move."""
+    def L(x, y, w):
+        z = x + y
+        L = z * w
+        return L
+    return live_graph(L, x=(-5.0, 5.0, 1.0, 2.0), y=(-5.0, 5.0, 1.0, 3.0), w=(-5.0, 5.0, 1.0, -4.0))
 
 
 class Page:
-    def __init__(self, name, body):
+    def __init__(self, name, body, moves=None):
+        self.moves = moves or {}
         self.file, self.body, self.number = f"{name}.html", body, name[:2] if name[:2].isdigit() else ""
         self.title = plain(re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)[1])
         headings = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body, re.DOTALL)
         self.sections = [(html.unescape(anchor), plain(words)) for anchor, words in headings]
+        self.body = re.sub("|".join(map(re.escape, self.moves)) or "$^", lambda mark: self.moves[mark[0]], self.body)
 
 
 def plain(words):
@@ -166,21 +259,19 @@ def build(folder, executed=executed):
     if folder.exists() and not earlier.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} holds other files than a site: name a new folder, or empty it")
     notebooks = sorted(NOTEBOOKS.glob("*.ipynb"))
-    exporter = HTMLExporter(raw_template=CELLS, filters={"markdown2html": markdown})
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        lessons = [Page(path.stem, exporter.from_notebook_node(seen(notebook))[0])
+        lessons = [Page(path.stem, *exported(notebook))
                    for path, notebook in zip(notebooks, pool.map(executed, notebooks))]
     guide = (NOTEBOOKS / "teachers_guide.md").read_text(encoding="utf-8")
-    pages = [Page("index", markdown(readme())), *lessons, Page("teachers_guide", markdown(guide))]
+    pages = [Page("index", *front()), *lessons, Page("teachers_guide", markdown(guide))]
 
     files = {}
     template = jinja2.Template(PAGE, autoescape=True)
     for before, page, after in zip([None, *pages], pages, [*pages[1:], None]):
         files[page.file] = template.render(pages=pages, page=page, before=before, after=after)
-    style = (ROOT / "docs/site.css").read_text(encoding="utf-8")
-    files["site.css"] = f"{style}\n{HtmlFormatter().get_style_defs('.highlight')}\n"
-    for picture in (ROOT / "docs").glob("*.svg"):
-        files[picture.name] = picture.read_text(encoding="utf-8")
+    for beside in ("site.css", "site.js"):
+        files[beside] = (ROOT / "docs" / beside).read_text(encoding="utf-8")
+    within_budget(files, pages)
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in earlier.read_text(encoding="utf-8").splitlines() if earlier.exists() else []:
@@ -191,8 +282,23 @@ def build(folder, executed=executed):
     return folder
 
 
+def within_budget(files, pages):
+    """RuntimeError where a page, or the site, is larger than it may be: it names the sliders to make coarser."""
+    sizes = {name: len(text.encode()) for name, text in files.items()}
+    heavy = [page for page in pages if sizes[page.file] > PAGE_MOST] or list(pages) * (sum(sizes.values()) > SITE_MOST)
+    if heavy:
+        found = sorted(((len(moving), page.file, moving) for page in heavy for moving in page.moves.values()),
+                       reverse=True)
+        worst = [f"{file}: sliders {', '.join(re.findall(r'&#34;name&#34;: &#34;(.*?)&#34;', moving))}, "
+                 f"{size / 1e3:.0f} kB"
+                 for size, file, moving in found[:5]]
+        whole, largest = sum(sizes.values()) / 1e6, max(sizes.values()) / 1e6
+        raise RuntimeError(f"The site has {whole:.2f} MB of {SITE_MOST / 1e6:g}, its largest page {largest:.2f} of "
+                           f"{PAGE_MOST / 1e6:g}. Give the heaviest fewer steps:\n" + "\n".join(worst))
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="make site", description="Write the course as pages to read without running.")
+    parser = argparse.ArgumentParser(prog="make site", description="Write the course as pages that move without Python.")
     parser.add_argument("folder", nargs="?", default=ROOT / "site", help="where to; site/ unless told")
     try:
         print(f"The course is in {build(parser.parse_args().folder)}: open index.html.")

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import nbformat
 import nbval.plugin
+import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+STARTUP = str(NOTEBOOKS.parent / "docs/kernel.py")      # as for the site: with every picture behind the sliders
 RUNS = "NOTEBOOK_RUNS"      # in the environment: a folder of this run of the suite, which its processes share
 
 
@@ -30,7 +32,9 @@ class Kernel(nbval.plugin.RunningKernel):
 
     def __init__(self, kernel_name, cwd, **options):
         self.folder = copied_folder()
-        super().__init__(kernel_name, cwd=str(self.folder), **options)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTHONSTARTUP", STARTUP)
+            super().__init__(kernel_name, cwd=str(self.folder), **options)
 
 
 def copied_folder():
@@ -55,7 +59,7 @@ def ran(notebook):
     """The notebook after all its cells were run, in a copy of the folder; an error in a cell raises."""
     folder = copied_folder()
     NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False,
-                   resources={"metadata": {"path": str(folder)}}).execute()
+                   resources={"metadata": {"path": str(folder)}}).execute(env=os.environ | {"PYTHONSTARTUP": STARTUP})
     return with_what_is_left(notebook, folder)
 
 

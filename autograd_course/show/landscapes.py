@@ -183,7 +183,18 @@ def _field(x, y, z):
 
 
 def _path(plot, places):
-    return "M" + " ".join("{:.1f} {:.1f}".format(*plot.at(x, y)) for x, y in places.tolist())
+    return "M" + " ".join(f"{px:.1f} {py:.1f}" for px, py in _bends(np.column_stack(plot.at(*places.T))).tolist())
+
+
+def _bends(points):
+    """The points of a line without those within a tenth of a pixel of the straight way between their neighbours."""
+    for _ in range(5):
+        before, here, after = points[:-2:2], points[1:-1:2], points[2::2]
+        way, off = after - before, here - before
+        kept = np.full(len(points), True)
+        kept[1:-1:2] = np.abs(way[:, 0] * off[:, 1] - way[:, 1] * off[:, 0]) >= 0.1 * np.hypot(*way.T)
+        points = points[kept]
+    return points
 
 
 def _lines(plot, field, level):

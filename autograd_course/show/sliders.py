@@ -1,6 +1,6 @@
 """explore: sliders in front of a pure function that draws."""
 from html import escape
-from math import isfinite
+from math import floor, isfinite
 
 import ipywidgets as widgets
 
@@ -16,7 +16,19 @@ WIDE = {"width": "min(420px, 60%)"}
 
 
 class Explorer(widgets.VBox):
-    """The box `explore` returns. `ui.sliders["x"].value = 1.5` moves a slider from Python; `ui.players` holds what plays."""
+    """The box `explore` returns. `ui.sliders["x"].value = 1.5` moves a slider from Python; `ui.players` holds what plays.
+
+    `ui.draw(**values)` is the Picture at these values, whatever the sliders show, and `ui.positions()` says which values
+    there are: who asks for all of them has a picture that moves without a kernel.
+    """
+
+    def positions(self):
+        """{name: every value its control can take, in order}; None for a control that is a widget of the caller's."""
+        return {name: _positions(control) for name, control in self.sliders.items()}
+
+    def values(self):
+        """{name: value} as the controls stand now."""
+        return {name: _value(control) for name, control in self.sliders.items()}
 
     def _repr_mimebundle_(self, **options):
         bundle = super()._repr_mimebundle_(**options)
@@ -50,12 +62,12 @@ def explore(picture, **sliders):
     view, fold, words = widgets.HTML(layout={"max_height": "80vh", "overflow": "auto"}), widgets.HTML(FOLD), widgets.HTML()
     fold.add_class("in-words")
     ui = Explorer([*rows, view, words])
-    ui.sliders, ui.players = controls, players
+    ui.sliders, ui.players, ui.draw = controls, players, picture
     drawn, said = None, []       # the values last drawn, the lines last announced
 
     def redraw(change=None):
         nonlocal drawn
-        before, drawn = drawn, {name: _value(control) for name, control in controls.items()}
+        before, drawn = drawn, ui.values()
         if drawn == before:
             return
         try:
@@ -88,6 +100,16 @@ def explore(picture, **sliders):
 def _value(control):
     """By arrow keys a slider arrives at 1.7999999999999998, and at 1e-16 for 0; the first showing can turn 0.7 into 0.7000000000000002."""
     return round(control.value, 12) if isinstance(control, widgets.FloatSlider) else control.value
+
+
+def _positions(control):
+    """Every value of a slider or a list of choices; the value it starts at may lie between its steps."""
+    if hasattr(control, "options"):
+        return [value for _, value in control.options]
+    if not isinstance(control, (widgets.IntSlider, widgets.FloatSlider)):
+        return None
+    steps = floor((control.max - control.min) / control.step + 1e-9)
+    return sorted({*(round(control.min + k * control.step, 12) for k in range(steps + 1)), _value(control)})
 
 
 def _control(name, spec, label, small):

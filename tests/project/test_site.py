@@ -1,19 +1,25 @@
 """`make site`: every page built, and read as a browser and a screen reader would."""
 import html
 import re
-import runpy
 from functools import cache
 from html.parser import HTMLParser
+from itertools import product
+from math import prod
 from pathlib import Path
 from urllib.parse import unquote
 
+import frames
 import lab
 import nbformat
+import numpy as np
 import once
+import pages
 import pytest
 
+import autograd_lib as ag
+from autograd_course import Picture, backward_stepper, explore, live_graph, slope_explorer
+
 ROOT = Path(__file__).parents[2]
-PAGES = runpy.run_path(str(ROOT / "docs/pages.py"))
 NAMES = ["index", *(path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))), "teachers_guide"]
 EVERY_PAGE = pytest.mark.parametrize("name", NAMES)
 
@@ -30,22 +36,23 @@ def site(tmp_path_factory, request):
         notebook = nbformat.read(path, as_version=4)
         notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
         return notebook
-    return PAGES["build"](tmp_path_factory.mktemp("site") / "pages", executed)
+    return pages.build(tmp_path_factory.mktemp("site") / "pages", executed)
 
 
 def test_a_notebook_is_run_for_its_page():
     """What `make site` runs itself is what the tests below read, but for the counts of cells, which no page shows."""
     path = ROOT / "notebooks/03_derive_the_arithmetic.ipynb"
-    ran, kept = ([[{**output, "execution_count": None} for output in cell.get("outputs", [])] for cell in PAGES["seen"](notebook).cells]
-                 for notebook in (PAGES["executed"](path), once.notebook(path)))
-    assert ran == kept and any(ran)
+    (ran, moves), (kept, same) = (pages.seen(notebook) for notebook in (pages.executed(path), once.notebook(path)))
+    ran, kept = ([[{**output, "execution_count": None} for output in cell.get("outputs", [])]
+                  for cell in notebook.cells] for notebook in (ran, kept))
+    assert ran == kept and any(ran) and moves == same and len(moves) == 3
 
 
 def test_a_notebook_that_fails_is_named(tmp_path):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
     nbformat.write(notebook, tmp_path / "broken.ipynb")
     with pytest.raises(RuntimeError, match="(?s)broken.ipynb does not run:.*ZeroDivisionError"):
-        PAGES["executed"](tmp_path / "broken.ipynb")
+        pages.executed(tmp_path / "broken.ipynb")
 
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
@@ -53,7 +60,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "site.css").write_text("of another site")
     for folder in (tmp_path, tmp_path / "thesis.txt", ROOT / "docs"):
         with pytest.raises(FileExistsError, match="other files"):
-            PAGES["build"](folder)
+            pages.build(folder)
     assert (tmp_path / "thesis.txt").exists() and (ROOT / "docs/site.css").exists()
 
 
@@ -69,7 +76,7 @@ class Page(HTMLParser):
         self.tags.append((tag, dict(attributes)))
         if tag == "svg" and "svg" not in self.inside:
             self.drawings.append("")
-        if tag in ("pre", "code", "math", "svg"):
+        if tag in ("pre", "code", "math", "svg", "script"):
             self.inside.append(tag)
 
     def handle_endtag(self, tag):
@@ -105,9 +112,11 @@ def test_links_lead_somewhere(site, name):
 
 
 @EVERY_PAGE
-def test_a_page_needs_no_other_host_and_no_script(site, name):
+def test_a_page_needs_no_other_host_and_one_script(site, name):
     page = read(site / f"{name}.html")
-    assert not page.all("script", "iframe")
+    assert {frozenset(script.items()) for script in page.all("script")} <= {
+        frozenset({"src": "site.js", "defer": None}.items()), frozenset({"type": "application/gzip;base64"}.items())}
+    assert not page.all("iframe") and not [key for _, tag in page.tags for key in tag if key.startswith("on")]
     for attributes in page.all("img", "link", "source"):
         assert not re.match(r"(https?:)?//", attributes.get("src", attributes.get("href", ""))), attributes
 
@@ -154,18 +163,160 @@ def test_pages_turn_from_the_first_to_the_last(site):
     assert turned == NAMES
 
 
-def test_pages_in_a_browser(site):
-    """No error in the console, nothing asked of anybody, nothing wider than a narrow window."""
-    from playwright.sync_api import sync_playwright
-    with sync_playwright() as playwright, lab.chromium(playwright) as browser:
+# --- What moves -----------------------------------------------------------------------------------------------------
+
+def graph_at(x, w):
+    return np.tanh(x * w)
+
+
+EXPLORERS = {
+    "numbers": lambda: explore(lambda x, h: Picture(f"<p>{x}</p><b>&lt;{h}</b>", f"x is {x}\nand h {h}"),
+                               x=(-1.0, 1.0, 0.1, 0.3), h=[1e-5, 0.1]),
+    "choices": lambda: explore(lambda on, to: Picture(f"<p>{on}</p>", f"{on} {to}"),
+                               on=[True, False], to=[(3, 1), (4,)]),
+    "frames": lambda: explore(lambda step: Picture("<i>same</i>", f"step {step}"), step=range(0, 301, 10)),
+    "graph": lambda: live_graph(graph_at, x=(-3, 3, 1), w=(-1.0, 1.0, 0.5, 0.5)),
+    "arrays": lambda: live_graph(lambda x: x.sum(), x=np.arange(3.0)),
+    "slopes": lambda: slope_explorer(ag.tanh, h=[0.1, 1.0]),
+    "stepper": lambda: backward_stepper(ag.Tensor(2.0, requires_grad=True) * 3.0).explorer,
+}
+
+
+@pytest.mark.parametrize("kind", EXPLORERS)
+def test_packed_pictures_are_the_drawing_functions_own(kind):
+    """Every place of every control: the drawing and the words that the function gives for its values."""
+    ui = EXPLORERS[kind]()
+    packed = frames.packed(ui)
+    pictures, controls = frames.unpacked(packed), packed["controls"]
+    names = [control["name"] for control in controls]
+    offered = [[value for value in ui.positions()[control["name"]] if frames.said(value) in control["values"]]
+               for control in controls]
+    assert [list(map(frames.said, values)) for values in offered] == [control["values"] for control in controls]
+    assert packed["together"] and len(pictures) == prod(map(len, offered))
+    for values in product(*offered):
+        picture = ui.draw(**dict(zip(names, values)))
+        assert pictures[place(packed, list(map(frames.said, values)))] == (picture.html, picture.text), values
+    start = [control["values"][control["start"]] for control in controls]
+    assert start == [frames.said(ui.values()[name]) for name in names]
+    assert pictures[place(packed, start)] == (packed["html"], packed["text"])
+
+
+def test_many_sliders_move_one_at_a_time():
+    ui = explore(lambda **values: Picture(str(values), "·"), **{name: (0, 9, 4) for name in "abcdef"})
+    packed = frames.packed(ui)
+    assert not packed["together"] and len(frames.unpacked(packed)) == 60
+    assert frames.unpacked(packed)[place(packed, ["4", "4", "7", "4", "4", "4"])][0] == str(ui.values() | {"c": 7})
+
+
+def test_a_drawing_that_is_no_function_of_its_values_is_refused():
+    turns = iter(range(1000))
+    with pytest.raises(ValueError, match="under x is another when it is drawn again"):
+        frames.packed(explore(lambda x: Picture(f"<p>{next(turns)}</p>", "."), x=(0, 3, 1)))
+
+
+def test_the_values_offered_are_round_and_hold_the_start():
+    every = [round(k * 0.01, 12) for k in range(-151, 151)]
+    tenths = [round(k * 0.1, 12) for k in range(-15, 16)]
+    assert frames.thinned(every, 0.37, 61) == [-1.51, *tenths[:19], 0.37, *tenths[19:]]
+    assert frames.thinned(every, 0.37, 400) == every
+
+
+def test_a_page_above_its_budget_names_the_sliders(monkeypatch):
+    ui = explore(lambda λ: Picture(f"<p>{λ}</p>", "."), λ=range(50))
+    mark = "<!-- moves 0 -->"
+    page = pages.Page("heavy", f"<h1>Heavy</h1>{mark}", {mark: pages.moving(frames.packed(ui), 0)})
+    pages.within_budget({page.file: page.body}, [page])
+    for most in ("PAGE_MOST", "SITE_MOST"):
+        with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="(?s)steps:.heavy.html: sliders λ, "):
+            patch.setattr(pages, most, 100)
+            pages.within_budget({page.file: page.body}, [page])
+
+
+# --- In a browser, opened from disk ---------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def page():
+    """A page of Chromium, which keeps in `.faults` every error in its console and every question to another host."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no page opened")
+    with sync_api.sync_playwright() as playwright, lab.chromium(playwright) as browser:
         if not browser:
-            pytest.skip("no Chromium or Chrome here")
+            pytest.skip("no Chromium or Chrome here: pages not opened in a browser")
         page = browser.new_page(viewport={"width": 900, "height": 700})
-        faults = []
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.on("request", lambda request: faults.append(request.url) if not request.url.startswith(("file:", "data:")) else None)
-        for name in NAMES:
-            page.goto((site / f"{name}.html").as_uri())
-            assert page.evaluate("document.documentElement.scrollWidth") <= 900, name
-            assert page.locator("main").inner_text().strip()
-        assert not faults
+        page.faults = []
+        page.on("console", lambda message: page.faults.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: page.faults.append(str(error)))
+        page.on("request", lambda request: None if request.url.startswith(("file:", "data:")) else
+                page.faults.append(request.url))
+        yield page
+        assert not page.faults
+
+
+@EVERY_PAGE
+def test_pages_in_a_browser(site, page, name):
+    """No error in the console, nothing asked of anybody, nothing wider than a phone."""
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.goto((site / f"{name}.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert page.locator("main").inner_text().strip()
+    page.set_viewport_size({"width": 900, "height": 700})
+    assert not page.faults
+
+
+def moving(name):
+    """What frames.py packed for the page `name`, in order."""
+    if name == "index":
+        return [frames.packed(pages.front_graph())]
+    cells = once.notebook(ROOT / f"notebooks/{name}.ipynb").cells
+    found = [output.get("data", {}).get(frames.MIME) for cell in cells for output in cell.get("outputs", [])]
+    return [packed for packed in found if packed and packed["controls"]]
+
+
+def place(packed, values):
+    """Which of the unpacked pictures belongs to these values, one a control, as they are said."""
+    controls, number, before = packed["controls"], 0, 0
+    for control, value in zip(controls, values, strict=True):
+        at = control["values"].index(value)
+        if packed["together"]:
+            number = number * len(control["values"]) + at
+        elif at != control["start"]:
+            return before + at
+        before += len(control["values"])
+    return number if packed["together"] else controls[0]["start"]
+
+
+SAYS = "([box, words]) => box.querySelector('.words').textContent === words"
+SEEN = """(box, drawn) => {
+    const wanted = document.createElement("div");
+    wanted.innerHTML = drawn;
+    return box.querySelector(".view").innerHTML === wanted.innerHTML;
+}"""
+SHOWN = """box => [...box.querySelectorAll(".control")].map(row => row.querySelector("select")
+           ? row.querySelector("option:checked").textContent : row.querySelector("[type=number]").value)"""
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name[:2].isdigit() or name == "index"])
+def test_every_control_moves_its_picture(site, page, name):
+    """By keyboard, to both ends and in steps: drawing and words are those the function gave for the values shown."""
+    page.goto((site / f"{name}.html").as_uri())
+    boxes, every = page.query_selector_all(".moves"), moving(name)
+    assert len(boxes) == len(every)
+    for box, packed in zip(boxes, every):
+        pictures, seen = frames.unpacked(packed), set()
+        box.scroll_into_view_if_needed()
+        for number, control in enumerate(box.query_selector_all(".control")):
+            slider = control.query_selector("[type=range], select")
+            onward = "ArrowRight" if slider.get_attribute("type") else "ArrowDown"
+            for key in ["Home", onward, "End", "PageDown", "ArrowLeft"]:
+                slider.focus()
+                slider.press(key)
+                values = box.evaluate(SHOWN)
+                drawn, words = pictures[place(packed, values)]
+                page.wait_for_function(SAYS, arg=[box, words])
+                assert box.evaluate(SEEN, drawn), (values, key)
+                seen.add(values[number])
+                if slider.get_attribute("type"):
+                    name = packed["controls"][number]["name"]
+                    assert slider.get_attribute("aria-valuetext") == f"{name} = {values[number]}"
+            assert len(seen) >= min(3, len(packed["controls"][number]["values"])), (values, "did not move")
+            seen.clear()
+    assert not page.faults
