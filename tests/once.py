@@ -1,10 +1,12 @@
 """A notebook as it stands is run once, by nbval. What that run put out is kept for whoever asks: its verdicts, its page on the site."""
 import os
 import shutil
+import sys
 import tempfile
 from copy import deepcopy
 from pathlib import Path
 
+import kernels
 import nbformat
 import nbval.plugin
 import pytest
@@ -13,12 +15,15 @@ from nbclient import NotebookClient
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 STARTUP = str(NOTEBOOKS.parent / "docs/kernel.py")      # as for the site: with every picture behind the sliders
 RUNS = "NOTEBOOK_RUNS"      # in the environment: a folder of this run of the suite, which its processes share
+FORKED = sys.platform == "linux"
 
 
 def pytest_configure(config):
     if RUNS not in os.environ:
         os.environ[RUNS] = tempfile.mkdtemp()
         config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(RUNS), ignore_errors=True))
+        if FORKED:
+            config.add_cleanup(kernels.install(Path(os.environ[RUNS])))
     nbval.plugin.RunningKernel = Kernel
 
 
@@ -34,7 +39,7 @@ class Kernel(nbval.plugin.RunningKernel):
         self.folder = copied_folder()
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTHONSTARTUP", STARTUP)
-            super().__init__(kernel_name, cwd=str(self.folder), **options)
+            super().__init__("python3" if FORKED else kernel_name, cwd=str(self.folder), **options)
 
 
 def copied_folder():

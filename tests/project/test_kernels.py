@@ -1,0 +1,65 @@
+"""A forked kernel is a kernel: its own folder, environment and arguments; it can be interrupted, and ends with whoever asked for it."""
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from jupyter_client import KernelManager
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=str(tmp_path), env=os.environ | {"MINE": "1"})
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
+    yield manager, client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def said(client, code):
+    """What the code prints, and the name of the error it ends in."""
+    shown = []
+    reply = client.execute_interactive(code, timeout=60, output_hook=lambda message: shown.append(message["content"].get("text", "")))
+    return "".join(shown).strip(), reply["content"].get("ename")
+
+
+def test_it_has_all_of_its_own(kernel, tmp_path):
+    manager, client = kernel
+    assert manager.kernel_spec.argv[3] == "fork", "or this tests another kernel"
+    assert said(client, "import os; print(os.getcwd(), os.environ['MINE'])") == (f"{tmp_path} 1", None)
+    parent, random = said(client, "import numpy as np; print(os.getppid(), np.random.rand())")[0].split()
+    other = KernelManager(kernel_name="python3")
+    other.start_kernel()
+    second = other.client()
+    second.start_channels()
+    second.wait_for_ready(timeout=60)
+    second_parent, second_random = said(second, "import os, numpy as np; print(os.getppid(), np.random.rand())")[0].split()
+    second.stop_channels()
+    other.shutdown_kernel(now=True)
+    assert parent == second_parent and random != second_random
+
+
+def test_it_is_interrupted(kernel):
+    manager, client = kernel
+    client.execute("import time; time.sleep(60)")
+    while client.get_iopub_msg(timeout=60)["msg_type"] != "execute_input":
+        pass
+    manager.interrupt_kernel()
+    assert client.get_shell_msg(timeout=10)["content"]["ename"] == "KeyboardInterrupt"
+
+
+def test_it_ends_with_whoever_asked(kernel):
+    manager, client = kernel
+    process = Path("/proc", said(client, "import os; print(os.getpid())")[0])
+    assert process.exists()
+    manager.provisioner.process.kill()
+    end = time.monotonic() + 20
+    while process.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not process.exists()
