@@ -341,6 +341,45 @@ def test_14_an_op_of_ones_own_in_jax():
     assert jax.grad(square)(3.0) == 6
 
 
+def test_16_derivatives_of_derivatives():
+    def f(xp):
+        return lambda w: xp.sum(xp.tanh(w)) * xp.sum(w**3)
+
+    rng = np.random.default_rng(0)
+    w, v = rng.normal(size=(2, 4))
+    Hv, H = ag.hvp(f(ag), w, v), ag.hessian(f(ag))(w)
+    there, along = torch.tensor(w), torch.tensor(v)
+    assert np.allclose(jax.jvp(jax.grad(f(jnp)), (w,), (v,))[1], Hv)
+    assert np.allclose(torch.func.jvp(torch.func.grad(f(torch)), (there,), (along,))[1], Hv)
+    assert np.allclose(jax.hessian(f(jnp))(w), H) and np.allclose(torch.func.hessian(f(torch))(there), H)
+    x = leaf(2.0)
+    for grad, at in [(jax.grad, 2.0), (torch.func.grad, x)]:
+        assert grad(grad(lambda x: x**3))(at) == 12
+    slope, = torch.autograd.grad(x**3, x, create_graph=True)
+    assert torch.autograd.grad(slope, x)[0] == 12
+    slope, = torch.autograd.grad(x**3, x)
+    assert not slope.requires_grad, "without create_graph the backward pass is not recorded"
+
+
+def test_16_a_deaf_rule_and_levels():
+    class Deaf(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 3 * ctx.saved_tensors[0].detach()**2
+
+    assert torch.autograd.gradcheck(Deaf.apply, leaf([2.0]))
+    assert torch.autograd.gradgradcheck(lambda x: x**3, leaf([2.0]))
+    with pytest.raises(RuntimeError, match="[Jj]acobian|grad"):
+        torch.autograd.gradgradcheck(Deaf.apply, leaf([2.0]))
+    for grad, one in [(ag.grad, 1.0), (jax.grad, 1.0), (torch.func.grad, leaf(1.0))]:
+        assert grad(lambda x, grad=grad, one=one: x * grad(lambda y: x + y)(one))(one) == 1
+
+
 def torchs(given):
     return {name: torch.tensor(a) if isinstance(a, np.ndarray) else a for name, a in given.items()}
 

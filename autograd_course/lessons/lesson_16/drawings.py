@@ -1,0 +1,144 @@
+"""Lesson 16: a loss with its largest curvature, curvature along a direction, and the parabola that Newton trusts."""
+import numpy as np
+
+from autograd_lib import grad
+
+from ...show import style
+from ...show.axes import Axes, decades, ticks
+from ...show.ink import number
+from ...show.picture import Picture, beside, svg
+
+CALM = "#e8eaed"                                    # below the mark; as in lesson 11's picture of the factors
+MEASURED = "#6A51A3"
+CURVATURES = np.log2((0.25, 16))                    # the limits of the dial
+
+
+def dial(run, step, last):
+    """A run of gradient descent up to `step` of `last`: the loss above, and below λmax against the mark 2/lr.
+
+    run: a Run of network.py; `step` is one at which its λmax was measured.
+    """
+    losses, mark, curvature = run.losses[:step + 1], 2 / run.lr, run.curvatures[step]
+    across = [(at, f"{at:g}") for at, _ in ticks(0, last, 8)]
+    loss = f"loss {number(losses[-1])}"
+    side = "above" if curvature > mark else "below"
+    side = f"largest curvature {_short(curvature)}, {side} the mark 2/lr = {number(mark)}"
+
+    above = Axes((58, 34, 560, 150), (0, last), (-2, 2))
+    above.frame(across, decades(-2, 2, 1), "", f"{loss} after {step} step{'s' * (step != 1)} at lr = {run.lr:g}")
+    heights = np.log10(np.clip(losses, 1e-2, 1e2))
+    above.line(range(step + 1), heights, style.VALUE, 2.2)
+    above.dot(step, heights[-1], style.VALUE, style.VALUE)
+
+    below = Axes((58, 250, 560, 170), (0, last), CURVATURES)
+    (left, low), (right, py) = below.at(0, CURVATURES[0]), below.at(last, np.log2(mark))
+    below.parts.append(f'<rect x="{left}" y="{py:.1f}" width="{right - left}" height="{low - py:.1f}" fill="{CALM}"/>')
+    below.frame(across, [(np.log2(x), number(x)) for x in (0.25, 0.5, 1, 2, 4, 8, 16)], "steps", side)
+    below.line([0, last], [np.log2(mark)] * 2, style.INK, 1.6, "7 4")
+    below.words(right - 4, py - 6, f"2/lr = {number(mark)}", style.INK, "end", 13, halo=True)
+    so_far = {k: value for k, value in run.curvatures.items() if k <= step}
+    heights = np.log2(np.clip([*so_far.values()], *2 ** CURVATURES))
+    below.line(so_far, heights, MEASURED, 1.8)
+    for k, y in zip(so_far, heights):
+        below.dot(k, y, MEASURED, *((MEASURED, True, 6) if k == step else (style.PAPER, True, 4)))
+
+    lowest, highest = _short(min(so_far.values())), _short(max(so_far.values()))
+    text = "\n".join([f"lr = {run.lr:g}, after {step} steps: {loss}", side,
+                      f"so far: the loss between {number(min(losses))} and {number(max(losses))}, "
+                      f"the largest curvature between {lowest} and {highest}"])
+    return Picture(svg("0 0 640 466", "".join(above.parts + below.parts), text), text)
+
+
+def turned(curvatures, angle):
+    """The Hessian, (2, 2), of a bowl with two curvatures, the first of them in the direction of `angle` degrees."""
+    axes = np.stack([_direction(angle), _direction(angle + 90)], axis=1)
+    return axes * curvatures @ axes.T
+
+
+def bowl(H, angle, times=0):
+    """The bowl ½⟨w, Hw⟩ from above, with a direction v and Hv; beside it the bowl cut along v.
+
+    times: how often v was replaced by Hv, made length 1, before; the directions on the way are drawn pale.
+    """
+    way = [_direction(angle)]
+    for _ in range(times):
+        way.append(H @ way[-1] / np.linalg.norm(H @ way[-1]))
+    v, image = way[-1], H @ way[-1]
+    curvature, at = v @ image, np.degrees(np.arctan2(v[1], v[0])) % 180
+    off = np.degrees(np.arccos(np.clip(curvature / np.linalg.norm(image), -1, 1)))
+    curvatures, axes = np.linalg.eigh(H)
+
+    plot = Axes((30, 40, 330, 330), (-2.2, 2.2), (-2.2, 2.2))
+    circle = np.array([_direction(a) for a in range(0, 361, 4)])
+    for height in (0.125, 0.5, 1.125, 2, 3.125, 4.5):
+        plot.line(*(np.sqrt(2 * height) * (circle / np.sqrt(curvatures)) @ axes.T).T, style.LINE, 1)
+    plot.line(*circle.T, style.FAINT, 1, "2 4")
+    plot.frame([], [], "", f"v at {_short(at)} degrees, Hv turned from it by {_short(off)}")
+    for before in way[:-1]:
+        plot.line([0, before[0]], [0, before[1]], style.LINE, 2.2)
+    _arrow(plot, 1.6 / curvatures[-1] * image, style.GRADIENT, "7 4", "Hv")
+    _arrow(plot, v, style.VALUE, "none", "v")
+
+    cut = Axes((34, 40, 250, 330), (-1.5, 1.5), (0, curvatures[-1] * 1.5**2 / 2))
+    cut.frame([(x, number(x)) for x in (-1, 0, 1)], [], "how far along v", f"curvature along v: {_short(curvature)}")
+    t = np.linspace(-1.5, 1.5, 61)
+    for value, words, place in zip(curvatures, ("flattest", "steepest"), (1.42, 1.4)):
+        cut.line(t, value * t * t / 2, style.LINE, 1.4, "4 4")
+        px, py = cut.at(-place, value * place * place / 2)
+        cut.words(px + 10, py - 6, f"{words}, {number(value)}", style.FAINT, "start", 12, halo=True)
+    cut.line(t, curvature * t * t / 2, style.VALUE, 2.6)
+
+    (v0, v1), (i0, i1) = map(_short, v), map(_short, image)
+    text = "\n".join([f"v = ({v0}, {v1}), Hv = ({i0}, {i1}): turned from v by {_short(off)} degrees",
+                      f"curvature along v, ⟨v, Hv⟩: {_short(curvature)}; the smallest is {number(curvatures[0])}, "
+                      f"the largest {number(curvatures[1])}"])
+    said = text.splitlines()
+    return Picture(beside(svg("0 0 384 384", "".join(plot.parts), said[0]),
+                          svg("0 0 310 416", "".join(cut.parts), said[1])), text)
+
+
+def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
+    """A loss over one weight, the parabola that touches it at w, and where Newton's step leads: to where it turns."""
+    value, slope, curvature = float(f(w)), float(grad(f)(w)), float(grad(grad(f))(w))
+    step = -slope / curvature
+    there, turn, lands = w + step, value + slope * step / 2, float(f(w + step))
+    plot, ws = Axes((58, 40, 560, 290), span, heights), np.linspace(*span, 161)
+    numbers = f"gradient {number(slope)}, curvature {number(curvature)}"
+    plot.frame(ticks(*span, 10), ticks(*heights, 6), "w", f"{numbers}, Newton's step {number(step)}")
+    plot.line(ws, [float(f(one)) for one in ws], style.VALUE, 2.6)
+    plot.line(ws, value + slope * (ws - w) + curvature * (ws - w)**2 / 2, style.TANGENT, 2.4, "2 4")
+    if span[0] <= there <= span[1] and heights[0] <= turn <= heights[1]:
+        plot.line([there, there], [turn, lands], style.LINE, 1.4)
+        plot.dot(there, turn, style.TANGENT)
+        plot.dot(there, lands, style.VALUE)
+    else:
+        ahead = step > 0
+        px, py = plot.at(span[ahead], heights[1])
+        words = f"{'' if ahead else '← '}to w = {number(there)}{' →' if ahead else ''}"
+        plot.words(px + (-8 if ahead else 8), py + 18, words, style.TANGENT, "end" if ahead else "start", halo=True)
+    plot.dot(w, value, style.VALUE, style.VALUE, size=6)
+    turns, way = "a bottom" if curvature > 0 else "a top", "down" if lands < value else "up"
+    text = (f"w = {number(w)}: loss {number(value)}, {numbers}\nthe parabola that touches has {turns}; "
+            f"Newton's step {number(step)} leads there, to w = {number(there)}, loss {number(lands)}: {way}")
+    return Picture(svg("0 0 640 386", "".join(plot.parts), text), text)
+
+
+def _short(x):
+    """Three places, for what follows a slider."""
+    return number(round(float(x), 3))
+
+
+def _direction(angle):
+    return np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
+
+
+def _arrow(plot, end, colour, dash, name):
+    """From the middle to `end`, with its name ahead of the tip."""
+    start, tip = np.array(plot.at(0, 0)), np.array(plot.at(*end))
+    ahead = (tip - start) / np.linalg.norm(tip - start)
+    side = np.array([-ahead[1], ahead[0]])
+    corners = tip, tip - 11 * ahead + 5 * side, tip - 11 * ahead - 5 * side
+    corners = " ".join("{:.1f} {:.1f}".format(*corner) for corner in corners)
+    plot.line([0, end[0]], [0, end[1]], colour, 3, dash)
+    plot.parts.append(f'<path d="M{corners}Z" fill="{colour}"/>')
+    plot.words(*(tip + 14 * ahead + (0, 5)), name, colour, size=15, halo=True)

@@ -1,0 +1,429 @@
+"""Lesson 16: a Hessian–vector product of two grads, the largest curvature of such products, Newton's step mended."""
+import numpy as np
+
+import autograd_lib as ag
+
+from ...ask import edit, exercise, expect_call, is_stub
+from ...ask.mistakes import printed
+from ...ask.texts import Question, card, prediction, recall
+from ...ask.verdict import NotYet
+
+recall("16", [
+    Question("f takes 1,000 numbers and gives one. How many forward sweeps does its gradient take, and how many "
+             "backward ones? (Lesson 15)",
+             {"forward": 1000, "backward": 1},
+             "**1,000** forward, one for each input, and **1** backward."),
+    Question("A kernel of 3 × 3 slides over an image of 6 × 6. How many outputs does one entry of it reach? (14)", 16,
+             "All **16**: it is used at every place."),
+    Question("The largest curvature of a bowl is 8. Beyond which lr does gradient descent run away? (11)", 0.25,
+             "Beyond **0.25**, which is 2/8: there each step multiplies by 1 − lr · 8 = −1.")])
+
+prediction(
+    "16.zeros", question="""
+        $f(x) = \\sin x_1 + \\sin x_2 + \\sin x_3 + \\sin x_4 + \\sin x_5$. Its Hessian has 25 entries. In how many
+        of them can anything but 0 stand?""",
+    answer=5,
+    reveal="""In **5**, those on the diagonal. The slope along x₁ is cos x₁, and no other x occurs in it: nudge x₂, and
+        it stays.""")
+
+prediction(
+    "16.cost", question="""
+        The network has 2,410 weights, so its Hessian has 2,410 rows. How much time does one product H v take, compared
+        with one gradient?""",
+    answer="about 3 gradients", choices=["about 3 gradients", "about 50 gradients", "about 2,410 gradients"],
+    reveal="""**About 3 gradients**, whatever the number of weights: the gradient is a program, and this is one more
+        sweep through it.""")
+
+prediction(
+    "16.climbs", question="""
+        The neuron's loss falls as w grows, so downhill is to the right. Newton's step is 1/(2(1 + 3z)), where z is what
+        the neuron says. Below which z does Newton go uphill?""",
+    answer=-1 / 3, tolerance=0.004,
+    reveal="""Below **−1/3**: there 1 + 3z is negative. The curvature is negative too, and Newton goes to the top of a
+        parabola that opens downward.""")
+
+prediction(
+    "16.end", question="""
+        At lr = 2 the mark is at 1. After 40 steps the loss is 10 and λmax is 8. You let it run to step 320. Where does
+        it end?""",
+    answer="the loss is small, λmax is below the mark",
+    choices=["the loss stays large, λmax is above the mark", "the loss is small, λmax is above the mark",
+             "the loss is small, λmax is below the mark"],
+    reveal="""**The loss is small, λmax is below the mark.** A place with λmax above it cannot be rested in: the run is
+        thrown out again, until it meets one that is flatter.""")
+
+card("16", [
+    "A rule is made of rows, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
+    "H is the Jacobian of the gradient. Hv is the gradient's change along v: jvp of grad, or grad of ⟨grad, v⟩.",
+    "Hv costs a few gradients, at any number of weights. Nobody stores H.",
+    "⟨v, Hv⟩ is the curvature along v (length 1). v ← Hv, made length 1 each time, turns to the largest one in size.",
+    "A step multiplies what lies along that direction by 1 − lr·λ: no rest where λmax is above 2/lr.",
+    "Newton: −slope/curvature, to where the parabola that touches turns. A top, where the curvature is negative."])
+
+
+# --- A Hessian–vector product ---------------------------------------------------------------------------------
+
+def _hvp(f, w, v):
+    return ag.hvp(f, w, v)
+
+
+def mixed(w):
+    """Every weight meets every other one: no entry of the Hessian is 0."""
+    total = (w * w).sum()
+    return ag.tanh(w).sum() * total + ag.sin(total)
+
+
+def lopsided(w):
+    """Of a matrix: rows meet rows."""
+    return (w[0] * w[1] * w[1]).sum() + ag.exp(w.sum())
+
+
+_GRADS = "ag.grad(f)(w) * v"
+_NUMBER = "ag.grad wants one number, and the gradient is an array: ⟨gradient, v⟩, np.sum over the products, is one."
+
+
+@exercise(
+    "16.hvp", minutes=3, difficulty="easy",
+    question="""
+        Write `hvp(f, w, v)` with two `ag.grad`s and nothing else that differentiates: the gradient of the number
+        ⟨gradient of f, v⟩. f takes w and gives one number; w and v are arrays of one shape, whichever it is.""",
+    stub="""
+        def hvp(f, w, v):
+            ...""",
+    hints=["The inner function takes w and gives a number: `lambda w: np.sum(ag.grad(f)(w) * v)`.",
+           "The gradient of that function, at w. v is a constant in it.",
+           ("Help: the function returned shape (3,), and a scalar is needed",
+            "`ag.grad` wants one number. ⟨gradient, v⟩ is one: `np.sum` over the products.")],
+    solution="""
+        def hvp(f, w, v):
+            return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)""",
+    explained="The inner `ag.grad` is a function of w like any other. The outer one goes backward through it.",
+    why="No matrix anywhere: two gradients, and you have H times v.",
+    mistakes=[
+        (lambda f, w, v: np.sum(ag.grad(f)(w) * v),
+         "That is ⟨gradient, v⟩ itself, the slope of f along v. Take the gradient of it."),
+        (lambda f, w, v: ag.grad(f)(w) * v,
+         "That is the gradient times v, entry by entry. Add it up, and differentiate once more."),
+        (lambda f, w, v: ag.grad(f)(w),
+         "That is the gradient itself. Differentiate once more, by w: the number ⟨gradient, v⟩."),
+        (lambda f, w, v: ag.grad(f)(v), "That is the gradient at v: v is a direction, w the place."),
+        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)))(w) * v,
+         "v stands outside: that is the sum of each row of H, times v. v belongs inside the sum."),
+        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)))(w),
+         "v is missing: that is H times a vector of ones."),
+        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(v),
+         "The second gradient is taken at v. Both are taken at w."),
+        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * w))(w),
+         "It multiplies by w in place of v."),
+        (lambda f, w, v: ag.grad(lambda v: np.sum(ag.grad(f)(w) * v))(v),
+         "That is the gradient itself. Differentiate once more, by w: the number ⟨gradient, v⟩."),
+        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * v) ** 2)(w),
+         "There is a square too many: the gradient of ⟨gradient, v⟩ itself."),
+        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) ** 2) / 2)(w),
+         "That is H times the gradient. v takes the place of one of the two."),
+        (lambda f, w, v: ag.grad(lambda w: np.mean(ag.grad(f)(w) * v))(w),
+         "A mean divides by the number of entries: the sum is wanted."),
+        (lambda f, w, v: np.sum(ag.hvp(f, w, v) * v), "That is the curvature, ⟨v, Hv⟩. Wanted is Hv."),
+        (lambda f, w, v: ag.hvp(f, w, v / np.linalg.norm(v)),
+         "v is not to be made shorter: twice as long a v gives twice Hv."),
+        (lambda f, w, v: (ag.grad(f)(w + v) - ag.grad(f)(w)),
+         "That is the difference of two gradients over a whole v. The slope at w is wanted: a grad within a grad."),
+        (lambda f, w, v: (ag.grad(f)(w + 1e-3 * v) - ag.grad(f)(w)) / 1e-3,
+         "A difference of gradients is near, not exact. Put one grad inside the other."),
+        (lambda f, w, v: (ag.grad(f)(w + 1e-4 * v) - ag.grad(f)(w)) / 1e-4,
+         "A difference of gradients is near, not exact. Put one grad inside the other."),
+        edit("return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)", "return ag.grad(lambda w: ag.grad(f)(w) * v)(w)",
+             _NUMBER),
+        edit("return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)", "return ag.grad(ag.grad(f))(w) * v",
+             _NUMBER),
+        edit(_GRADS, "ag.grad(f) * v",
+             "ag.grad takes a function, f, and gives a function: call that at w, ag.grad(f)(w)."),
+        edit(_GRADS, "ag.grad(f(w)) * v",
+             "ag.grad takes a function, f, and gives a function: call that at w, ag.grad(f)(w)."),
+        edit(_GRADS, "ag.grad(f)(w) @ v",
+             "@ is the matrix product, and does not fit (2, 3) and (2, 3). Entry by entry: *, and np.sum."),
+        printed(_hvp)],
+    planted=[(lambda f, w, v: -ag.hvp(f, w, v), "wrong sign"), (lambda f, w, v: 2 * ag.hvp(f, w, v), "double"),
+             (lambda f, w, v: ag.hvp(f, w, v)[0], "hape"), edit("* v))(w)", "* v))", "of type function"),
+             (lambda f, w, v: ag.hvp(f, w, v).ravel(), "hape"),
+             (lambda f, w, v: np.diag(ag.hessian(f)(w.ravel())) * v if w.ndim == 1 else ag.hvp(f, w, v), "differs"),
+             (lambda f, w, v: ag.hvp(f, w, np.abs(v)), "differs"),
+             (lambda f, w, v: np.round(ag.hvp(f, w, v)), "differs"),
+             (lambda f, w, v: ag.hvp(f, w, v) * np.nan, "nan")],
+    also_right=[
+        "lambda f, w, v: ag.grad(lambda at: (ag.grad(f)(at) * v).sum())(w)",
+        "lambda f, w, v: ag.vjp(ag.grad(f), w)[1](v)[0]",
+        "lambda f, w, v: ag.jvp(ag.grad(f), (w,), (v,))[1]",
+        """
+        def hvp(f, w, v):
+            def slope_along_v(at):
+                return ag.sum(ag.multiply(v, ag.grad(f)(at)))
+            return ag.grad(slope_along_v)(w)""",
+        """
+        def hvp(f, w, v):
+            first = ag.grad(f)
+            return ag.grad(lambda x: first(x).reshape(-1) @ v.reshape(-1))(w)"""])
+def hvp(answer):
+    if is_stub(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for f, shape in [(mixed, (3,)), (lopsided, (2, 3))]:
+        w, v = rng.uniform(-1, 1, shape).round(2), rng.uniform(-2, 2, shape).round(2)
+        expect_call(answer, f, w, v, gives=_hvp(f, w, v), hints=hvp.mistakes, rtol=1e-6)
+
+
+# --- The largest curvature ------------------------------------------------------------------------------------
+
+def bent(w):
+    """No bowl: its curvatures depend on the place. One direction is curved downward, more than any upward."""
+    return ag.sin(w).sum() + (w * w).sum() ** 2 / 8 - 3 * (w.sum()) ** 2
+
+
+def steep(w):
+    """Curvatures of 2e6 and less: a vector that is not made shorter overflows."""
+    return 1e6 * (w[0] - 0.3 * w[1]) ** 2 + 1e5 * w[1] ** 2 * w[1]
+
+
+def _largest(f, w, v, steps):
+    for _ in range(steps):
+        v = v / np.linalg.norm(v)
+        image = ag.hvp(f, w, v)
+        curvature = np.sum(v * image)
+        v = image
+    return curvature
+
+
+_UNIT, _CURVATURE = "v = v / np.linalg.norm(v)", "curvature = np.sum(v * Hv)"
+_WHOLE = "That builds the whole Hessian, which is to be avoided; and after few steps v is still on its way."
+
+
+@exercise(
+    "16.largest", minutes=5, difficulty="medium",
+    question="""
+        Write `largest(f, w, v, steps)`. Again and again: make v of length 1; form Hv, by `ag.hvp(f, w, v)`; note
+        ⟨v, Hv⟩; go on with Hv as v. Give back the last ⟨v, Hv⟩, after `steps` products in all. w and v have one shape,
+        whichever it is.""",
+    stub="""
+        def largest(f, w, v, steps):
+            ...""",
+    hints=["A loop `for _ in range(steps):` with four lines, as in the sentence.",
+           "`np.linalg.norm(v)` is the length of v, of any shape. ⟨v, Hv⟩ is `np.sum(v * Hv)`.",
+           ("Help: nan, or inf", "v grows with every product. Divide it by its length each time, not only at first.")],
+    solution="""
+        def largest(f, w, v, steps):
+            for _ in range(steps):
+                v = v / np.linalg.norm(v)
+                Hv = ag.hvp(f, w, v)
+                curvature = np.sum(v * Hv)
+                v = Hv
+            return curvature""",
+    explained="Two arrays of w's shape, and no matrix: this runs on a network of any size.",
+    why="Each product stretches the steepest part of v most. What is left in the end is that direction.",
+    mistakes=[
+        edit(_UNIT, "pass", "v has to have length 1 before each product: divide it by np.linalg.norm(v)."),
+        edit("for _ in range(steps):\n        " + _UNIT, _UNIT + "\n    for _ in range(steps):",
+             "Length 1 only at first: Hv is longer. Divide each time round the loop."),
+        edit(_CURVATURE, "curvature = np.linalg.norm(Hv)",
+             "The length of Hv has no sign, and is too long while v still turns. The curvature is ⟨v, Hv⟩."),
+        edit("np.sum(v * Hv)", "abs(np.sum(v * Hv))", "A curvature may be negative: no abs."),
+        edit("np.sum(v * Hv)", "np.max(Hv)", "The curvature along v is ⟨v, Hv⟩: products of entries, added up."),
+        edit("np.sum(v * Hv)", "np.mean(v * Hv)", "⟨v, Hv⟩ is the sum of the products, not their mean."),
+        edit("np.sum(v * Hv)", "np.sum(Hv)", "⟨v, Hv⟩: multiply by v, entry by entry, before you add."),
+        edit("np.sum(v * Hv)", "np.sum(Hv * Hv)",
+             "⟨Hv, Hv⟩ is the square of a length. Is v Hv already, where you take ⟨v, Hv⟩?"),
+        edit("np.sum(v * Hv)", "v * Hv", "⟨v, Hv⟩ is one number: add the products up."),
+        edit("np.sum(v * Hv)", "np.sum(v * Hv) / 2", "There is no half: ⟨v, Hv⟩."),
+        edit("np.sum(v * Hv)\n        v = Hv", "np.sum(v * Hv)",
+             "That is the curvature along the first v. Go on with Hv as v, and return after the loop."),
+        edit(_CURVATURE + "\n        v = Hv", "v = Hv\n        " + _CURVATURE,
+             "⟨Hv, Hv⟩ is the square of a length. Is v Hv already, where you take ⟨v, Hv⟩?"),
+        edit("ag.hvp(f, w, v)", "ag.hvp(f, v, w)", "hvp(f, w, v): the place w, then the direction v."),
+        edit("ag.hvp(f, w, v)", "ag.hvp(f, v, v)", "The Hessian is that at w: v is only the direction."),
+        edit("ag.hvp(f, w, v)", "ag.grad(f)(w) * v", "That is the gradient times v. Hv is ag.hvp(f, w, v)."),
+        edit("v = Hv", "v = v + Hv", "v is replaced by Hv; nothing of the old v stays."),
+        edit("v = Hv", "v = v - Hv", "v is replaced by Hv; nothing of the old v stays."),
+        edit("v = Hv", "w = w + Hv", "w stays where it is: only the direction v turns."),
+        edit("range(steps)", "range(steps + 1)", "One product too many: `steps` in all."),
+        edit("range(steps)", "range(steps - 1)", "One product too few: `steps` in all."),
+        edit("range(steps)", "range(7)", "`steps` says how many products, not always the same number."),
+        edit("        v = Hv\n    return curvature", "        v = Hv\n        return curvature",
+             "That is the curvature along the first v. Go on with Hv as v, and return after the loop."),
+        edit("return curvature", "return v", "That is Hv. The curvature along v, ⟨v, Hv⟩, is wanted."),
+        edit("return curvature", "return Hv", "That is Hv. The curvature along v, ⟨v, Hv⟩, is wanted."),
+        edit("np.linalg.norm(v)", "np.sum(v)", "The length is the root of the sum of the squares: np.linalg.norm(v)."),
+        edit("np.linalg.norm(v)", "np.max(np.abs(v))",
+             "The length is the root of the sum of the squares: np.linalg.norm(v)."),
+        edit("np.linalg.norm(v)", "np.sum(v * v)",
+             "The length is the *root* of the sum of the squares: np.linalg.norm(v)."),
+        edit("np.linalg.norm(v)", "np.linalg.norm(w)", "v is to have length 1: divide it by its own length."),
+        edit("np.sum(v * Hv)", "v @ Hv",
+             "@ is the matrix product, and does not fit (2, 3) and (2, 3). Entry by entry: *, and np.sum."),
+        (lambda f, w, v, steps: np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size))[-1],
+         _WHOLE),
+        (lambda f, w, v, steps: max(np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size)), key=abs),
+         _WHOLE),
+        printed(_largest)],
+    planted=[edit(_UNIT, "v /= np.linalg.norm(v)", "writes into the caller's array"),
+             edit(_UNIT, "v = v / np.linalg.norm(v, axis=0)", "got"),
+             edit(_UNIT, "v = np.abs(v) / np.linalg.norm(v)", "got"),
+             edit("return curvature", "return round(curvature)", "got"),
+             edit("return curvature", "return (curvature,)", "holds 1"),
+             edit("return curvature", "return curvature, v", "number was expected"),
+             edit("range(steps)", "range(min(steps, 5))", "got"),
+             (lambda f, w, v, steps: np.nan, "nan")],
+    also_right=[
+        """
+        def largest(f, w, v, steps):
+            for _ in range(steps):
+                v = v / np.sqrt((v * v).sum())
+                before, v = v, ag.jvp(ag.grad(f), (w,), (v,))[1]
+            return float((before * v).sum())""",
+        """
+        def largest(f, w, v, steps):
+            image = v
+            while steps:
+                v, steps = image / np.linalg.norm(image), steps - 1
+                image = ag.hvp(f, w, v)
+            return np.vdot(v, image)""",
+        """
+        def largest(f, w, v, steps):
+            Hv = ag.hvp(f, w, v)
+            for _ in range(steps - 1):
+                v = Hv / np.linalg.norm(Hv)
+                Hv = ag.hvp(f, w, v)
+            return np.sum(v * Hv) / np.sum(v * v)""",
+        """
+        def largest(f, w, v, steps):
+            if steps == 1:
+                return np.sum(v * ag.hvp(f, w, v)) / np.linalg.norm(v)**2
+            return largest(f, w, ag.hvp(f, w, v / np.linalg.norm(v)), steps - 1)""",
+        """
+        def largest(f, w, v, steps):
+            H = lambda v: ag.grad(lambda x: ag.sum(ag.grad(f)(x) * v))(w)
+            unit = lambda v: v / np.linalg.norm(v.ravel())
+            v = unit(v)
+            for _ in range(steps - 1):
+                v = unit(H(v))
+            return np.einsum("i,i", v.ravel(), H(v).ravel())"""])
+def largest(answer):
+    if is_stub(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    cases = [(mixed, (3,), 3), (bent, (2, 3), 1), (bent, (2, 3), 40), (steep, (2,), 60), (mixed, (4,), 100)]
+    for f, shape, steps in cases:
+        w, v = rng.uniform(0.2, 1.5, shape).round(2), rng.normal(size=shape).round(2)
+        expect_call(answer, f, w, v, steps, gives=_largest(f, w, v, steps), hints=largest.mistakes, rtol=1e-6)
+
+
+# --- Newton's step --------------------------------------------------------------------------------------------
+
+def wave(x):
+    return ag.sin(3 * x) + x
+
+
+def valley(x):
+    return x**4 / 4 - 2 * x**2 + x
+
+
+def slide(x):
+    return (ag.tanh(2 * x) - 1) ** 2 / 2
+
+
+def _downhill(f, x):
+    return x - ag.grad(f)(x) / abs(ag.grad(ag.grad(f))(x))
+
+
+_SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
+
+
+@exercise(
+    "16.downhill", minutes=3, difficulty="medium",
+    question="""
+        Newton's method, with its sign mended: write `downhill(f, x)`, which gives back the x after one step. The step
+        is as long as Newton's, and always goes *against* the slope, where the curvature is negative too. f takes one
+        number.""",
+    stub="""
+        def downhill(f, x):
+            ...""",
+    hints=["You need the slope, `ag.grad(f)(x)`, and the curvature, one `ag.grad` more.",
+           "Which of the two may turn Newton's step round? Take that one without its sign.",
+           ("Help: the right length, the wrong way", "The step is −slope / |curvature|: the slope keeps its sign.")],
+    solution="""
+        def downhill(f, x):
+            slope = ag.grad(f)(x)
+            curvature = ag.grad(ag.grad(f))(x)
+            return x - slope / abs(curvature)""",
+    explained="Near a lowest point this *is* Newton's method. Near a top it leaves, as fast as Newton would arrive.",
+    why="The curvature says how far, the slope says which way.",
+    mistakes=[
+        edit("abs(curvature)", "curvature", "That is Newton's step as it was: uphill where the curvature is negative."),
+        edit("slope / abs(curvature)", "abs(slope / curvature)", "The slope says which way: it keeps its sign."),
+        edit("slope / abs(curvature)", "abs(slope) / curvature", "The slope says which way: it keeps its sign."),
+        edit("slope / abs(curvature)", "abs(slope) / abs(curvature)", "The slope says which way: it keeps its sign."),
+        edit("x - slope", "x + slope", "Against the gradient: minus."),
+        edit("slope / abs(curvature)", "slope * abs(curvature)",
+             "Divided by the curvature: strongly curved means a short step."),
+        edit("slope / abs(curvature)", "abs(curvature) / slope", "Upside down: the slope is divided by the curvature."),
+        edit("slope / abs(curvature)", "slope",
+             "The step is as long as Newton's: divide by the curvature's size, whatever it is."),
+        edit("slope / abs(curvature)", "0.1 * slope", "That is gradient descent: divide by the curvature's size."),
+        edit("slope / abs(curvature)", "np.sign(slope) / abs(curvature)",
+             "The size of the slope belongs to the step, not only its sign."),
+        edit("slope / abs(curvature)", "slope / max(curvature, 1e-8)",
+             "Where the curvature is negative, that makes a giant step. Its size is wanted: abs."),
+        edit("slope / abs(curvature)", "slope / max(curvature, 1)",
+             "The step is as long as Newton's: divide by the curvature's size, whatever it is."),
+        edit("slope / abs(curvature)", "slope / curvature**2",
+             "The curvature itself, without its sign: not its square."),
+        edit("slope / abs(curvature)", "slope / curvature if curvature > 0 else slope",
+             "The step is as long as Newton's in both cases: divide by the curvature's size."),
+        edit("return x - slope / abs(curvature)", "return x - slope / curvature if curvature > 0 else x",
+             "Where the curvature is negative it stands still. It has to go down there too."),
+        edit("return x - ", "return -", "That is the step. Give back where it leads: start from x."),
+        edit("return x - ", "return ",
+             "That is the step, and its sign is lost. Give back where it leads: x minus that."),
+        edit(_CURVED, "curvature = ag.grad(f)(x)**2",
+             "The curvature is the derivative of the derivative: ag.grad(ag.grad(f))."),
+        edit(_CURVED, "curvature = ag.grad(f)(x)",
+             "The curvature is the derivative of the derivative: ag.grad(ag.grad(f))."),
+        edit(_CURVED, "curvature = ag.grad(ag.grad(ag.grad(f)))(x)",
+             "One ag.grad too many: that is the third derivative."),
+        edit(_CURVED, "curvature = ag.grad(f)(ag.grad(f)(x))",
+             "That is the slope at another place. The derivative of a *function*: ag.grad(ag.grad(f)), and then at x."),
+        edit(_CURVED, "curvature = ag.grad(ag.grad(f)(x))(x)",
+             "ag.grad takes a function: ag.grad(ag.grad(f)), and then (x)."),
+        edit(_SLOPE, "slope = f(x)",
+             "That is Newton for f(x) = 0. Here the *slope* is to become 0: slope over curvature."),
+        edit(_SLOPE, "slope = ag.grad(f)", "ag.grad(f) is a function: call it at x."),
+        printed(_downhill)],
+    planted=[edit("return x - slope / abs(curvature)", "return round(x - slope / abs(curvature), 2)", "got"),
+             edit("return x - slope / abs(curvature)", "return (x - slope / abs(curvature),)", "single number"),
+             edit("return x - slope / abs(curvature)", "return abs(x - slope / abs(curvature))", "got"),
+             edit("return x - slope / abs(curvature)", "return x - min(1, max(-1, slope / abs(curvature)))", "got"),
+             (lambda f, x: _downhill(slide, x), "got"),
+             (lambda f, x: x - ag.grad(f)(x) / abs(ag.grad(ag.grad(f))(abs(x))),
+              "got"),
+             (lambda f, x: x - ag.grad(f)(x) / abs((f(x + 0.1) - 2 * f(x) + f(x - 0.1)) / 0.01), "got"),
+             (lambda f, x: np.nan, "nan")],
+    also_right=[
+        "lambda f, x: x - ag.grad(f)(x) / np.abs(ag.grad(ag.grad(f))(x))",
+        "lambda f, x: x - np.sign(ag.grad(f)(x)) * abs(ag.grad(f)(x) / ag.grad(ag.grad(f))(x))",
+        """
+        def downhill(f, x):
+            slope, curvature = ag.jvp(ag.grad(f), (x,), (1.0,))
+            return x - slope / (curvature if curvature > 0 else -curvature)""",
+        """
+        def downhill(f, x):
+            slope, curvature = ag.grad(f)(x), ag.hessian(f)(x)
+            newton = -slope / curvature
+            return x + newton if newton * slope < 0 else x - newton""",
+        """
+        def downhill(f, x):
+            slope, curvature = ag.value_and_grad(ag.grad(f))(x)
+            return float(x - slope * (curvature**2)**-0.5)"""])
+def downhill(answer):
+    if is_stub(answer):
+        raise NotYet
+    for f, x in [(valley, 3.0), (slide, 0.5), (slide, -0.5), (wave, 0.3), (wave, -0.8), (valley, -0.4), (valley, -1.9),
+                 (slide, -0.17)]:
+        expect_call(answer, f, x, gives=_downhill(f, x), hints=downhill.mistakes)

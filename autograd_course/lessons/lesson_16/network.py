@@ -1,0 +1,50 @@
+"""Lesson 16: gradient descent on all weights of a network at once, and its largest curvature on the way."""
+from dataclasses import dataclass
+
+import numpy as np
+
+import autograd_lib as ag
+
+EARLY, END = 40, 320          # the opening shows a run up to the first, the end of the lesson up to the second
+
+
+def largest_curvature(f, w, v, products=8):
+    """The largest eigenvalue of f's Hessian at w and its direction, by Hessian–vector products (Lanczos 1950).
+
+    v: where to begin, of w's shape (n,). The products span a small space; in it the Hessian is a small matrix.
+    """
+    space = [v / np.linalg.norm(v)]
+    images = [ag.hvp(f, w, space[0])]
+    while len(images) < products:
+        new = images[-1]
+        for _ in range(2):                                                  # the second time for what rounding left
+            new = new - np.transpose(space) @ (space @ new)
+        if np.linalg.norm(new) <= 1e-10 * np.linalg.norm(images[-1]):       # nothing new: the space is complete
+            break
+        space.append(new / np.linalg.norm(new))
+        images.append(ag.hvp(f, w, space[-1]))
+    curvatures, directions = np.linalg.eigh(space @ np.transpose(images))   # in rising order
+    return float(curvatures[-1]), directions[:, -1] @ space
+
+
+@dataclass
+class Run:
+    """Gradient descent at one rate: the loss at every step, λmax at some, and the weights at the end."""
+    lr: float
+    losses: list
+    curvatures: dict          # step -> λmax
+    end: np.ndarray
+
+
+def descend(f, w, lr):
+    """A Run of END steps from w, (n,). λmax is measured at every fourth step up to EARLY, then at every twentieth."""
+    both, v = ag.value_and_grad(f), np.random.default_rng(0).normal(size=w.shape)
+    losses, curvatures = [], {}
+    for step in range(END + 1):
+        value, gradient = both(w)
+        losses.append(float(value))
+        if step % (4 if step <= EARLY else 20) == 0:
+            curvatures[step], v = largest_curvature(f, w, v)
+        if step < END:
+            w = w - lr * gradient
+    return Run(lr, losses, curvatures, w)

@@ -1,0 +1,84 @@
+"""Lesson 16: what is measured of a network, and the pictures of curvature."""
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_course.lessons.lesson_16 import drawings as drawn
+from autograd_course.lessons.lesson_16.network import EARLY, END, Run, descend, largest_curvature
+
+
+def bowl(curvatures):
+    return lambda w: (w * w * np.array(curvatures)).sum() / 2
+
+
+def test_the_largest_curvature_is_the_largest_and_not_the_largest_in_size():
+    """Broken once: eigenvalues[0] for [-1]."""
+    f, w = bowl([-7.0, 0.5, 2.0, 3.0]), np.zeros(4)
+    curvature, direction = largest_curvature(f, w, np.ones(4), products=4)
+    assert np.isclose(curvature, 3) and np.allclose(np.abs(direction), [0, 0, 0, 1])
+
+
+def test_few_products_find_the_largest_of_many():
+    rng = np.random.default_rng(0)
+    f = bowl(np.concatenate([[9.0], rng.uniform(0, 5, 99)]))
+    assert np.isclose(largest_curvature(f, np.zeros(100), rng.normal(size=100), products=20)[0], 9, rtol=1e-6)
+
+
+def test_a_flat_loss_has_no_curvature():
+    assert largest_curvature(lambda w: (0 * w).sum(), np.ones(3), np.ones(3))[0] == 0
+
+
+def test_a_run_is_gradient_descent():
+    run = descend(bowl([1.0, 4.0]), np.array([1.0, 1.0]), 0.1)
+    assert np.allclose(run.end, [0.9**END, 0.6**END]) and len(run.losses) == END + 1
+    assert np.isclose(run.losses[2], (0.9**4 + 4 * 0.6**4) / 2) and np.allclose(list(run.curvatures.values()), 4)
+    assert {*range(0, EARLY + 1, 4), *range(0, END + 1, 20)} == run.curvatures.keys()
+
+
+@pytest.mark.parametrize("curvature, said", [(1.5, "above the mark 2/lr = 1"), (0.5, "below the mark 2/lr = 1")])
+def test_the_dial_says_on_which_side(curvature, said):
+    run = Run(2, [2.0, 3.0, 1.0], {0: 0.9, 2: curvature}, np.zeros(1))
+    picture = drawn.dial(run, 2, 2)
+    assert f"largest curvature {curvature}, {said}" in picture.text and said in picture.html
+    assert "loss 1" in picture.text and "between 1 and 3" in picture.text
+    assert "after 0 steps: loss 2" in drawn.dial(run, 0, 2).text
+
+
+def test_the_dial_rises_with_the_curvature_and_does_not_show_what_is_to_come():
+    run = Run(2, [2.0, 3.0, 1.0], {0: 0.5, 1: 1.0, 2: 4.0}, np.zeros(1))
+    dials = [drawn.dial(run, k, 2).html for k in range(3)]
+    heights = [float(html.rpartition("<rect x=")[2].split('y="')[1].split('"')[0]) for html in dials]
+    assert heights[0] > heights[1] > heights[2]
+    assert dials[0].count("<rect") == 2 and dials[2].count("<rect") == 4
+
+
+def test_a_turned_bowl_has_its_curvatures_along_its_axes():
+    H = drawn.turned((1, 6), 25)
+    for angle, curvature in [(25, 1), (115, 6)]:
+        v = np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
+        assert np.allclose(H @ v, curvature * v)
+        text = drawn.bowl(H, angle).text
+        assert f"⟨v, Hv⟩: {curvature};" in text and "turned from v by 0 degrees" in text
+
+
+@pytest.mark.parametrize("angle", [0, 30, 90, 160])
+def test_products_turn_to_the_steepest_direction(angle):
+    H = drawn.turned((1, 6), 25)
+    along = [float(drawn.bowl(H, angle, times).text.split("⟨v, Hv⟩: ")[1].split(";")[0]) for times in range(7)]
+    assert np.all(np.diff(along) >= 0) and along[-1] > 5.99
+    assert drawn.bowl(H, angle, 3).html.count("<polyline") == drawn.bowl(H, angle).html.count("<polyline") + 3
+
+
+@pytest.mark.parametrize("w, shape, way", [(0.5, "a bottom", "down"), (-0.5, "a top", "up")])
+def test_the_parabola_turns_where_newton_goes(w, shape, way):
+    def f(w):
+        return (np.tanh(2 * w) - 1)**2 / 2
+    picture = drawn.parabola(f, w)
+    step = -ag.grad(f)(w) / ag.grad(ag.grad(f))(w)
+    assert f"has {shape}; Newton's step {step:.4g} leads there".replace("-", "−") in picture.text
+    assert picture.text.endswith(way)
+    assert "to w = " not in picture.html.partition("<title>")[2].partition("</title>")[2]
+
+
+def test_a_step_out_of_the_picture_says_where_it_leads():
+    assert "to w = 28.29" in drawn.parabola(lambda w: (np.tanh(2 * w) - 1)**2 / 2, -0.17).html.partition("</title>")[2]
