@@ -198,7 +198,7 @@ def waits(answer):
 def unfinished(answer, indices=False):
     """Whether a `...` stands anywhere in an answer, or in the code of its functions; `indices` as in `has_blank`."""
     if isinstance(answer, type):
-        answer = vars(answer)
+        answer = dict(vars(answer))
     if isinstance(answer, dict):
         answer = list(answer.values())
     if isinstance(answer, (tuple, list)):

@@ -85,8 +85,8 @@ class _Push(Story):
     def start(self):
         given = ", ".join(f"{node.name} {show(self.tangents[node.key])}" for node in self.wanting)
         means = f"how far it moves for each 1 that {self.mover} moves" if self.mover else "how fast it moves then"
-        self.tell(f"Before the first step only the inputs are known, and how fast each one moves, its tangent: {given}. "
-                  f"The tangent of a value will say {means}.")
+        self.tell("Before the first step only the inputs are known, and how fast each one moves, its tangent: "
+                  f"{given}. The tangent of a value will say {means}.")
 
     def compute(self, tensor):
         """A frame for each arrow that brings a tangent to `tensor`."""

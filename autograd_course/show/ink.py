@@ -7,6 +7,7 @@ LOOKS = {
     "pale": (style.LINE, 1, "none", style.PAPER, style.FAINT),
     "value": (style.VALUE, 2, "none", "#CFE5F2", style.INK),
     "gradient": (style.GRADIENT, 2, "5 3", "#FADFCB", style.INK),
+    "tangent": (style.TANGENT, 2, "1.5 2.5", "#CCEBE1", style.INK),
     "picked": (style.INK, 3.2, "none", style.PAPER, style.INK),
     "ghost": (style.LINE, 1.4, "2 3", "none", style.FAINT),        # a copy
     "rim": (style.LINE, 1, "3 3", "#F1F3F4", style.FAINT),         # padding

@@ -23,14 +23,15 @@ def sum_times():
 
 
 STORY = """\
-Before the first step only the inputs are known, and how fast each one moves, its tangent: x 1, y 0, w 0. The tangent of a \
-value will say how far it moves for each 1 that x moves.
+Before the first step only the inputs are known, and how fast each one moves, its tangent: x 1, y 0, w 0. The \
+tangent of a value will say how far it moves for each 1 that x moves.
 p = 5 is computed, and its tangent with it. From x comes local × tangent, 1 × 1 = 1.
 From y comes local × tangent, 1 × 0 = 0. What comes in adds up: 1 so far + 0 = 1. So p moves as far as x.
 L = −20 is computed, and its tangent with it. From p comes local × tangent, −4 × 1 = −4.
-From w comes local × tangent, 5 × 0 = 0. What comes in adds up: −4 so far + 0 = −4. So L moves 4 times as far as x, the other way.
-One sweep along the arrows, and L = −20 has the tangent −4. That is its slope along x, and nothing is known of y and w: for all \
-3 numbers it takes 3 sweeps."""
+From w comes local × tangent, 5 × 0 = 0. What comes in adds up: −4 so far + 0 = −4. So L moves 4 times as far \
+as x, the other way.
+One sweep along the arrows, and L = −20 has the tangent −4. That is its slope along x, and nothing is known of y and w: \
+for all 3 numbers it takes 3 sweeps."""
 
 
 def test_the_story_in_words_with_the_learners_own_names():
@@ -39,7 +40,8 @@ def test_the_story_in_words_with_the_learners_own_names():
 
 def test_what_is_kept_is_only_what_is_still_used():
     story = sum_times()
-    assert [[name for name, *_ in frame.waiting] for frame in story] == [["x", "y", "w"], ["y", "w"], ["w"], ["w"], [], []]
+    kept = [[name for name, *_ in frame.waiting] for frame in story]
+    assert kept == [["x", "y", "w"], ["y", "w"], ["w"], ["w"], [], []]
     assert [frame.leaves for frame in story[:-1]] == [[("L", "nothing")]] * 5 and story[-1].leaves == [("L", "−4")]
     assert story[4].work == [("from p", "−4 × 1 = −4"), ("from w", "5 × 0 = 0"), ("", "−4 so far + 0 = −4")]
     x = leaf(2.0, "x")
@@ -100,8 +102,8 @@ def test_arrays_are_told_by_the_kind_of_the_row():
     L = s.sum()
     say = [frame.say for frame in frames(L, {"b": [1, 0, 0]})]
     assert say[1].endswith("From W: matmul with the tangent in the place of W, (2, 3) → (4, 3).")
-    assert say[3] == ("From b: the rule of add, with the tangent in the place of g, (3,) → (4, 3). What comes in adds up: "
-                      "(4, 3) so far + (4, 3), entry by entry.")
+    assert say[3] == ("From b: the rule of add, with the tangent in the place of g, (3,) → (4, 3). What comes in "
+                      "adds up: (4, 3) so far + (4, 3), entry by entry.")
     assert say[4].endswith("From m: the push of softmax, (4, 3) → (4, 3).")
     assert say[5].endswith("From s: sum is linear, so it is applied to the tangent itself, (4, 3) → one number.")
 

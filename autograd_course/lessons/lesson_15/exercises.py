@@ -1,0 +1,503 @@
+"""Lesson 15: a dual number, Jacobians by columns and by rows, and the mode that suits a job."""
+import numpy as np
+
+import autograd_lib as ag
+
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_call, is_stub
+from ...ask.texts import Question, card, prediction, recall
+
+recall("15", [
+    Question("A kernel of 3 × 3, stride 1. To how many outputs does a pixel in the middle belong? (Lesson 14)", 9,
+             "**9**: each of the nine kernel entries lies on it once."),
+    Question("""$\\langle u, J v\\rangle = \\langle J^\\top u, v\\rangle$. Which has the input's shape, $J v$ or
+        $J^\\top u$? (09)""", "Jᵀu",
+             "**Jᵀu**: it is what comes back to the input. Jv has the shape of the output.", choices=["Jv", "Jᵀu"]),
+    Question("z has slopes 12 along x, 9 along y. Nudge x by 0.1, y by 0.2. About how far does z move? (02)", 3.0,
+             "12 · 0.1 + 9 · 0.2 = **3.0**.")])
+
+prediction(
+    "15.lag", question="""
+        After step 3 the tangent is 5.9 times as far off as the value. As the loop goes on, what becomes of that factor,
+        and where do both errors go?""",
+    answer={"the factor": "about doubles at every step", "both errors": "to 0"},
+    choices={"the factor": ["shrinks to 1", "stays near 5.9", "about doubles at every step"],
+             "both errors": ["to 0", "only the value's to 0"]},
+    reveal="""It **about doubles at every step**, and still both errors go **to 0**. The tangent is the exact derivative
+        of what was computed. What was computed is not yet the root.""")
+
+prediction(
+    "15.warm", question="""
+        The loop starts *at* the root, at 1.41421356…, a plain number with tangent 0. What is the tangent after no step?
+        And after one? (The derivative of √a at 2 is 0.3536.)""",
+    answer={"after no step": 0, "after one step": 0.3536}, tolerance=0.001,
+    reveal="""**0**, then **0.3536**. Without a step the program is "return 1.41421356", and that does not move with
+        a. One step is enough: the loop's error is squared, and the error of the value is 0.""")
+
+prediction(
+    "15.sweeps", question="""
+        How many sweeps fill the whole Jacobian, each way: of a function of 3 inputs and 2 outputs; of 1000 → 1, as a
+        loss; of 1 → 1000, as a curve that one knob moves?""",
+    answer={"3 → 2, forward": 3, "3 → 2, backward": 2, "1000 → 1, forward": 1000, "1000 → 1, backward": 1,
+            "1 → 1000, forward": 1, "1 → 1000, backward": 1000},
+    reveal="""**3 and 2; 1000 and 1; 1 and 1000.** Forward a sweep for every input, backward one for every output.""")
+
+prediction(
+    "15.angle", question="""
+        Without air a ball flies farthest at 45 degrees. Now the air takes a hundredth of its speed squared. At which
+        angle does it fly farthest?""",
+    answer="below 45", choices=["below 45", "at 45", "above 45"],
+    reveal="""**Below 45**, here just under 40. A flat throw is in the air for less time, so there is less time to be
+        braked.""")
+
+card("15", [
+    "A tangent is how fast a value moves. It goes along with the value, in the same sweep, and nothing is kept.",
+    "ε² = 0: (a + bε)(c + dε) = ac + (ad + bc)ε. The rule of the product is only multiplied out.",
+    "It is exact for the program that ran. A loop that has not arrived has a tangent that has arrived less.",
+    "A row's kind says what forward mode is: its rule, itself, itself with one argument swapped, or written out.",
+    "Forward: a column of the Jacobian a sweep, one for each input. Backward: a row, one for each output.",
+    "Many inputs and one loss: backward. One knob, or one direction: forward."])
+
+
+# --- A dual number ----------------------------------------------------------------------------------------------------
+
+_ADD = "return Dual(self.value + other.value, self.tangent + other.tangent)"
+_TIMES = "self.tangent * other.value + self.value * other.tangent"
+_OVER = "(self.tangent - z * other.tangent) / other.value"
+_REVERSED = "__radd__, __rmul__ = __add__, __mul__"
+
+
+def root(a, steps, x=1.0):
+    """The lesson's loop: Heron's, or Babylonian, way to the root of a."""
+    for _ in range(steps):
+        x = (x + a / x) / 2
+    return x
+
+
+# (in words, the program, its dual numbers as pairs); the right result is the engine's.
+PROGRAMS = [
+    ("x + y", lambda x, y: x + y, (3.0, 5.0), (7.0, -2.0)),
+    ("x * y", lambda x, y: x * y, (3.0, 5.0), (7.0, -2.0)),
+    ("x / y", lambda x, y: x / y, (3.0, 5.0), (7.0, -2.0)),
+    ("x * y", lambda x, y: x * y, (0.375, 0.0625), (1.5, -0.03125)),
+    ("x * y, of which y stands still", lambda x, y: x * y, (-3.0, 0.5), (4.0, 0.0)),
+    ("x / y, of which x stands still", lambda x, y: x / y, (7.0, 0.0), (-2.0, 0.25)),
+    ("x + 5", lambda x: x + 5, (3.0, 2.0)),
+    ("2 * x", lambda x: 2 * x, (3.0, 2.0)),
+    ("1 + x", lambda x: 1 + x, (3.0, 2.0)),
+    ("x / 4", lambda x: x / 4, (3.0, 2.0)),
+    ("x * x + x", lambda x: x * x + x, (-1.5, 2.0)),
+    ("x * y / (x + y)", lambda x, y: x * y / (x + y), (0.0, 1.0), (2.0, 3.0)),
+    ("x / y", lambda x, y: x / y, (1e8, 1.0), (1e-3, 1e-6)),
+    ("three steps towards the root of a", lambda a: root(a, 3), (2.0, 1.0)),
+    ("x * x * x, of whole numbers", lambda x: x * x * x, (3, 1))]
+
+
+def _pushed(Number):
+    """What a class of dual numbers makes of a program: (value, tangent)."""
+    def push(program, *pairs):
+        given = [Number(*pair) for pair in pairs]
+        z = program(*given)
+        if not hasattr(z, "value") or not hasattr(z, "tangent"):
+            raise Wrong("the result of the program", brief(z), "a Dual",
+                        "Every method gives back a new Dual(value, tangent).")
+        if [(one.value, one.tangent) for one in given] != [*pairs]:
+            raise Wrong("the inputs after the program", str([(one.value, one.tangent) for one in given]), str([*pairs]),
+                        "It changes its input. Make a new Dual, and leave self and other as they are.")
+        return z.value, z.tangent
+    return push
+
+
+def _right(program, *pairs):
+    value, tangent = ag.jvp(program, [float(value) for value, _ in pairs], [float(tangent) for _, tangent in pairs])
+    return float(value), float(tangent)
+
+
+@exercise(
+    "15.Dual", minutes=6, difficulty="medium",
+    question="""
+        Give each method the tangent of its result. `lift` turns a plain number into a Dual that stands still.
+        (For ÷, with the quotient z: z · y = x, and of a product you know the tangent. Solve for ż.)""",
+    stub="""
+        def lift(x):
+            return x if isinstance(x, Dual) else Dual(x)
+
+        class Dual:
+            def __init__(self, value, tangent=0.0):
+                self.value, self.tangent = value, tangent
+
+            def __add__(self, other):
+                other = lift(other)
+                return Dual(self.value + other.value, ...)
+
+            def __mul__(self, other):
+                other = lift(other)
+                return Dual(self.value * other.value, ...)
+
+            def __truediv__(self, other):
+                other = lift(other)
+                z = self.value / other.value
+                return Dual(z, ...)
+
+            __radd__, __rmul__ = __add__, __mul__      # 1 + x and 2 * x""",
+    hints=["The tangents are `self.tangent` and `other.tangent`, the values `self.value` and `other.value`.",
+           "Multiplied out: $(x + \\dot x\\,\\epsilon)(y + \\dot y\\,\\epsilon)$ has two terms with a single ε.",
+           ("Help: the quotient", "From z · y = x: ż · y + z · ẏ = ẋ. So ż = (ẋ − z · ẏ) / y."),
+           ("Help: 'ellipsis' in an error", "One `...` is left, in one of the three methods.")],
+    solution="""
+        def lift(x):
+            return x if isinstance(x, Dual) else Dual(x)
+
+        class Dual:
+            def __init__(self, value, tangent=0.0):
+                self.value, self.tangent = value, tangent
+
+            def __add__(self, other):
+                other = lift(other)
+                return Dual(self.value + other.value, self.tangent + other.tangent)
+
+            def __mul__(self, other):
+                other = lift(other)
+                return Dual(self.value * other.value, self.tangent * other.value + self.value * other.tangent)
+
+            def __truediv__(self, other):
+                other = lift(other)
+                z = self.value / other.value
+                return Dual(z, (self.tangent - z * other.tangent) / other.value)
+
+            __radd__, __rmul__ = __add__, __mul__      # 1 + x and 2 * x""",
+    explained="""
+        Compare with the table's rows: `g * y` and `g * x`; `g / y` and `-g * z / y`. The same lines, with a tangent for
+        g.""",
+    why="These three lines carry a derivative through any program made of + × ÷, with loops and branches.",
+    mistakes=[
+        edit("tangent=0.0):", "tangent=1.0):", "A plain number stands still: its tangent is 0."),
+        edit(_TIMES, f"abs({_TIMES})", "A tangent may be negative: no abs."),
+        edit(_TIMES, f"max(0.0, {_TIMES})", "A tangent may be negative: no max."),
+        edit(_TIMES, f"round({_TIMES}, 3)", "Do not round: a tangent is exact."),
+        edit(_TIMES, f"int({_TIMES})", "int cuts off: a tangent is any number."),
+        edit(_TIMES, "self.tangent * other.value", "Half of the product rule: y moves too. Its term is x · ẏ."),
+        edit(_TIMES, "self.value * other.tangent", "Half of the product rule: x moves too. Its term is ẋ · y."),
+        edit(_TIMES, "self.tangent * other.tangent",
+             "That is what stands with ε², which is 0. Multiply out: which two terms have one ε?"),
+        edit(_TIMES, "self.tangent * self.value + other.value * other.tangent",
+             "Each tangent is multiplied by the *other* value: ẋ · y + x · ẏ."),
+        edit(_TIMES, _TIMES.replace("+", "-"), "A product's two terms are added."),
+        edit(_TIMES, "(self.tangent + other.tangent) * self.value * other.value",
+             "That adds the tangents as in a sum. Of a product: ẋ · y + x · ẏ."),
+        edit(_TIMES, "self.tangent + other.tangent", "Those of a sum add so. Of a product: ẋ · y + x · ẏ."),
+        edit(_TIMES, _TIMES + " + self.tangent * other.tangent",
+             "One term too many: ẋ · ẏ stands with ε², and ε² is 0."),
+        edit(_OVER, "(self.tangent - self.value * other.tangent) / other.value",
+             "z · ẏ, with the quotient z; not x · ẏ."),
+        edit(_OVER, "(self.tangent + z * other.tangent) / other.value",
+             "A sign: where the bottom grows, the quotient falls. ż = (ẋ − z · ẏ) / y."),
+        edit(_OVER, "(z * other.tangent - self.tangent) / other.value",
+             "The two terms are the wrong way round: ẋ first, minus z · ẏ."),
+        edit(_OVER, "self.tangent - z * other.tangent / other.value", "Brackets: all of ẋ − z · ẏ is divided by y."),
+        edit(_OVER, "self.tangent / other.value", "The bottom moves too: (ẋ − z · ẏ) / y."),
+        edit(_OVER, "-z * other.tangent / other.value", "The top moves too: (ẋ − z · ẏ) / y."),
+        edit(_OVER, "self.tangent / other.tangent",
+             "Tangents are not divided by each other. From z · y = x: ż · y + z · ẏ = ẋ."),
+        edit(_OVER, "self.tangent - z * other.tangent",
+             "The division by y is missing: (ẋ − z · ẏ) / y. (With ẋ · y − x · ẏ on top, the bottom is y².)"),
+        edit(_OVER, "(self.tangent - z * other.tangent) / self.value", "It is divided by the bottom, other.value."),
+        edit(_ADD, _ADD.replace("tangent +", "tangent *"), "Of a sum the tangents add."),
+        edit(_ADD, _ADD.replace("+ other.tangent", ""), "y moves as well: of a sum the tangents add."),
+        edit(_ADD, _ADD.replace("self.tangent + ", ""), "x moves as well: of a sum the tangents add."),
+        edit(_ADD, "return Dual(self.value + other.value, 1.0)",
+             "1 is the *local* gradient. What each input brings is its tangent: ẋ + ẏ."),
+        edit(_ADD, _ADD.replace("tangent + other", "tangent - other"), "Of a sum the tangents add: no minus."),
+        edit(_TIMES, "other.value + self.value",
+             "Those are the local gradients. Each is multiplied by the tangent that comes: ẋ · y + x · ẏ."),
+        edit(_OVER, _OVER.replace("/ other", "// other"), "// cuts off to whole numbers: one / divides.")],
+    planted=[
+        edit(_ADD, "self.value += other.value; self.tangent += other.tangent; return self", "It changes its input"),
+        edit(_ADD, "return self.value + other.value, self.tangent + other.tangent", "gives back a new Dual"),
+        edit(_ADD, _ADD.replace("return ", ""), "None"),
+        edit(_OVER, _OVER + " if self.value > 0 else 0.0", "x * y / (x + y)"),
+        edit(_OVER, _OVER + " if other.value > 0 else float('nan')", "nan"),
+        edit("z = self.value / other.value", "z = self.value // other.value", "x / y"),
+        edit("    other = lift(other)\n        z", "    while True:\n            pass\n        z", "no end"),
+        edit("other = lift(other)\n        return Dual(self.value * other.value, " + _TIMES,
+             "return Dual(self.value * other.value, " + _TIMES, "has no attribute 'value'"),
+        edit(_TIMES, _TIMES + " if self.tangent < 4 else 0.0", "differs")],
+    also_right=[
+        edit(_OVER, "(self.tangent * other.value - self.value * other.tangent) / other.value**2"),
+        edit(_TIMES, "other.tangent * self.value + other.value * self.tangent", _OVER,
+             "self.tangent / other.value - z / other.value * other.tangent"),
+        """
+        from dataclasses import dataclass
+
+        def lift(x):
+            return x if isinstance(x, Dual) else Dual(x)
+
+        @dataclass(frozen=True)
+        class Dual:
+            value: float
+            tangent: float = 0.0
+
+            def __add__(self, other):
+                o = lift(other)
+                return Dual(self.value + o.value, self.tangent + o.tangent)
+
+            def __mul__(self, other):
+                o = lift(other)
+                return Dual(self.value * o.value, o.value * self.tangent + o.tangent * self.value)
+
+            def __truediv__(self, other):
+                o = lift(other)
+                return self * Dual(1 / o.value, -o.tangent / o.value**2)
+
+            __radd__, __rmul__ = __add__, __mul__""",
+        """
+        def lift(x):
+            return x if isinstance(x, Dual) else Dual(x)
+
+        class Dual:
+            def __init__(self, value, tangent=0.0):
+                self.M = np.array([[value, tangent], [0.0, value]], dtype=float)
+
+            value = property(lambda self: self.M[0, 0])
+            tangent = property(lambda self: self.M[0, 1])
+
+            @classmethod
+            def of(cls, M):
+                return cls(M[0, 0], M[0, 1])
+
+            def __add__(self, other):
+                return Dual.of(self.M + lift(other).M)
+
+            def __mul__(self, other):
+                return Dual.of(self.M @ lift(other).M)
+
+            def __truediv__(self, other):
+                return Dual.of(self.M @ np.linalg.inv(lift(other).M))
+
+            __radd__, __rmul__ = __add__, __mul__""",
+        """
+        def lift(x):
+            return Dual(*x) if isinstance(x, tuple) else Dual(x, 0)
+
+        class Dual(tuple):
+            def __new__(cls, value, tangent=0.0):
+                return tuple.__new__(cls, (value, tangent))
+            value = property(lambda self: self[0])
+            tangent = property(lambda self: self[1])
+            def __add__(self, other):
+                (x, s), (y, t) = self, lift(other)
+                return Dual(x + y, s + t)
+            def __mul__(self, other):
+                (x, s), (y, t) = self, lift(other)
+                return Dual(x * y, s * y + x * t)
+            def __truediv__(self, other):
+                (x, s), (y, t) = self, lift(other)
+                return Dual(x / y, (s * y - x * t) / (y * y))
+            __radd__ = __add__
+            __rmul__ = __mul__"""])
+def dual(answer):
+    if is_stub(answer):
+        raise NotYet
+    if not isinstance(answer, type):
+        raise Wrong("your answer", brief(answer), "a class", "Give the check the class, Dual.")
+    hints = [(_pushed(wrong), hint) for wrong, hint in dual.mistakes]
+    for words, program, *pairs in PROGRAMS:
+        names = "a" if "root" in words else "xy"
+        given = ", ".join(f"{name} = Dual({value!r}, {tangent!r})" for name, (value, tangent) in zip(names, pairs))
+        expect_call(_pushed(answer), program, *pairs, gives=_right(program, *pairs), hints=hints, rtol=1e-9,
+                    tried=f"{words}, with {given}: (value, tangent)")
+
+
+# --- Jacobians by columns and by rows ---------------------------------------------------------------------------------
+
+_COLUMN = "ag.jvp(f, (x,), (unit,))[1]"
+_ROW = "pull(unit)[0]"
+_BY_COLUMNS = "return np.stack(columns, axis=1)"
+_BY_ROWS = "return np.stack(rows, axis=0)"
+
+FUNCTIONS = [
+    ("[x0·x1, x1·x2, x2², x0]", lambda x: ag.stack([x[0] * x[1], x[1] * x[2], x[2] ** 2, x[0]]), [1.0, -2.0, 3.0]),
+    ("[x0·x1·x2, x0 − x2]", lambda x: ag.stack([x[0] * x[1] * x[2], x[0] - x[2]]), [2.0, 0.5, -1.0]),
+    ("softmax", lambda x: ag.softmax(x), [0.3, 1.0, -0.5]),
+    ("[x0², −x0, 1/x0]", lambda x: ag.concatenate([x ** 2, -x, 1 / x]), [2.5]),
+    ("[x0·x1]", lambda x: x[:1] * x[1:2], [3.0, 4.0, 0.0, 5.0])]
+
+
+@exercise(
+    "15.jacobians", minutes=4, difficulty="medium",
+    question="""
+        f makes (m,) of an x of shape (n,). Fill in the blanks, so that both functions give its Jacobian, (m, n). `unit`
+        is 1 in one place and 0 elsewhere.""",
+    stub="""
+        def by_columns(f, x):
+            columns = [... for unit in np.eye(len(x))]
+            return np.stack(columns, axis=...)
+
+        def by_rows(f, x):
+            z, pull = ag.vjp(f, x)
+            rows = [... for unit in np.eye(len(z))]
+            return np.stack(rows, axis=...)""",
+    hints=["`ag.jvp(f, (x,), (unit,))` gives the value and the tangent: take the tangent.",
+           "`pull(unit)` gives a tuple with one gradient for each input, and there is one input: take it out, `[0]`.",
+           ("Help: transposed",
+            "Columns stand side by side: along axis 1. Rows stand one below the other: along axis 0.")],
+    solution="""
+        def by_columns(f, x):
+            columns = [ag.jvp(f, (x,), (unit,))[1] for unit in np.eye(len(x))]
+            return np.stack(columns, axis=1)
+
+        def by_rows(f, x):
+            z, pull = ag.vjp(f, x)
+            rows = [pull(unit)[0] for unit in np.eye(len(z))]
+            return np.stack(rows, axis=0)""",
+    explained="`ag.jacobian` is these two, and takes the one with fewer sweeps unless you say `mode`.",
+    why="A unit tangent reads off a column, a unit gradient a row.",
+    mistakes=[
+        edit(_BY_COLUMNS, _BY_COLUMNS.replace("1", "0"),
+             "by_columns gives the transpose: columns stand side by side, along axis 1."),
+        edit(_BY_ROWS, _BY_ROWS.replace("0", "1"),
+             "by_rows gives the transpose: rows stand one below the other, along axis 0."),
+        edit(_COLUMN, "ag.jvp(f, (x,), (unit,))[0]", "by_columns: [0] is the value. The tangent is [1]."),
+        edit(_COLUMN, "ag.jvp(f, (x,), (x,))[1]",
+             "by_columns: the tangent that goes in is unit, another one each time."),
+        edit(_COLUMN, "ag.jvp(f, (unit,), (x,))[1]",
+             "by_columns: the place comes first, then the tangent: (x,), (unit,)."),
+        edit(_COLUMN, "ag.jvp(f, (unit,), (unit,))[1]", "by_columns: the place is x, the tangent is unit."),
+        edit(_COLUMN, "ag.jvp(f, (x,), (np.ones(len(x)),))[1]",
+             "by_columns: with ones all inputs move at once, and the columns come added up. The tangent is unit."),
+        edit(_COLUMN, "f(x + unit) - f(x)",
+             "by_columns: that is a finite difference with a step of 1, and f bends. ag.jvp is exact."),
+        edit(_ROW, "pull(unit)",
+             "by_rows: pull gives a tuple, one gradient for each input. Take it out: pull(unit)[0]."),
+        edit(_ROW, "pull(np.ones(len(z)))[0]", "by_rows: with ones the rows come added up. What arrives is unit."),
+        edit(_ROW, "pull(z)[0]", "by_rows: what arrives is unit, another one each time, not z."),
+        edit(_ROW, "unit * z", "by_rows: nothing walks back. pull(unit) does."),
+        edit("np.eye(len(x))", "np.eye(len(f(x)))",
+             "by_columns: a column for each *input*, and so a unit of length len(x)."),
+        edit("np.eye(len(z))", "np.eye(len(x))", "by_rows: a row for each *output*, and so a unit of length len(z)."),
+        edit(_COLUMN, "ag.vjp(f, x)[1](unit)[0]", "by_columns: that is a row, by vjp. The tangent comes from ag.jvp.")],
+    planted=[
+        edit(_BY_COLUMNS, "return np.abs(np.stack(columns, axis=1))", "1 of 2"),
+        edit(_BY_ROWS, "return np.round(np.stack(rows, axis=0))", "2 of 2"),
+        edit("np.eye(len(x))", "np.eye(3)", "columns"),
+        edit("np.eye(len(z))", "np.eye(len(z))[:2]", "rows"),
+        edit(_BY_ROWS, "return np.stack(rows[::-1], axis=0)", "axis 0"),
+        edit(_BY_COLUMNS, "x *= -1; return np.stack(columns, axis=1)", "writes into the caller's array"),
+        edit(_BY_COLUMNS, "print(np.stack(columns, axis=1))", "prints the result"),
+        edit(_BY_ROWS, "return np.stack(rows, axis=0) * np.nan", "nan"),
+        edit(_BY_COLUMNS, "return columns[0]", "columns"),
+        edit("z, pull = ag.vjp(f, x)", "z, pull = ag.vjp(f, x); z = f(x) if len(x) > 3 else z[:2]", "rows")],
+    also_right=[
+        """
+        def by_columns(f, x):
+            return np.array([ag.jvp(f, [x], [unit])[1] for unit in np.eye(x.size)]).T
+
+        def by_rows(f, x):
+            z, pull = ag.vjp(f, x)
+            return np.array([pull(unit)[0] for unit in np.eye(z.size)])""",
+        """
+        def by_columns(f, x):
+            m, n = f(x).shape[0], x.shape[0]
+            J = np.zeros((m, n))
+            for k in range(n):
+                unit = np.zeros(n)
+                unit[k] = 1
+                J[:, k] = ag.jvp(f, (x,), (unit,))[1]
+            return J
+
+        def by_rows(f, x):
+            z, pull = ag.vjp(f, x)
+            J = np.zeros((len(z), len(x)))
+            for i in range(len(z)):
+                (J[i],) = pull(np.eye(len(z))[i])
+            return J""",
+        edit(_BY_COLUMNS, "return np.column_stack(columns)", _BY_ROWS, "return np.vstack(rows)"),
+        edit(_BY_COLUMNS, "return np.stack(columns, axis=-1)", _BY_ROWS, "return np.stack(rows)"),
+        """
+        from functools import partial
+
+        def by_columns(f, x):
+            value, *_ = ag.jvp(f, (x,), (0 * x,))
+            return np.concatenate([ag.jvp(f, (x,), (e,))[1].reshape(-1, 1) for e in np.identity(len(x))], axis=1)
+
+        def _by_rows(f, x, mode):
+            return ag.jacobian(f, mode=mode)(x)
+
+        by_rows = partial(_by_rows, mode="rev")"""])
+def jacobians(answer):
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise Wrong("your answer", brief(answer), "(by_columns, by_rows)", "Two functions, in this order.")
+    if any(map(is_stub, answer)):
+        raise NotYet
+    for words, f, at in FUNCTIONS:
+        x = np.array(at)
+        due = ag.jacobian(f)(x)
+        for part, name in enumerate(["by_columns", "by_rows"]):
+            try:
+                expect_call(answer[part], f, x, gives=due, hints=jacobians.mistakes_in(part),
+                            tried=f"{name}(f, {brief(x)}), f = {words}")
+            except Wrong as wrong:
+                tried, got, expected, hint = wrong.args
+                hint = hint if name in hint else f"Number {part + 1} of 2, {name}. {hint}".strip()
+                raise Wrong(tried, got, expected, hint) from None
+
+
+# --- The mode that suits ----------------------------------------------------------------------------------------------
+
+_SAYS = {"forward": "forward", "fwd": "forward", "backward": "backward", "reverse": "backward", "rev": "backward"}
+JOBS = ("forward", "backward", "forward")
+
+
+def _job(number, hint):
+    """The answers in which one job alone has the other mode."""
+    wrong = list(JOBS)
+    wrong[number] = "backward" if JOBS[number] == "forward" else "forward"
+    return tuple(wrong), hint
+
+
+@exercise(
+    "15.jobs", minutes=3, difficulty="easy",
+    question="""
+        Which way for which job, "forward" or "backward"?
+
+        - A: a simulated throw. One number goes in, the angle; 82 come out, where it passes. How does each move with the
+        angle?
+        - B: the gradient of a loss of 500 weights.
+        - C: 300 inputs, 300 outputs, and only $J v$ for one given $v$: how all outputs move if the inputs move along
+        v.""",
+    stub="""
+        job_a = ...
+        job_b = ...
+        job_c = ...""",
+    hints=["Count the sweeps of both ways: one for each input that moves by itself, or one for each output.",
+           ("Help: C, 300 is 300", "Is all of J wanted? A tangent may move all inputs at once.")],
+    solution="""
+        job_a = "forward"        # 1 sweep; backward 82
+        job_b = "backward"       # 1 sweep; forward 500
+        job_c = "forward"        # 1 sweep: v is the tangent; backward 300""",
+    explained="In C nobody asks for J. Whoever wants $J^\\top u$ for one u goes backward, with one sweep as well.",
+    why="Count what has to be asked separately: inputs forward, outputs backward.",
+    mistakes=[
+        _job(0, "A: backward needs a sweep for each of the 82 outputs. Forward needs one."),
+        _job(1, "B: forward needs a sweep for each of the 500 weights. Backward needs one."),
+        _job(2, "C: backward gives one row of J a sweep, and 300 are needed. Forward: let the tangent be v."),
+        (("backward", "forward", "backward"),
+         "Just the other way round: forward is one sweep for each input, backward one for each output."),
+        (("backward", "forward", "forward"),
+         "A and B: forward is one sweep for each input, backward one for each output."),
+        (("forward", "forward", "backward"),
+         "B and C: count the sweeps. B has 500 inputs and one output; in C one tangent, v, is enough."),
+        (("backward", "backward", "backward"),
+         "A and C: backward is one sweep for each *output*. A has 82 of them, C 300.")],
+    planted=[(("forward", "backward"), "3 values were expected"), ("forward", "3 values were expected"),
+             ((True, False, True), "text, in quotes"), (("A", "B", "C"), "job"), ((1, 500, 1), "text, in quotes"),
+             (("vorwärts", "rückwärts", "vorwärts"), "job"), (("forwards", "backwards", "forwards"), "job")],
+    also_right=["('Forward', 'Backward', 'forward')", "['forward', 'backward', 'forward']", "('fwd', 'rev', 'fwd')",
+                "('forward', 'reverse', 'forward')", "('forward ', ' BACKWARD', 'fwd')"])
+def jobs(answer):
+    if isinstance(answer, (tuple, list)):
+        answer = tuple(_SAYS.get(one.strip().lower(), one) if isinstance(one, str) else one for one in answer)
+        unknown = [one for one in answer if isinstance(one, str) and one not in JOBS]
+        if unknown:
+            raise Wrong("the three jobs", brief(unknown[0]), '"forward" or "backward"',
+                        "Each job is a text, forward or backward.")
+    expect(answer, JOBS, tried="the three jobs", shown='three times "forward" or "backward"', hints=jobs.mistakes)
