@@ -380,6 +380,52 @@ def test_16_a_deaf_rule_and_levels():
         assert grad(lambda x, grad=grad, one=one: x * grad(lambda y: x + y)(one))(one) == 1
 
 
+def test_17_what_is_kept_and_what_is_made_again():
+    """PyTorch keeps what a rule saved; its checkpoint calls f again, with the generator set back."""
+    from torch.utils.checkpoint import checkpoint
+    x, w = leaf(np.linspace(0.1, 1, 6)), leaf(1.5)
+    saved = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda a: saved.append(a) or a, lambda a: a):
+        z = x
+        for _ in range(10):
+            z = z + 1
+        assert saved == [], "of ten additions nothing"
+        torch.relu(z)
+        assert len(saved) == 1 and hasattr(torch.relu(x).grad_fn, "_saved_result"), "relu saves z"
+    calls = []
+
+    def f(x):
+        calls.append(1)
+        return torch.tanh(x * w) * (torch.rand(6) > 0.5)
+
+    def run(wrap):
+        torch.manual_seed(0)
+        x.grad = w.grad = None
+        wrap(f).sum().backward()
+        return x.grad.clone(), w.grad.clone()
+    plain = run(lambda f: f(x))
+    assert len(calls) == 1
+    again = run(lambda f: checkpoint(f, x, use_reentrant=False))
+    assert len(calls) == 3 and all(map(torch.equal, plain, again)), "called once more, with the same mask"
+    for spoiled in range(5):                    # a to e of the lesson's exercise
+        W, bias = leaf(np.ones((3, 2))), leaf(np.zeros(2))
+        a = torch.ones(4, 3) @ W
+        b = a + bias
+        c = torch.relu(b)
+        d = 0.5 * c
+        results = a, b, c, d, torch.tanh(d)
+        with torch.no_grad():
+            results[spoiled].mul_(1)
+        if spoiled in (2, 4):                   # c is what PyTorch's relu saved; ours reads b
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                results[-1].sum().backward()
+        else:
+            results[-1].sum().backward()
+    bits = [jax.grad(lambda x: wrap(lambda x: jnp.tanh(x) * x)(x).sum())(jnp.ones(3))
+            for wrap in (lambda f: f, jax.checkpoint, jax.remat)]
+    assert np.allclose(bits[0], bits[1]) and np.allclose(bits[0], bits[2])
+
+
 def torchs(given):
     return {name: torch.tensor(a) if isinstance(a, np.ndarray) else a for name, a in given.items()}
 

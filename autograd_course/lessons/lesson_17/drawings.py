@@ -1,0 +1,208 @@
+"""Lesson 17: what a network holds, a chain that forgets and runs again, marks on a chain, and wrapped layers."""
+from itertools import pairwise
+
+import numpy as np
+
+from ...show import style
+from ...show.axes import Axes, ticks
+from ...show.ink import cell, number
+from ...show.picture import Picture, svg
+
+FORGOTTEN = "#E8EAED"
+
+
+def shares(parts, most):
+    """Horizontal bars, one for each of {name: MB}, on a scale that ends at `most` MB."""
+    plot, total = Axes((150, 12, 480, 40 * len(parts)), (0, most), (0, 1)), sum(parts.values())
+    plot.frame([(x, words) for x, words in ticks(0, most)], [], "MB", "")
+    for i, (name, size) in enumerate(parts.items()):
+        _bar(plot, 16 + 40 * i, 30, [(size, style.VALUE)], name, number(round(size, 2)))
+    text = "\n".join([f"{number(round(total, 1))} MB in all", *(f"{name}: {number(round(size, 2))} MB" for name,
+                                                            size in parts.items())])
+    return Picture(svg(f"0 0 720 {58 + 40 * len(parts)}", "".join(plot.parts), text), text, says_all=True)
+
+
+def _bar(plot, top, high, pieces, name, words):
+    """A bar of [(length, colour), …] beside its name, at a height in px, and what it amounts to at its end."""
+    px = start = plot.at(0, 0)[0]
+    plot.words(start - 10, top + high / 2 + 5, name, anchor="end", size=13)
+    for size, colour in pieces:
+        wide = plot.at(size, 0)[0] - start
+        plot.parts.append(f'<rect x="{px:.1f}" y="{top}" width="{wide:.1f}" height="{high}" fill="{colour}" '
+                          f'stroke="{style.VALUE}" '
+                          'stroke-width="1"/>')
+        px += wide
+    plot.words(px + 8, top + high / 2 + 5, words, anchor="start", size=13)
+
+
+def trade(found):
+    """{name: (MB at most, steps run)}: what each way costs, in memory and in time."""
+    memory, time = (max(pair[i] for pair in found.values()) for i in (0, 1))
+    above, below = (Axes((110, 40 + 140 * i, 460, 96), (0, most), (0, 1)) for i, most in enumerate((memory, time)))
+    said = []
+    for i, (name, (size, steps)) in enumerate(found.items()):
+        _bar(above, 40 + 32 * i, 26, [(size, style.VALUE)], name, f"{number(round(size, 1))} MB")
+        _bar(below, 180 + 32 * i, 26, [(steps, FORGOTTEN)], name, f"{steps:,} steps")
+        said.append(f"{name}: at most {number(round(size, 1))} MB, {steps:,} steps run")
+    above.words(20, 28, "held at most", anchor="start")
+    below.words(20, 168, "steps run, forward and once more", anchor="start")
+    text = "\n".join(["Memory and time, way by way.", *said])
+    return Picture(svg("0 0 720 290", "".join([*above.parts, *below.parts]), text), text, says_all=True)
+
+
+# --- A chain ----------------------------------------------------------------------------------------------------------
+
+# A chain of n steps has n + 1 values: 0 is the input, j what step j makes. A stretch is what lies between a mark and
+# the next one.
+
+def evenly(steps, k, start=0):
+    """k places for marks over so many steps, from `start` on: as even as whole numbers can be."""
+    return [start + steps * j // k for j in range(k)]
+
+
+def cost(widths, marks):
+    """(what the marks hold, what the longest stretch holds, that stretch) of a chain whose values have these widths."""
+    stretches = [*pairwise([*marks, len(widths) - 1])]
+    sizes = [sum(widths[p + 1:q + 1]) for p, q in stretches]
+    longest = int(np.argmax(sizes))
+    return sum(widths[p] for p in marks), sizes[longest], stretches[longest]
+
+
+def moments(n, marks):
+    """What happens to a chain, moment by moment: (what is done, the step, what the tape holds of a stretch, the marks
+        that are set).
+
+    Without marks the tape holds all of it. With them, it holds one stretch at a time, on the way back.
+    """
+    if not marks:
+        return ([("forward", j, range(1, j + 1), []) for j in range(1, n + 1)]
+                + [("back", j, range(1, n + 1), []) for j in range(n, 0, -1)])
+    found = [("forward", j, range(j, j + 1), [p for p in marks if p < j]) for j in range(1, n + 1)]
+    for p, q in reversed([*pairwise([*marks, n])]):
+        found += [("again", j, range(p + 1, j + 1), marks) for j in range(p + 1, q + 1)]
+        found += [("back", j, range(p + 1, q + 1), marks) for j in range(q, p, -1)]
+    return found
+
+
+def walked(n, k, moment):
+    """A chain of n steps with k marks at one moment of its pass: what is held, and how much was held at every moment so
+        far.
+
+    k = 0 is a plain tape. `moment` counts on to 3n; where there is less to do, it stands still at the end.
+    """
+    marks = evenly(n, k) if k else []
+    every = moments(n, marks)
+    done, at, held, kept = every[min(moment, len(every) - 1)]
+    amounts = [len(stretch) + len(set_) for _, _, stretch, set_ in every]
+    past = amounts[:moment + 1]
+    plot = Axes((60, 176, 600, 110), (0, 3 * n - 1), (0, n + 2))
+    wide = 600 / (n + 1)
+    for j in range(n + 1):
+        px, mark, value = 60 + j * wide, j in kept, j in held
+        look = "value" if mark or value else "pale" if done == "forward" and j > at else "ghost"
+        plot.parts.append(cell(px, 46, wide, 44, str(j), look))
+        if mark:
+            plot.parts.append(_flag(px + wide / 2, 44, 44))
+    px = 60 + (at + 0.5) * wide
+    if done == "back":
+        plot.parts.append(f'<path d="M{px:.1f} 106H{px - wide:.1f}m7 -5l-7 5l7 5" fill="none" '
+                          f'stroke="{style.GRADIENT}" '
+                          'stroke-width="2.5" stroke-dasharray="5 2"/>')
+        plot.words(px + 6, 111, "g", style.GRADIENT, "start", 14)
+    else:
+        plot.parts.append(f'<path d="M{px - wide:.1f} 106H{px:.1f}m-7 -5l7 5l-7 5" fill="none" stroke="{style.VALUE}" '
+                          f'stroke-width="2.5"/>')
+        plot.words(px + 6, 111, {"forward": "forward", "again": "once more"}[done], style.VALUE, "start", 13)
+    plot.frame([(m, str(m)) for m in range(0, 3 * n, n)], [(y, str(y)) for y in range(0, n + 3, 4)], "moment",
+               f"arrays held: now {amounts[len(past) - 1]}, at most so far {max(past)}")
+    plot.line(range(len(past)), past, style.VALUE, 2)
+    plot.dot(len(past) - 1, past[-1], style.VALUE, style.VALUE)
+    doing = {"forward": f"forward, step {at}", "again": f"once more, step {at}",
+             "back": f"back through step {at}"}[done]
+    text = "\n".join([
+        f"{doing}: {past[-1]} arrays held, at most {max(past)} so far",
+        f"marks at {', '.join(map(str, kept))}" if kept else "no marks",
+        "held beside them: " + (f"{held[0]} to {held[-1]}" if len(held) > 1 else str(held[0]))])
+    return Picture(svg("0 0 720 326", "".join(plot.parts), text), text)
+
+
+def _flag(px, high, low):
+    """A mark's flag: its cloth ends at `high`, its pole at `low`."""
+    return (f'<path d="M{px:.1f} {low:.1f}V{high - 22}l9 5l-9 5" fill="{style.INK}" stroke="{style.INK}" '
+            f'stroke-width="1.2" '
+            'stroke-linejoin="round"/>')
+
+
+def marked(widths, marks):
+    """A chain of many values, each as high as it is wide, with flags where the marks are; below, what is held and what
+        is run again.
+
+    widths: of the n + 1 values. marks: places from 0 on. The longest stretch is blue, what is forgotten grey.
+    """
+    n, (kept, stretch, (start, end)) = len(widths) - 1, cost(widths, marks)
+    most = max(widths)
+    chain = Axes((60, 40, 606, 96), (0, n + 1), (0, most))
+    low = chain.at(0, 0)[1]
+    for j, w in enumerate(widths):
+        left, top = chain.at(j, w)
+        colour = style.INK if j in marks else style.VALUE if start < j <= end else FORGOTTEN
+        chain.parts.append(f'<rect x="{left + 0.5:.1f}" y="{top:.1f}" width="{606 / (n + 1) - 1:.1f}" '
+                           f'height="{low - top:.1f}" '
+                           f'fill="{colour}"/>')
+        if j in marks:
+            chain.parts.append(_flag(left + 303 / (n + 1), 39, top))
+    chain.words(60, low + 18, "input", style.FAINT, "start", 12)
+    chain.words(666, low + 18, f"after {n} steps", style.FAINT, "end", 12)
+    everything = sum(widths[1:])
+    bars = Axes((160, 188, 420, 60), (0, everything), (0, 1))
+    _bar(bars, 180, 26, [(kept, style.INK), (stretch, style.VALUE)], "held at most",
+         f"{kept} + {stretch} = {kept + stretch}")
+    _bar(bars, 214, 26, [(everything, FORGOTTEN)], "steps run again", f"{n} of {n}")
+    _bar(bars, 248, 26, [(everything, style.PAPER)], "a plain tape holds", str(everything))
+    text = "\n".join([
+        f"{len(marks)} mark{'s' * (len(marks) != 1)}: held at most {kept} + {stretch} = {kept + stretch}, where a "
+        f"plain tape holds {everything}",
+        f"the marks hold {kept}",
+        f"the longest stretch holds {stretch}: from step {start + 1} to step {end}",
+        f"run again: {n} steps, each once"])
+    return Picture(svg("0 0 740 286", "".join([*chain.parts, *bars.parts]), text), text)
+
+
+# --- Layers -----------------------------------------------------------------------------------------------------------
+
+def layers(table, first=None, last=None, measured=None):
+    """What each layer adds to what is held, from `by_layer`; those from `first` to `last` are wrapped, so that only the
+        last result stays.
+
+    measured: (held, most) of the whole, said below.
+    """
+    most = max(held for _, held, _ in table)
+    plot = Axes((70, 42, 590, 180), (0, len(table)), (0, most))
+    plot.frame([], ticks(0, most, 4), "", "held by each layer, MB")
+    said, freed = [], 0.0
+    for i, (name, held, result) in enumerate(table):
+        wrapped = first is not None and first <= i <= last
+        stays = held if not wrapped else result if i == last else 0.0
+        freed += held - stays
+        for size, colour, dash in [(held, "none", "3 3"), (stays, style.VALUE, "none")]:
+            (left, top), (_, low) = plot.at(i, size), plot.at(i, 0)
+            plot.parts.append(f'<rect x="{left + 8:.1f}" y="{top:.1f}" width="{590 / len(table) - 16:.1f}" '
+                              f'height="{low - top:.1f}" '
+                              f'fill="{colour}" stroke="{style.VALUE}" stroke-dasharray="{dash}"/>')
+        middle = plot.at(i + 0.5, 0)[0]
+        plot.words(middle, plot.at(0, held)[1] - 6, number(round(stays, 1)), size=12)
+        plot.words(middle, 240, str(i), style.FAINT, size=12)
+        plot.words(middle, 257, name, size=13)
+        said.append(f"{i} {name}: {number(round(stays, 1))} MB held" + f" of {number(round(held, 1))}" * wrapped)
+    if first is not None:
+        (left, _), (right, _) = plot.at(first, 0), plot.at(last + 1, 0)
+        plot.parts.append(f'<path d="M{left + 4:.1f} 264v6H{right - 4:.1f}v-6" fill="none" stroke="{style.INK}" '
+                          f'stroke-width="2"/>')
+        plot.words((left + right) / 2, 286, "wrapped", size=13)
+        said.insert(0, f"wrapped, {first} to {last}: {number(round(freed, 1))} MB are freed")
+    if measured:
+        said.insert(0, f"measured: held {number(round(measured[0], 1))} MB after the forward pass, "
+                       f"at most {number(round(measured[1], 1))} MB until the backward pass is done")
+        plot.words(70, 312, said[0], anchor="start", size=13)
+    text = "\n".join(said)
+    return Picture(svg("0 0 700 326", "".join(plot.parts), text), text)

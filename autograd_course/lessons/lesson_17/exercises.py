@@ -1,0 +1,545 @@
+"""Lesson 17: what some rule reads, silu in one array, a chain's gradient from marks, and which layers to wrap."""
+import numpy as np
+
+import autograd_lib as ag
+
+from ...ask import Wrong, edit, exercise, expect, expect_call, is_stub, returned
+from ...ask.texts import Question, card, prediction, recall
+from ...ask.verdict import NotYet, brief
+from .memory import footprint
+
+recall("17", [
+    Question("At its lowest place a loss has a Hessian of largest eigenvalue 25. Up to which lr is gradient descent "
+             "stable? (Lesson 16)", 0.08,
+             "**0.08**: 2/25. Its largest eigenvalue is the largest curvature, and 2 over that is the limit of lesson "
+             "11."),
+    Question("A function has 3 inputs and 1000 outputs. How many forward sweeps give its Jacobian? (15)", 3,
+             "**3**: a sweep forward gives a column, and there are as many columns as inputs."),
+    Question("Before a value is visited, all its users have to be. Which order of visits sees to that in our engine? "
+             "(05)", "newest first",
+             "**Newest first**: every value is made after its inputs, so its users are newer than it.",
+             choices=["newest first", "oldest first", "the order does not matter"])])
+
+prediction(
+    "17.reads", question="""Which numbers of its own call does each of these rules read: the output z, its input x, both
+        inputs, or nothing?""",
+    answer={"tanh": "z", "add": "nothing", "multiply": "x and y", "relu": "x"},
+    choices={name: ["nothing", "x", "z", "x and y"] for name in ("tanh", "add", "multiply", "relu")},
+    reveal="""tanh sends g · (1 − z²): it reads **z**. add sends g itself, and reads **nothing**. multiply sends g · y
+        to the one and g · x to the other: **x and y**. The library's relu sends g where x > 0, and reads **x**. (It
+        could ask z > 0 as well; what a row reads is a choice of whoever wrote it.)""")
+
+prediction(
+    "17.tape", question="""x is an array of 1 MB that wants a gradient. You add 1 to it ten times, `x + 1 + 1 + …`.
+        add's rule reads nothing. How many MB does our tape hold in the end, without x?""",
+    answer=10, tolerance=0.3,
+    reveal="""**10**. Our tape does not ask what a rule reads. It hands every rule z and all inputs, so it keeps them
+        all. Each is kept once: the output of one step and the input of the next are the same array.""")
+
+prediction(
+    "17.marks", question="""A chain of 100 steps that make arrays of one size, and k marks at even distances, the first
+        at the input. On the way back one stretch is held at a time. With which k is the least held, and how many arrays
+        is that, marks and stretch? How many steps are run again in all?""",
+    answer={"k": 10, "arrays held": 20, "steps run again": 100}, tolerance=1.5,
+    reveal="""**k = 10** and **20** arrays: 10 marks, and one stretch of 10. With 5 marks it would be 5 + 20, with 20
+        marks 20 + 5. And **100** steps are run again, each once, however many marks there are.""")
+
+prediction(
+    "17.uneven", question="""A chain of 100 steps, the second half of which makes arrays four times as large. There a
+        mark costs 4, in the first half 1. Where do the marks go, if as little as possible is to be held?""",
+    answer="more into the second half",
+    choices=["more into the first half", "as many into each half", "more into the second half"],
+    reveal="""**More into the second half**, though each mark there costs four times as much: without them, the
+        stretches there would be the longest. With 2 marks in the first half and 7 in the second 59 is held; with 7 and
+        2 it is 112.""")
+
+card("17", [
+    "A training step holds the values on the way, for the way back: they grow with depth and batch. Parameters do not.",
+    "A rule reads x, y, z or nothing. Our tape keeps all of them, each array once; it could keep less.",
+    "One op for a whole formula keeps one result, and computes the rest again in its rule.",
+    "k marks on n steps: k + n/k arrays, least at k = √n. The price is one more forward pass.",
+    "Marks go where the chain is narrow, and so close that all stretches are equally heavy.",
+    "The second run has to see what the first one saw: the same mask, the same weights."])
+
+
+# --- What is read -----------------------------------------------------------------------------------------------------
+
+@exercise(
+    "17.needed", minutes=2, difficulty="easy",
+    question="""
+        X is data; W and bias are learned. `a = X @ W`, `b = a + bias`, `c = ag.relu(b)`, `d = 0.5 * c`, `e =
+        ag.tanh(d)`, and e.sum() goes backward. Which of these five results are read by a rule that runs? Their letters
+        in one text, such as `"ad"`.""",
+    stub="""
+        needed = ...""",
+    hints=["Go from rule to rule. matmul's reads the other factor, relu's its input, tanh's its output.",
+           "0.5 wants no gradient, so of multiply only one rule runs: the one for c. What does that one read?",
+           ("Help: is a not read by relu?",
+            "relu reads its own input, and that is b. Who reads a is add, if anybody.")],
+    solution="""
+        needed = "be\"""",
+    explained="""
+        relu reads b, tanh reads e. add reads nothing, so a is not needed; multiply sends g · 0.5 to c, so neither c nor
+        d is. matmul sends Xᵀ·g to W, and X is data.""",
+    why="Two of five. The other three are held only because our tape does not ask.",
+    mistakes=[("abcde", "Those are all that the tape holds. Which of them does a rule read?"),
+              ("bce", "c is read by the rule for the 0.5, and 0.5 wants no gradient: that rule does not run."),
+              ("bde", "tanh's rule reads its output, 1 − z²: not d."),
+              ("bd", "tanh's rule reads its output, 1 − z²: not its input d."),
+              ("be" + "a", "a goes into add, and add's rules read nothing."),
+              ("ab", "a goes into add, and add's rules read nothing. And tanh?"),
+              ("ae", "a goes into add, and add's rules read nothing. relu reads its own input."),
+              ("ce", "The library's relu reads its input, b. c is its output."),
+              ("e", "tanh reads its output. relu reads something too."),
+              ("b", "relu reads its input. tanh reads something too."),
+              ("acd", "Those three are the ones that no rule reads."),
+              ("", "Some are read: relu and tanh cannot send anything back without a number of their own."),
+              ("abe", "a goes into add, and add's rules read nothing."),
+              ("bcde", "multiply's rule for c reads 0.5, tanh's reads its output: c and d are not read."),
+              ("abc", "Only b of these. And tanh reads its output.")],
+    planted=[("bz", "not a text of the letters"), (2, "not a text of the letters"), ("bee", "twice"),
+             (["b", 5], "not a text of the letters"),
+             (np.nan, "not a text of the letters"), ("cd", "Right for 1 of the five")],
+    also_right=['"eb"', '["b", "e"]', '{"e", "b"}', '"b, e"', '("b", "e")', '" B E "'])
+def needed(answer):
+    tried, shown = "the results that some rule reads", "other letters"
+    letters = [part for part in ("".join(answer) if isinstance(answer, (list, tuple, set, frozenset)) and
+                                 all(isinstance(part, str) for part in answer) else
+                                 answer if isinstance(answer, str) else "?").lower() if part not in " ,;+&"]
+    if not set(letters) <= set("abcde"):
+        raise Wrong(tried, brief(answer), shown, "This is not a text of the letters a to e.")
+    if len(set(letters)) < len(letters):
+        raise Wrong(tried, brief(answer), shown, "A letter stands there twice.")
+    got = "".join(sorted(letters))
+    right = sum((letter in got) == (letter in "be") for letter in "abcde")
+    hint = next((sentence for wrong, sentence in needed.mistakes if "".join(sorted(wrong)) == got),
+                f"Right for {right} of the five.")
+    if got != "be":
+        raise Wrong(tried, repr(got), shown, hint)
+
+
+# --- silu -------------------------------------------------------------------------------------------------------------
+
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-np.clip(x, -700, 700)))
+
+
+def _slope(x):
+    s = _sigmoid(x)
+    return s * (1 + x * (1 - s))
+
+
+def _row(rule, function=lambda x: x * ag.sigmoid(x)):
+    return ag.elementwise(function, rule, name="silu")
+
+
+def _right_rule(g, z, x):
+    return g * ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x)))
+
+
+def _remembers(keep):
+    """A row that keeps the sigmoid of its last call, or of every call, for its rule."""
+    kept = []
+
+    def function(x):
+        s = ag.sigmoid(x)
+        kept[:] = [*kept, s] if keep else [s]
+        return x * s
+    return _row(lambda g, z, x: g * (kept[-1] + z * (1 - kept[-1])), function)
+
+
+def _overwrites(x):
+    x *= ag.sigmoid(x)
+    return x.copy()
+
+
+@exercise(
+    "17.golf", minutes=5, difficulty="medium",
+    question="""
+        **Memory golf.** $\\text{silu}(x) = x \\cdot \\sigma(x)$ has the slope $\\sigma(x)\\,(1 + x\\,(1 -
+        \\sigma(x)))$. As `x / (1 + ag.exp(-x))` it leaves four arrays on the tape, as `x * ag.sigmoid(x)` two. Write a
+        `silu` of a Tensor that leaves one: its result. (Think of the op of your own in lesson 14.)""",
+    stub="""
+        silu = ...""",
+    hints=["Every call of an op leaves one array, its result. So silu has to be *one* op.",
+           "`ag.elementwise(function, rule, name=\"silu\")`. Inside, function and rule work on plain arrays, and "
+           "nothing is recorded.",
+           ("Help: where do I keep σ(x)?", "Nowhere: compute it again in the rule, from x. x is kept anyway, by "
+                                           "whoever made it.")],
+    solution="""
+        silu = ag.elementwise(
+            lambda x: x * ag.sigmoid(x),
+            lambda g, z, x: g * ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x))),
+            name="silu")""",
+    explained="σ(x) is computed three times in place of once, and never kept. That is the whole lesson in one line.",
+    why="What can be computed again from what is kept anyway need not be kept.",
+    mistakes=[(lambda x: x * ag.sigmoid(x), "2 arrays"), (lambda x: x / (1 + ag.exp(-x)), "4 arrays")],
+    planted=[
+        (lambda x: ag.multiply(x, 1 / (1 + ag.exp(-x))), "5 arrays"),
+        (_remembers(False), "With another call in between"), (_remembers(True), "With another call in between"),
+        (_row(lambda g, z, x: ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x)))), "Off by the factor g"),
+        (_row(lambda g, z, x: -_right_rule(g, z, x)), "wrong sign"),
+        (_row(lambda g, z, x: g * ag.sigmoid(x)), "second path"),
+        (_row(lambda g, z, x: g * x * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "second path"),
+        (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 + z * (1 - ag.sigmoid(x)))), "σ is in it twice"),
+        (_row(lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x)))), "Brackets"),
+        (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "slope of σ alone"),
+        (_row(lambda g, z, x: g * z), "g times the value"),
+        (_row(lambda g, z, x: g * z * (1 + x * (1 - z))), "z is x · σ(x) here"),
+        (_row(_right_rule, lambda x: ag.sigmoid(x)), "another value"),
+        (_row(_right_rule, lambda x: np.maximum(x, 0) * 1.0), "another value"),
+        (_row(_right_rule, lambda x: (x * ag.sigmoid(x)).astype(np.float32)), "float32"),
+        (_row(_right_rule, _overwrites), "writes into x"),
+        (_row(lambda g, z, x: g * np.exp(x) * (1 + x + np.exp(x)) / (1 + np.exp(x)) ** 2), "overflows"),
+        (ag.checkpoint(lambda x: x / (1 + ag.exp(-x))), "overflows"),
+        (lambda x: (x * ag.sigmoid(x)).detach(), "no gradient"),
+        (lambda x: x.data * ag.sigmoid(x.data), "a plain array"),
+        (lambda x: ag.Tensor(x.data * ag.sigmoid(x.data), requires_grad=True), "no gradient"),
+        (lambda x: x * ag.sigmoid(x.data), "σ was made a constant"),
+        (lambda x: [None][0], "Nothing came back"), (3.0, "a function")],
+    also_right=[
+        "ag.checkpoint(lambda x: x * ag.sigmoid(x))",
+        """
+        def again(x):
+            return x * ag.sigmoid(x)
+        silu = ag.checkpoint(again)""",
+        """
+        sigma = lambda x: 1 / (1 + np.exp(-np.clip(x, -500, 500)))
+        silu = ag.elementwise(lambda x: x * sigma(x), lambda g, z, x: g * (sigma(x) + z * (1 - sigma(x))))""",
+        """
+        row = ag.elementwise(lambda x: x * ag.sigmoid(x), lambda g, z, x: g * (ag.sigmoid(x) + z - z * ag.sigmoid(x)))
+        def silu(x):
+            return row(x)""",
+        """
+        slope = lambda g, z, x: g * ag.sigmoid(x) * (1 + x * ag.sigmoid(-x))
+        silu = ag.primitive(lambda x: x * ag.sigmoid(x), [slope], [slope], name="silu")""",
+        """
+        class Silu:
+            def __init__(self):
+                self.op = ag.elementwise(self.value, self.rule)
+            def rule(self, g, z, x):
+                return g * ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x)))
+            def value(self, x):
+                return np.multiply(x, ag.sigmoid(x))
+            def __call__(self, x):
+                return self.op(x)
+        silu = Silu()"""])
+def golf(answer):
+    if is_stub(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    xs = [np.array([-1.5, 0.0, 0.3, 2.0]), rng.normal(size=(3, 4)).round(2), np.array(0.7)]
+    for x in xs:
+        _expect_silu(answer, [x])
+    try:
+        _expect_silu(answer, xs)
+    except Wrong as wrong:
+        raise Wrong(*wrong.args[:3], "Alone it is right. With another call in between it is not: what a call keeps "
+                                     "for its rule is lost. "
+                                     "Compute σ again in the rule.") from None
+    large = ag.Tensor(np.linspace(-3, 3, 100_000), requires_grad=True)
+    held, _ = footprint(lambda: answer(large), large.data.nbytes)
+    if held > 1.2:
+        raise Wrong("what is held after silu(x), in arrays like x", f"{held:.0f} arrays", "1 array",
+                    f"The value and the gradient are right, and {held:.0f} arrays are held. Every call of an op "
+                    f"leaves its result, and "
+                    "what you keep yourself is held too: make one op of it, which computes σ again in its rule.")
+    try:
+        _expect_silu(answer, [np.array([-800.0, -40.0, 40.0, 800.0])])
+    except Wrong as wrong:
+        raise Wrong(*wrong.args[:3], "One array, and right near 0. Far out an exp overflows: ag.sigmoid takes care of "
+                                     "that.") from None
+
+
+def _expect_silu(answer, xs):
+    """silu's values at all xs first, and only then its gradients."""
+    rng, given = np.random.default_rng(0), []
+    for x in xs:
+        t, tried = ag.Tensor(x, requires_grad=True), f"silu(x) for x = {brief(x)}"
+        z = returned(answer, t, tried=tried, shown=brief(x * _sigmoid(x)))
+        if not isinstance(z, ag.Tensor):
+            raise Wrong(tried, brief(z), "a Tensor", "This is a plain array or number, which remembers nothing: "
+                                                     "compute with x itself.")
+        if not np.array_equal(t.data, x):
+            raise Wrong(f"x after silu(x), for x = {brief(x)}", brief(t.data), f"{brief(x)}, as it was",
+                        "It writes into x, which others may read: make a new array.")
+        if z.dtype != np.float64:
+            raise Wrong(f"the dtype of silu(x), x of float64, for x = {brief(x)}", str(z.dtype), "float64",
+                        f"{z.dtype} holds less memory, and fewer digits: that is another trade.")
+        expect(z.data, x * _sigmoid(x), tried=tried, hints=[lambda got, expected: "silu(x) is x · σ(x): this is "
+                                                                                  "another value."])
+        given.append((t, x, z, rng.uniform(0.5, 2, x.shape).round(2)))
+    for t, x, z, g in given:
+        tried = f"the gradient of x, with x = {brief(x)}, where {brief(g)} arrives at silu(x)"
+        if z.requires_grad:
+            with np.errstate(all="ignore"):
+                z.backward(g)
+        if t.grad is None:
+            raise Wrong(tried, "None", brief(g * _slope(x)),
+                        "Nothing connects silu(x) with x, so no gradient comes back: use x itself, without detach, "
+                        "data or a new Tensor.")
+        s = _sigmoid(x)
+        expect(t.grad, g * _slope(x), tried=tried, hints=[
+            (_slope(x), "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."),
+            (g * s, "The second path is missing: x is in σ(x) too. (Or σ was made a constant.)"),
+            (g * x * s * (1 - s), "The second path is missing: x stands in front of σ(x) too."),
+            (g * s * (1 + x * s * (1 - s)), "σ is in it twice: inside the brackets stands x, not z."),
+            (g * (s + x * (1 - s)), "Brackets: σ(x) multiplies all of 1 + x (1 − σ(x))."),
+            (g * s * (1 - s), "That is the slope of σ alone."),
+            (g * x * s, "That is g times the value. What is asked for is g times the slope."),
+            (g * x * s * (1 + x * (1 - x * s)), "z is x · σ(x) here, not σ(x).")])
+
+
+# --- By hand ----------------------------------------------------------------------------------------------------------
+
+def _plain(step, x, n):
+    start = z = ag.Tensor(x, requires_grad=True)
+    for _ in range(n):
+        z = step(z)
+    z.backward(np.ones(z.shape))
+    return start.grad
+
+
+def _from_the_input(step, x, n, every):
+    """The right gradient, step by step, each from the very beginning again."""
+    g = np.ones(x.shape)
+    for i in reversed(range(n)):
+        s = ag.Tensor(x)
+        with ag.no_grad():
+            for _ in range(i):
+                s = step(s)
+        start = ag.Tensor(s.data, requires_grad=True)
+        step(start).backward(g)
+        g = start.grad
+    return g
+
+
+def _by_checkpoint(step, x, n, every):
+    def stretch(length):
+        def run(s):
+            for _ in range(length):
+                s = step(s)
+            return s
+        return ag.checkpoint(run)
+
+    def chain(s):
+        for i in range(0, n, every):
+            s = stretch(min(every, n - i))(s)
+        return s.sum()
+    return ag.grad(chain)(x)
+
+
+WEIGHT = np.array([[0.9, 0.4, -0.3], [-0.2, 1.1, 0.5], [0.6, -0.7, 0.8]])
+
+
+class Counted:
+    """The step s ↦ tanh(s·W), counting its calls. Were it elementwise, the order of the stretches would not matter."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, s):
+        self.calls += 1
+        return ag.tanh(s @ WEIGHT)
+
+
+@exercise(
+    "17.by_hand", minutes=4, difficulty="medium",
+    question="""
+        **A checkpoint by hand.** The gradient of a chain of n steps, where 1 arrives everywhere at its end. Marks stand
+        at every `every`-th step. Three blanks on the way back.""",
+    stub="""
+        def by_hand(step, x, n, every):
+            marks = []
+            with ag.no_grad():                                  # forward: the marks are kept, the rest is forgotten
+                s = ag.Tensor(x)
+                for i in range(n):
+                    if i % every == 0:
+                        marks.append((i, s.data))
+                    s = step(s)
+            g = np.ones(s.shape)                                # what arrives at the end
+            for i, mark in reversed(marks):                     # back, stretch by stretch
+                start = z = ag.Tensor(mark, requires_grad=True)
+                for _ in range(min(every, n - i)):
+                    z = ...                                     # once more, and recorded
+                z.backward(...)
+                g = ...                                         # what arrives at the stretch before
+            return g""",
+    hints=["The first blank is the line that stands in the forward half, with z in place of s.",
+           "g arrives at the end of this stretch. `z.backward(g)` takes it back to `start`.",
+           "`start` is the end of the stretch before. What has arrived there is in `start.grad`.",
+           ("Help: it says that backward starts from a scalar", "A stretch ends in an array, and g says what arrives "
+                                                                "there: "
+            "`z.backward(g)`.")],
+    solution="""
+        def by_hand(step, x, n, every):
+            marks = []
+            with ag.no_grad():
+                s = ag.Tensor(x)
+                for i in range(n):
+                    if i % every == 0:
+                        marks.append((i, s.data))
+                    s = step(s)
+            g = np.ones(s.shape)
+            for i, mark in reversed(marks):
+                start = z = ag.Tensor(mark, requires_grad=True)
+                for _ in range(min(every, n - i)):
+                    z = step(z)
+                z.backward(g)
+                g = start.grad
+            return g""",
+    explained="The parameters inside `step` get their gradients on the way: each stretch adds its own to `.grad`.",
+    why="Only what cannot be computed again has to be kept: the marks.",
+    mistakes=[
+        edit("z = step(z)", "z = step(start)", "Each step begins at start again: z goes into the next step, step(z)."),
+        edit("z = step(z)", "z = step(s)", "Nothing leads from there back to the mark. z itself goes into the next "
+                                           "step: step(z)."),
+        edit("z = step(z)", "s = step(z)", "z stays at the mark: what step(z) gives is the new z."),
+        edit("z.backward(g)", "z.backward(np.ones(z.shape))", "Each stretch begins anew with ones: what arrives at "
+                                                              "its end is g."),
+        edit("g = start.grad", "g = g * start.grad", "g is in start.grad already: backward has multiplied by it."),
+        edit("g = start.grad", "g = g + start.grad",
+             "Added to the old g, which has done its work. What arrives before is start.grad alone."),
+        edit("g = start.grad", "g = start.data", "That is the value at the mark. What has arrived there is in .grad."),
+        edit("g = start.grad", "g = z.data", "That is a value. What has arrived at the mark is in start.grad."),
+        edit("z.backward(g)", "z.backward()",
+             "z.backward(g), with an array for g. (Is g None from the second stretch on? What arrived at the mark is "
+             "in start.grad; z is "
+             "no leaf and keeps none.)"),
+        edit("z = step(z)", "z = step(z.data)", "z.data is a plain array, and nothing is recorded: z itself goes into "
+                                                "the next step."),
+        edit("z = step(z)", "z = step(z.detach())", "Nothing leads from there back to the mark. z itself goes into "
+                                                    "the next step: step(z)."),
+        edit("g = start.grad", "g = -start.grad", "The right size, and its sign turned at each stretch: start.grad as "
+                                                  "it is."),
+        edit("for i, mark in reversed(marks)", "for i, mark in marks", "From the last stretch to the first: "
+                                                                       "reversed(marks)."),
+        edit("min(every, n - i)", "every", "The last stretch may be shorter: min(every, n - i) steps."),
+        edit("min(every, n - i)", "n - i", "To the end of the chain each time: a stretch is every steps long.")],
+    planted=[
+        edit("g = start.grad", "g = z.grad", "start.grad"), edit("g = start.grad", "g = start", "value at the mark"),
+        edit("return g", "print(g)", "It prints"), edit("return g", "g", "Nothing came back"),
+        edit("return g", "return s.data", "differs"), edit("g = np.ones(s.shape)", "g = np.ones(s.shape) * 2",
+                                                           "Exactly double"),
+        edit("marks.append((i, s.data))", "marks.append((i, x))", "differs"),
+        edit("g = start.grad", "g = start.grad.round(1)", "differs"),
+        edit("g = start.grad", "g = abs(start.grad)", "differs"),
+        edit("with ag.no_grad():", "if True:", "s = ag.Tensor(x)", "s = ag.Tensor(x, requires_grad=True)",
+             "whole chain is held"),
+        (_from_the_input, "steps"), (_by_checkpoint, "ag.checkpoint has done it"),
+             (lambda step, x, n, every: _plain(step, x, n), "whole chain is held"),
+        (lambda step, x, n, every: _plain(step, x, n // every * every), "got")],
+    also_right=[
+        """
+        def by_hand(step, x, n, every):
+            marks, s = {0: x}, ag.Tensor(x)
+            with ag.no_grad():
+                for i in range(1, n):                       # the last step need not be run forward
+                    s = step(s)
+                    if i % every == 0:
+                        marks[i] = s.data
+            g = np.ones_like(x)
+            for i in sorted(marks, reverse=True):
+                start = z = ag.Tensor(marks[i], requires_grad=True)
+                while i < n and z is start or i % every and i < n:
+                    z, i = step(z), i + 1
+                z.backward(g)
+                g = start.grad
+            return g""",
+        edit("z = step(z)\n        z.backward(g)\n        g = start.grad",
+             "z = step(z)\n        z.backward(grad=g)\n        g = start.grad.copy()"),
+        edit("start = z = ag.Tensor(mark, requires_grad=True)", "def stretch(z):", "for _ in range(min(every, n - i)):",
+             "    for _ in range(min(every, n - i)):", "            z = step(z)", "                z = step(z)\n      "
+                                                                                  "      return z",
+             "z.backward(g)", "_, pull = ag.vjp(stretch, mark)", "g = start.grad", "(g,) = pull(g)"),
+        """
+        def by_hand(step, x, n, every):
+            def last_of(s, steps):
+                for _ in range(steps):
+                    s = step(s)
+                return s
+            marks, s = {}, ag.Tensor(x)
+            with ag.no_grad():
+                for i in range(0, n, every):
+                    marks[i] = s.data
+                    s = last_of(s, min(every, n - i))
+            g = np.ones(s.shape)
+            while marks:
+                i, mark = marks.popitem()
+                start = ag.Tensor(mark, requires_grad=True)
+                last_of(start, min(every, n - i)).backward(g)
+                g = start.grad
+            return g""",
+        edit("z = step(z)", "z = step(z) * 1.0")])
+def by_hand(answer):
+    if is_stub(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for shape, n, every in [((3,), 6, 2), ((2, 3), 7, 3), ((3,), 4, 9)]:
+        x = rng.normal(size=shape).round(2)
+        expect_call(answer, Counted(), x, n, every, gives=_plain(Counted(), x, n), hints=by_hand.mistakes,
+                    tried=f"by_hand(step, x = {brief(x)}, n = {n}, every = {every}), where step(s) = tanh(s @ W) with "
+                          f"a matrix W")
+    step, x = Counted(), rng.normal(size=(5_000, 3))
+    held = footprint(lambda: _whole(answer, step, x), x.nbytes)[1]
+    if held > 70:
+        raise Wrong("what is held at most, n = 64 steps of two ops, every = 8", f"{held:.0f} arrays like x", "about 30",
+                    "The gradient is right, but the whole chain is held, as on a plain tape: forward inside no_grad, "
+                    "and back by stretches.")
+    if step.calls < 100:
+        raise Wrong("the steps run for n = 64, every = 8", f"{step.calls}", "128: forward once, and once more",
+                    "The gradient is right, and the memory too. But ag.checkpoint has done it: here step itself is to "
+                    "be called once more.")
+    if step.calls > 2 * 64:
+        raise Wrong("the steps run for n = 64, every = 8", f"{step.calls}", "128: forward once, and once more",
+                    "The gradient is right. Every stretch is to be run again once, from its own mark.")
+
+
+def _whole(answer, step, x):
+    """A Tensor, so that `footprint` can measure a call that goes forward and back by itself."""
+    answer(step, x, 64, 8)
+    return ag.Tensor(0.0, requires_grad=True)
+
+
+# --- Which layers -----------------------------------------------------------------------------------------------------
+
+@exercise(
+    "17.layer", minutes=2, difficulty="easy",
+    question="""
+        Neighbouring layers wrapped in `ag.checkpoint` keep their last result alone. How many MB are freed by wrapping
+        layer 2 alone? Layers 2 and 3? Layers 2 to 4?""",
+    stub="""
+        conv = ...
+        conv_relu = ...
+        conv_relu_pool = ...""",
+    hints=["Freed is what these layers held, less the result that stays.",
+           "The Conv2d holds 16.8: two arrays of 8.4, before and after the bias is added. Wrapped alone, it keeps the "
+           "second.",
+           ("Help: I get 16.8 for the first", "Its result stays, for the next layer reads it: 8.4 of the 16.8.")],
+    solution="""
+        conv = 16.8 - 8.4
+        conv_relu = 16.8 + 8.4 - 8.4
+        conv_relu_pool = 16.8 + 8.4 + 2.1 - 2.1""",
+    explained="8.4, 16.8 and 25.2. The third wraps little more than the second, and ends where the network is narrow.",
+    why="What is freed is all inside; what stays is the end. So end at a narrow place.",
+    mistakes=[
+        ((16.8, 25.2, 27.3), "The last result of a run stays: the next layer reads it. Take it off each."),
+        ((16.8, 16.8, 25.2), "Of the Conv2d alone one array stays: its result, 8.4."),
+        ((8.4, 16.8, 18.9), "After the pool its own result stays, 2.1, and not the relu's."),
+        ((8.4, 16.8, 27.3), "In the third the pool's result stays: 2.1."),
+        ((8.4, 25.2, 27.3), "The last result of a run stays, in the second and the third too."),
+        ((8.4, 8.4, 2.1), "Those are what stays. What is freed is the rest."),
+        ((8.4, 0, 0), "Of a run of layers all results inside are freed, not those of the last layer alone."),
+        ((8.4, 8.4, 8.4), "The longer run also forgets what lies between its layers."),
+        ((0, 8.4, 16.8), "The Conv2d holds two arrays of 8.4: before and after the bias."),
+        ((31.5, 23.1, 14.7), "That is about what is held in the end. How much is freed?"),
+        ((8.4, 16.8, 16.8), "The pool's result is smaller, 2.1: so the relu's 8.4 is freed as well."),
+        ((8.4, 16.8, 23.1), "The pool itself held 2.1 as well: 27.3 − 2.1.")],
+    planted=[((16.8, 8.4, 25.2), "swapped"), ((8.4, 16.8), "3 values"), ((8.4, 16.8, np.nan), "3 of 3"),
+             (8.4, "3 values"),
+             ((8400, 16800, 25200), "1000 times"), ((-8.4, -16.8, -25.2), "wrong sign"), ((8.4, 16.8, 24.0), "3 of 3")],
+    also_right=["(8.4, 16.8, 25.2)", "np.array([8.39, 16.78, 25.17])", "[8.388608, 2 * 8.388608, 3 * 8.388608]",
+                "np.cumsum([8.4, 8.4, 8.4])", "(33.6 / 4, 8.4 * 2, 27.3 - 2.1)"])
+def layer(answer):
+    expect(answer, (8.4, 16.8, 25.2), tried="what is freed by wrapping layer 2, layers 2 and 3, layers 2 to 4, in MB",
+           shown="three other numbers", hints=layer.mistakes, rtol=0.006)

@@ -1,0 +1,117 @@
+"""Lesson 17: what the pictures of a chain count is what the tape holds, and their words say it."""
+import re
+
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_course.lessons.lesson_17 import drawings as drawn
+from autograd_course.lessons.lesson_17.memory import footprint
+
+
+def repeat(step, n):
+    def run(x):
+        for _ in range(n):
+            x = step(x)
+        return x
+    return run
+
+
+@pytest.mark.parametrize("n, k", [(12, 0), (12, 3), (12, 12), (12, 1), (20, 7)])
+def test_the_moments_are_those_of_a_real_pass(n, k):
+    """Each step forward, each again from its mark, each back; what is held at most is what `cost` says."""
+    marks = drawn.evenly(n, k)
+    every = drawn.moments(n, marks)
+    for what, order in [("forward", range(1, n + 1)), ("back", range(n, 0, -1))]:
+        assert [at for done, at, _, _ in every if done == what] == list(order)
+    assert sorted(at for done, at, _, _ in every if done == "again") == list(range(1, n + 1)) * bool(k)
+    most = max(len(stretch) + len(kept) for _, _, stretch, kept in every)
+    assert most == (sum(drawn.cost([1] * (n + 1), marks)[:2]) if k else n)
+
+
+@pytest.mark.parametrize("k", [2, 5, 10, 25])
+def test_marks_hold_what_the_tape_holds(k):
+    """The picture's number against tracemalloc: about five arrays more are on their way."""
+    x = ag.Tensor(np.linspace(-1, 1, 20_000), requires_grad=True)
+    counted = sum(drawn.cost([1] * 101, drawn.evenly(100, k))[:2])
+    assert counted == k + 100 // k
+    most = footprint(lambda: repeat(ag.checkpoint(repeat(ag.tanh, 100 // k)), k)(x), x.data.nbytes)[1]
+    assert np.isclose(most - counted, 5, atol=1)
+
+
+def test_an_uneven_chain_holds_what_is_drawn():
+    """Fifty steps, then fifty on arrays four times as large; marks 2 and 5."""
+    x = ag.Tensor(np.linspace(-1, 1, 10_000), requires_grad=True)
+    steps = [ag.tanh] * 50 + [lambda x: ag.broadcast_to(x, (4, 10_000)) * 1.01] + [ag.tanh] * 49
+    widths = [1] * 51 + [4] * 50
+
+    def chain(marks):
+        def run(x):
+            for p, q in zip(marks, [*marks[1:], 100]):
+                def stretch(x, p=p, q=q):
+                    for step in steps[p:q]:
+                        x = step(x)
+                    return x
+                x = ag.checkpoint(stretch)(x)
+            return x
+        return run
+    for first, second in [(2, 5), (5, 2)]:
+        marks = drawn.evenly(50, first) + drawn.evenly(50, second, 50)
+        kept, longest, _ = drawn.cost(widths, marks)
+        most = footprint(lambda marks=marks: chain(marks)(x), x.data.nbytes)[1]
+        assert 0 < most - kept - longest < 25        # five arrays of the large kind on their way, and the last result
+
+
+def test_cost_names_the_longest_stretch():
+    assert drawn.cost([1, 1, 1, 5, 1], [0, 2]) == (2, 6, (2, 4))
+    assert drawn.cost([1, 2, 2, 2], [0]) == (1, 6, (0, 3))
+
+
+def test_walked_tells_what_happens():
+    assert drawn.walked(12, 0, 11).text.splitlines() == [
+        "forward, step 12: 12 arrays held, at most 12 so far", "no marks", "held beside them: 1 to 12"]
+    assert drawn.walked(12, 3, 20).text.splitlines() == [
+        "once more, step 5: 4 arrays held, at most 7 so far", "marks at 0, 4, 8", "held beside them: 5"]
+    assert drawn.walked(12, 0, 35).text.startswith("back through step 1:"), "still where nothing is left to do"
+
+
+def test_every_moment_can_be_drawn_and_the_line_grows():
+    for k in (0, 3, 12):
+        lengths = [len(re.search(r'points="([^"]*)"',
+                                 drawn.walked(12, k, moment).html)[1].split()) for moment in range(36)]
+        assert lengths == [min(moment + 1, 24 if k == 0 else 36) for moment in range(36)]
+
+
+def test_marked_flags_and_words():
+    picture = drawn.marked([1] * 101, drawn.evenly(100, 10))
+    assert picture.html.count("l9 5l-9 5") == 10
+    assert picture.text.splitlines() == [
+        "10 marks: held at most 10 + 10 = 20, where a plain tape holds 100", "the marks hold 10",
+        "the longest stretch holds 10: from step 1 to step 10", "run again: 100 steps, each once"]
+    assert drawn.marked([1] * 101, [0]).text.startswith("1 mark: held at most 1 + 100 = 101")
+
+
+def test_bars_are_as_long_as_what_they_measure():
+    def widths(picture):
+        return [float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)" height="30"', picture.html)]
+    one, two = widths(drawn.shares({"a": 10.0, "b": 40.0}, 50))
+    assert np.isclose(two, 4 * one, rtol=0.01)
+    assert drawn.shares({"a": 0.16, "b": 39.92}, 50).text.splitlines() == ["40.1 MB in all", "a: 0.16 MB",
+                                                            "b: 39.92 MB"]
+
+
+TABLE = [("Conv2d", 16.8, 8.4), ("relu", 8.4, 8.4), ("MaxPool2d", 2.1, 2.1)]
+
+
+def test_layers_say_what_is_freed():
+    lines = drawn.layers(TABLE, 0, 2, (14.8, 61.0)).text.splitlines()
+    assert lines == ["measured: held 14.8 MB after the forward pass, at most 61 MB until the backward pass is done",
+                     "wrapped, 0 to 2: 25.2 MB are freed", "0 Conv2d: 0 MB held of 16.8", "1 relu: 0 MB held of 8.4",
+                     "2 MaxPool2d: 2.1 MB held of 2.1"]
+    assert drawn.layers(TABLE).text.splitlines()[0] == "0 Conv2d: 16.8 MB held"
+    assert "wrapped" not in drawn.layers(TABLE).html
+
+
+def test_trade_says_both_prices():
+    assert drawn.trade({"plain": (132.3, 1024), "halves": (3.0, 6144)}).text.splitlines()[1:] == [
+        "plain: at most 132.3 MB, 1,024 steps run", "halves: at most 3 MB, 6,144 steps run"]
