@@ -11,11 +11,12 @@ import numpy as np
 
 from ..ask import record
 from ..ask.questions import POLITE, Panel, as_html, fold, say
+from ..ask.verdict import shortest
 from ..show import style
 from ..show.sliders import FOLD
 from . import catches, jacobians, rules, shapes, walks
 
-KINDS = {"walk": ("walk a graph", walks), "rule": ("write a rule", rules), "shape": ("which shape goes back?", shapes),
+KINDS = {"walk": ("walk a graph", walks), "rule": ("write a rule", rules), "shape": ("shapes going back", shapes),
          "catch": ("catch a wrong rule", catches), "jacobian": ("Jacobian puzzle", jacobians)}
 LESSONS = sorted({lesson for _, module in KINDS.values() for lesson in module.KEYS.values()})
 ROW = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
@@ -69,14 +70,14 @@ class Gym(Panel):
         self.lesson = widgets.Dropdown(options=LESSONS, value=lesson, description="lessons up to:", **CHOICE)
         self.head, self.words, self.verdict = widgets.HTMLMath(), widgets.HTML(), widgets.HTMLMath()
         self.view = widgets.HTML(layout={"overflow": "auto"})
-        self.form, unfold = widgets.VBox(layout={"overflow": "visible"}), widgets.HTML(FOLD)
-        unfold.add_class("in-words")
+        self.form, self.fold = widgets.VBox(layout={"overflow": "visible"}), widgets.HTML(FOLD)
+        self.fold.add_class("in-words")
         self.buttons = [widgets.Button(description=text, layout={"width": "auto"})
                         for text in ("Check", "Show the answer", "Next problem")]
         for button, action in zip(self.buttons, (self.check, self.reveal, self.next)):
             button.on_click(lambda _, action=action: action())
         choices = widgets.HBox([self.kind, self.lesson], layout=ROW)
-        super().__init__([choices, self.head, self.view, unfold, self.words, self.form, widgets.HBox(self.buttons),
+        super().__init__([choices, self.head, self.view, self.fold, self.words, self.form, widgets.HBox(self.buttons),
                           self.verdict], "", "")
         for control in (self.kind, self.lesson):
             control.observe(lambda change: self.ask(), "value")
@@ -103,7 +104,7 @@ class Gym(Panel):
             entry, icon = self._entry(box), widgets.HTML(layout={"width": "1.4em"})
             self.boxes.append(entry)
             self.icons.append(icon)
-            groups.setdefault(box.group, []).append(widgets.HBox([entry, icon], layout={"overflow": "visible"}))
+            groups.setdefault(box.group, []).append(widgets.HBox([entry, icon], layout={"overflow": "visible", "max_width": "100%"}))
         self.form.children = [part for group, entries in groups.items() for part in (
             *[widgets.HTML(escape(group))] * bool(group), widgets.HBox(entries, layout=ROW))]
         self.verdict.value = ""
@@ -119,7 +120,7 @@ class Gym(Panel):
             return widgets.Checkbox(description=box.label, indent=False, layout={"width": "auto"})
         wide = f"{WIDTHS[box.look] + 2 + 0.55 * len(box.label):.0f}em"
         entry = widgets.Text(description=box.label, placeholder=EXAMPLES[box.look],
-                             layout={"width": wide, "max_width": "95%"}, style={"description_width": "initial"})
+                             layout={"width": wide, "max_width": "calc(100% - 2em)"}, style={"description_width": "initial"})
         entry.on_msg(lambda _, content, buffers: self.enter() if content.get("event") == "submit" else None)
         return entry
 
@@ -135,6 +136,8 @@ class Gym(Panel):
     def show(self, texts, marks):
         picture = self.problem.picture(texts, marks)
         self.view.value = picture.html
+        for part in (self.fold, self.words):      # where nothing is drawn, the question has said it in words
+            part.layout.display = None if picture.html else "none"
         text = f"{self.titled} (lessons up to {self.lesson.value})\n{picture.text}"
         self.words.value = f'<pre style="{style.LINES}">{escape(text)}</pre>'
         return picture
@@ -158,12 +161,13 @@ class Gym(Panel):
         for box, icon, mark in zip(self.boxes, self.icons, marks):
             icon.value = "" if mark is None or mark.good is None else _icon(mark.good)
             box.disabled = bool(mark and mark.good) and not isinstance(box, widgets.Checkbox)
-        hints = [f"<strong>{escape(box.label)}</strong> {escape(mark.hint)}"
+        hints = [f"<strong>{escape(box.label)}</strong> {escape(shortest(mark.hint, 600))}"
                  for box, mark in zip(self.problem.boxes, marks) if mark and mark.hint]
         good = sum(bool(mark and mark.good) for mark in marks)
         self.missed |= any(mark and mark.good is False for mark in marks)
         if good == len(marks):
-            self.end(not self.missed, "Right at once." if not self.missed else "Right now.", hints)
+            word = "Right. It comes back, since it was not right at once." if self.missed else "Right at once."
+            self.end(not self.missed, word, hints)
         else:
             first = f"{good} of {len(marks)} right so far." if any(texts) else "Fill in what you know: one box, or all."
             self.speak(first, hints)
@@ -189,7 +193,7 @@ class Gym(Panel):
         self.buttons[2].focus()
 
     def speak(self, word, hints, html=""):
-        lines = "".join(f"<div>{line}</div>" for line in hints)
+        lines = "".join(f'<div class="mathjax_ignore">{line}</div>' for line in hints)
         self.verdict.value = say("", f"<strong>{escape(word)}</strong>{lines}{html}", POLITE)
 
 

@@ -120,7 +120,7 @@ def _problem(key, one, tests, caught):
     def judge(texts):
         def judge_one(i, text):
             got, right = outcomes(one, tests[i])
-            both = f"{'ABCD'[i]}: the rule gives {number(got)}, and right is {number(right)}"
+            both = f"The rule gives {number(got)}, and right is {number(right)}"
             if (text == "yes") == caught[i]:
                 return Mark(True)
             return Mark(False, f"{both}: caught." if caught[i]

@@ -241,6 +241,8 @@ def _case(puzzle, inputs):
     x = inputs[puzzle.by]
     others = {letter: value for letter, value in inputs.items() if letter != puzzle.by}
     right = ag.jacobian(lambda moving: puzzle.z(**{puzzle.by: moving}, **others))(x)
+    for value in inputs.values():
+        value.setflags(write=False)      # a line of the learner's might write into it
     constants = {letter: value(**inputs) if callable(value) else value for letter, value in puzzle.constants.items()}
     names = {**NAMES, **inputs, **constants, "z": z.data, "Z": z.data, "n": len(x)}
     if x.ndim > 1:

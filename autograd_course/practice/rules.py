@@ -95,6 +95,7 @@ def _judge(row, argument, rule):
         raise ValueError("The dots are to be replaced.") from None
     except Wrong as wrong:
         tried, got, right, hint = wrong.args
+        right = "0" if right == "-0" else right
         return Mark(False, f"{hint} With {tried.partition(', with ')[2] or tried}, yours gives {got}, and {right} is "
                            f"right.".strip())
     except (Exception, SystemExit, Endless) as error:

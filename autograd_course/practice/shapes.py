@@ -117,7 +117,7 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
     right = [z, back, summed]
     mistakes = [[(shape, hint) for shape, hint in ones if shape != right[i]]
                 for i, ones in enumerate([wrong_g, wrong_back, wrong])]
-    nudges = ["g has the shape of z. Work out z's first, from the right.",
+    nudges = ["g has the shape of z: work that out first.",
               f"The gradient has the shape of its value, here {asked}.",
               "An axis of g is summed over where what goes back was copied along it on the way forward."]
 

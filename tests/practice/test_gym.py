@@ -18,7 +18,7 @@ from autograd_course.practice import KINDS, LESSONS, Gym, catches, jacobians, ke
 from autograd_course.practice.problems import value_in
 from autograd_course.practice.shapes import axes_in
 
-COUNT = int(os.environ.get("GYM_PROBLEMS", 150))
+COUNT = int(os.environ.get("GYM_PROBLEMS", 60))
 
 
 @pytest.fixture(autouse=True)
@@ -230,9 +230,11 @@ LIES = {
 def test_rules(key):
     problem = rules.make(key, None)
     for text in [*problem.right, *STYLES.get(key, [])]:
-        assert one(problem, 0, text).good, (text, one(problem, 0, text))
+        mark = one(problem, 0, text)
+        assert mark.good, (text, mark)
     for _, text, hint in problem.wrong:
-        assert one(problem, 0, text).good is False and hint in one(problem, 0, text).hint
+        mark = one(problem, 0, text)
+        assert mark.good is False and hint in mark.hint
     for text in LIES.get(key, []):
         mark = one(problem, 0, text)
         assert mark.good is False and mark.hint, text
@@ -336,7 +338,8 @@ def test_puzzles(name):
                        (f"np.array({got.tolist()}){[*'ijkl'[:got.ndim]]}".replace("'", ""), "Right for"),
                        (f"({puzzle.answer}) + 1", ""), (f"({puzzle.answer}) * 1.001", "1.001 times"),
                        (puzzle.by, "whole array"),
-                       ("nothing[i]", "not known here"), ("1 / 0", "ZeroDivisionError"), ("float('nan')", "")]:
+                       ("nothing[i]", "not known here"), (f"{puzzle.by}.fill(0)", "read-only"),
+                       ("1 / 0", "ZeroDivisionError"), ("float('nan')", "")]:
         mark = one(problem, 0, text)
         assert mark.good is False and mark.hint and hint in mark.hint, (text, mark)
 
@@ -418,7 +421,7 @@ def test_each_box_is_judged_and_mended(folder):
     assert hint in training.verdict.value and "✗" in training.icons[i].value and not training.boxes[i].disabled
     fill(training, training.problem.right)
     training.check()
-    assert "Right now." in training.verdict.value
+    assert "Right. It comes back" in training.verdict.value
     assert record.read()["gym"][training.key] == {"right": 0, "missed": 1, "owed": 2}
 
 
@@ -496,7 +499,7 @@ def test_a_lesson_asks_only_what_it_and_those_before_have_taught(folder):
 
 def test_ten_thousand_problems(folder, record_property):
     """The judge, told what the library says, calls all of it right: problems of every kind, as the gym draws them."""
-    among, kinds = keys("14"), {}
+    among, kinds, seen_before = keys("14"), {}, set()
     for n in range(COUNT):
         rng = np.random.default_rng([n, 14])
         key = pick(among, {}, None, rng)
@@ -504,7 +507,9 @@ def test_ten_thousand_problems(folder, record_property):
         assert all(mark.good for mark in problem.judge(problem.right)), (n, key)
         if among[key] == "walk":
             assert all(mark.good for mark in problem.judge([repr(round(x, 5)) for x in measured(problem)])), (n, key)
-        for i, text, _ in problem.wrong:
+        first = among[key] != "rule" or key not in seen_before      # of a rule there is one problem
+        seen_before.add(key)
+        for i, text, _ in problem.wrong if first else ():
             texts = list(problem.right)
             texts[i] = text
             mark = problem.judge(texts)[i]
