@@ -13,7 +13,6 @@ import nbformat
 import pytest
 
 from autograd_course.ask import EXERCISES, registered
-from autograd_course.practice import LESSONS as LESSONS_OF_GYM
 from autograd_course.practice import Gym
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: lessons not opened in a browser")
@@ -246,7 +245,13 @@ def test_gym(lesson):
     """By the keyboard: a wrong answer, its hint; the right ones; and on to the next problem."""
     if lesson.name != "practice":
         return
-    (_, panel), problem = next(one for one in lesson.widgets() if one[0] == "gym"), Gym(LESSONS_OF_GYM[0]).problem
+    panel = dict(lesson.widgets())["gym"]
+    kind, upto = panel.query_selector_all("select")
+    kind.select_option(label="walk a graph")
+    here = Gym(upto.evaluate("choice => choice.selectedOptions[0].text"))      # what an empty record gives
+    here.kind.value = "walk"
+    problem = here.problem
+    lesson.wait("([panel, title]) => panel.innerText.includes(title)", given=[panel, here.titled])
     boxes = panel.query_selector_all("input[type=text]")
     number, wrong, hint = problem.wrong[0]
     photograph(lesson, panel, "gym_before")
