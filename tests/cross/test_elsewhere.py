@@ -485,3 +485,137 @@ def test_18_attention_is_theirs_gradients_included():
         w.backward(torch.tensor(g))
         for mine, x in zip(pull(g), inputs):
             np.testing.assert_allclose(mine, x.grad.numpy(), rtol=1e-11, atol=1e-13)
+
+
+def test_21_what_is_kept_and_changed_in_place():
+    x = leaf([1.0, 2.0])
+    for _ in range(2):
+        (3 * x).sum().backward()
+    assert x.grad.tolist() == [6, 6]
+    assert jax.grad(lambda x: 3 * x)(1.0) == jax.grad(lambda x: 3 * x)(1.0) == 3
+    assert {"grad", "vjp", "jvp", "vmap"} <= set(dir(torch.func))
+
+    y = leaf([1.0, 2.0]) * 1
+    z = y * y
+    y[0] = 5.0
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+    y = leaf([1.0, 2.0]) * 1
+    z = y + 1
+    y[0] = 5.0
+    z.sum().backward()                      # nothing of y was needed
+    x = jnp.array([3.0, 4.0])
+    with pytest.raises(TypeError, match="immutable"):
+        x[0] = 1.0
+    assert x.at[0].set(1.0).tolist() == [1, 4] and x[0] == 3
+
+
+def test_21_the_walk_back():
+    """The newest operation first, also where both orders would be right; in JAX the last line first."""
+    visited = []
+    x = leaf(2.0)
+    first = torch.sin(x)
+    second = torch.exp(x)
+    for name, z in [("first", first), ("second", second)]:
+        z.grad_fn.register_hook(lambda *_, name=name: visited.append(name))
+    (first * second).backward()
+    assert visited == ["second", "first"]
+
+    def noted(name):
+        op = jax.custom_vjp(lambda x: 2 * x)
+        op.defvjp(lambda x: (2 * x, None), lambda _, g: visited.append(name) or (2 * g,))
+        return op
+
+    one, other = noted("one"), noted("other")
+
+    def both_of_them(x):
+        a = one(x)
+        b = other(x)
+        return a * b
+    assert jax.grad(both_of_them)(1.0) == 8 and visited[2:] == ["other", "one"]
+
+
+def test_21_the_lines_of_the_ports():
+    x = np.array([1.0, 2.0, 4.0])
+    assert np.isclose(torch.tensor(x).std(), x.std(ddof=1)) and np.isclose(jnp.array(x).std(), x.std())
+    assert jax.grad(lambda x: jnp.maximum(0, x))(0.0) == 0.5 and jax.grad(jax.nn.relu)(0.0) == 0
+    block = jnp.array([1.0, 1.0, 0.0])
+    pooled = jax.grad(lambda x: jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (3,), (3,), "VALID").sum())(block)
+    assert sorted(pooled.tolist()) == [0, 0, 1], "to one of the tied here too"
+
+
+def test_21_an_array_on_ctx_is_not_guarded():
+    class Kept(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.x, = inputs
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * g * ctx.x
+
+    class Saved(Kept):
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * g * ctx.saved_tensors[0]
+
+    def changed_in_between(op):
+        x = leaf([3.0])
+        inner = x * 1
+        z = op.apply(inner)
+        with torch.no_grad():
+            inner.zero_()
+        z.backward()
+        return x.grad
+
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        changed_in_between(Saved)
+    assert changed_in_between(Kept) == 0, "6 is right, and nothing was said"
+
+
+ALONE = """
+import os
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
+import jax, torch
+from jax import numpy as jnp
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+print(torch.tensor(1.0).dtype, jnp.array(1.0).dtype)
+x, w = jnp.arange(8.0), jnp.float32(2.0)
+dealt = jax.device_put(x, NamedSharding(Mesh(jax.devices(), ("rows",)), PartitionSpec("rows")))
+loss = lambda w, x: jnp.mean((w * x) ** 2)
+print(len(dealt.addressable_shards), jax.jit(jax.grad(loss))(w, dealt) == jax.grad(loss)(w, x))
+
+def work(rank, port):
+    import torch.distributed as dist
+    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1, bias=False))
+    rows = [[2.0], [2.0], [2.0]] if rank == 0 else [[10.0]]
+    model(torch.tensor(rows)).mean().backward()      # by its weight: 2 here, 10 there
+    if rank == 0:
+        print(model.module.weight.grad.item())
+    dist.destroy_process_group()
+"""
+
+
+def test_21_dtypes_shards_and_a_plain_mean(tmp_path):
+    """In a process of its own: float32 both; gradients of dealt-out arrays in JAX; PyTorch's mean over workers, 6
+    where 4 is the mean of rows."""
+    import socket
+    import subprocess
+    import sys
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    file = tmp_path / "alone.py"
+    file.write_text(f"{ALONE}\nif __name__ == '__main__':\n    torch.multiprocessing.start_processes(work, ({port},), "
+                    f"2, start_method='fork')\n")
+    ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
+    assert ran.stdout.splitlines() == ["torch.float32 float32", "2 True", "6.0"], ran.stdout + ran.stderr

@@ -1,0 +1,278 @@
+"""Lesson 21: one network in three engines, ports and where they part, time against workers, and the learner's way
+through the course."""
+from html import escape
+
+import numpy as np
+
+from ...ask import EXERCISES, record, registered
+from ...ask.texts import PREDICTIONS
+from ...show import style
+from ...show.axes import Axes, decades, ticks
+from ...show.ink import cell, number
+from ...show.picture import Picture, beside, svg
+from ...show.table import CODE, table
+from .ports import AT, NETWORK, PORTS, STAGES, lines
+
+ROUNDING = 1e-13      # differences below it, relative to the largest entry, are rounding
+
+
+# --- The network in three engines -----------------------------------------------------------------------------------
+
+def side_by_side():
+    """The network's lines in the three engines, a row a stage."""
+    rows = []
+    for stage, *code in zip(STAGES, *map(lines, NETWORK.values())):
+        cells = [f'<div style="{CODE};font-size:12px">{escape(line.partition(" = ")[2])}</div>' for line in code]
+        rows.append((f"<strong>{stage}</strong>", *cells))
+    text = [f"{stage}: " + " | ".join(line.partition(" = ")[2] for line in code)
+            for stage, *code in zip(STAGES, *map(lines, NETWORK.values()))]
+    head = ["value", *("autograd_lib" if name == "ours" else name for name in NETWORK)]
+    return Picture(f'<div style="overflow-x:auto">{table(rows, head, ruled=True)}</div>',
+                   "\n".join([" | ".join(head), *text]))
+
+
+def line_of(port):
+    """The line in which a port, "A" to "E", is not ours, beside the healthy one of its engine."""
+    letter, port = port, PORTS[port]
+    code = f'style="{CODE}"'
+    rows = [("as people write it", f"<div {code}>{escape(port.line)}</div>"),
+            ("as it has to be", f"<div {code}>{escape(port.healthy)}</div>")]
+    text = (f"{letter}, in {port.engine}: {port.cause}.\n"
+            f"as people write it: {port.line}\nas it has to be: {port.healthy}")
+    return Picture(f"<div><p><strong>{letter}</strong>, in {port.engine}: {port.cause}.</p>{table(rows)}</div>",
+                   text, says_all=True)
+
+
+# --- Ports ----------------------------------------------------------------------------------------------------------
+
+def trained(evidence):
+    """The losses of ours and of the five ports as they train. evidence: {name: Evidence}."""
+    runs = {name: evidence[name].losses for name in ["ours", *PORTS]}
+    steps, high = len(runs["ours"]) - 1, max(map(max, runs.values()))
+    plot = Axes((50, 36, 420, 220), (0, steps), (0, 1.05 * high))
+    plot.frame(ticks(0, steps), ticks(0, high, 5), "step", "loss L")
+    ends = sorted(runs, key=lambda name: runs[name][-1])
+    groups = []      # the runs that end within a fiftieth of the height of each other
+    for name in ends:
+        if groups and runs[name][-1] - runs[groups[-1][-1]][-1] < high / 50:
+            groups[-1].append(name)
+        else:
+            groups.append([name])
+    for name, losses in runs.items():
+        if name != "ours":
+            plot.line(range(steps + 1), losses, style.INK, 1.6)
+    plot.line(range(steps + 1), runs["ours"], style.VALUE, 4, "2 6")
+    for group in groups:
+        px, py = plot.at(steps, runs[group[-1]][-1])
+        plot.words(px + 8, py + 4, _listed(group), anchor="start", size=13)
+    text = [f"Six trainings of {steps} steps from one start: yours and five ports. All losses fall.",
+            *(f"{'yours' if name == 'ours' else name}: from {losses[0]:.5f} to {losses[-1]:.5f}" for name,
+              losses in runs.items())]
+    return Picture(svg("0 0 640 300", "".join(plot.parts), "\n".join(text)), "\n".join(text))
+
+
+def _listed(names):
+    names = ["yours" if name == "ours" else name for name in sorted(names)]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def chart(evidence):
+    """How far each engine and port is from ours at the start: values on the way forward, then gradients; rounding is
+    left blank."""
+    names = ["PyTorch", "JAX", *PORTS]
+    plot, left, top, wide, high = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 96, 56, 74, 28
+    said = []
+    for column, name in enumerate(names):
+        x = left + column * wide + 12 * (column > 1)
+        plot.words(x + wide / 2, top - 8, name, size=14)
+        rows = list(evidence[name].values.items()) + list(evidence[name].gradients.items())
+        for row, (_, apart) in enumerate(rows):
+            differs = apart > ROUNDING
+            y = top + row * high + 26 * (row >= len(STAGES))
+            plot.parts.append(cell(x, y, wide, high, number(float(f"{apart:.1e}")) if differs else "",
+                                   "picked" if differs else "pale", 12.5))
+        apart = [f"{key} {apart:.1e}".replace("e-0", "e-") for key, apart in rows if apart > ROUNDING]
+        said.append(f"{name}: {', '.join(apart) or 'nothing'}")
+    plot.words(8, 22, "by how much it differs from yours (a blank: only by rounding)", anchor="start", size=13)
+    for row, key in enumerate([*evidence["A"].values, *evidence["A"].gradients]):
+        y = top + row * high + 26 * (row >= len(STAGES)) + high / 2 + 4.5
+        plot.words(8, y, key, anchor="start", size=13)
+    below = top + len(STAGES) * high
+    plot.words(8, below + 18, "gradient of", style.FAINT, "start", 13)
+    text = "Where each differs from yours by more than rounding, values first, then gradients.\n" + "\n".join(said)
+    return Picture(svg(f"0 0 {left + len(names) * wide + 20} {below + 26 + 6 * high + 8}", "".join(plot.parts),
+                       text), text)
+
+
+# --- One number under a slider --------------------------------------------------------------------------------------
+
+ENGINES = {"ours": ("yours", style.GRADIENT, False), "PyTorch": ("PyTorch", style.INK, True),
+           "JAX": ("JAX", style.INK, False)}
+
+
+def agree(slopes, scene, t):
+    """The gradient by t in three engines, digit for digit, and how far the two others are from ours for every t.
+
+    slopes: {engine: {scene: [gradient for each of AT]}}
+    """
+    k = min(range(len(AT)), key=lambda k: abs(AT[k] - t))
+    now = {engine: slopes[engine][scene][k] for engine in ENGINES}
+    mine = np.array(slopes["ours"][scene])
+    low, high = min(map(min, (slopes[e][scene] for e in ENGINES))), max(map(max, (slopes[e][scene] for e in ENGINES)))
+    room = 0.12 * (high - low)
+    left = Axes((58, 40, 290, 190), (AT[0], AT[-1]), (low - room, high + room))
+    left.frame(ticks(AT[0], AT[-1], 4), ticks(low, high, 4), "t", "gradient by t")
+    left.line(AT, mine, style.GRADIENT, 2.2, "6 4")
+    left.dot(AT[k], now["PyTorch"], style.INK, square=True, size=8)
+    left.dot(AT[k], now["JAX"], style.INK, size=5)
+    left.dot(AT[k], now["ours"], style.GRADIENT, style.GRADIENT, size=2.5)
+    right = Axes((46, 40, 290, 190), (AT[0], AT[-1]), (-18, 0.5))
+    right.frame(ticks(AT[0], AT[-1], 4), decades(-16, 0, 4), "t", "how far from yours")
+    right.line([AT[k], AT[k]], [-18, 0.5], style.LINE, 1.2)
+    for engine, square in [("PyTorch", True), ("JAX", False)]:
+        apart = np.log10(np.maximum(np.abs(np.array(slopes[engine][scene]) - mine), 1e-18))
+        for at, far in zip(AT, apart):
+            if far > -17.9:
+                right.dot(at, far, style.INK, square=square, size=3.4 if square else 2.4)
+        right.dot(AT[k], apart[k], style.INK, style.INK, square, 5)
+    digits = Axes((0, 0, 1, 1), (0, 1), (0, 1))
+    written = {engine: f"{value:+.17f}" for engine, value in now.items()}
+    for row, engine in enumerate(ENGINES):
+        y = 24 + 26 * row
+        digits.mark(14, y - 5, ENGINES[engine][1], style.GRADIENT if engine == "ours" else style.PAPER,
+                    ENGINES[engine][2], 5)
+        digits.words(30, y, ENGINES[engine][0], anchor="start", size=13)
+        same = _alike(written[engine], written["ours"])
+        for place, digit in enumerate(written[engine]):
+            x = 120 + 15 * place
+            if place >= same and engine != "ours":
+                digits.parts.append(f'<rect x="{x - 7}" y="{y - 14}" width="14" height="19" fill="none" '
+                                    f'stroke="{style.INK}" stroke-width="1.6"/>')
+            digits.words(x, y, "−" if digit == "-" else digit, size=15)
+    text = [f"{scene}: the gradient by t, at t = {number(AT[k])}"]
+    text += [f"{ENGINES[engine][0]} {number(now[engine])}" + (f", {_apart(now[engine], now['ours'])}"
+                                                              if engine != "ours" else "")
+             for engine in ENGINES]
+    words = "\n".join(text)
+    return Picture(beside(svg("0 0 366 286", "".join(left.parts), words),
+                          svg("0 0 352 286", "".join(right.parts), "the distances, over t"),
+                          svg("0 0 440 92", "".join(digits.parts), words)), words)
+
+
+def _alike(one, other):
+    """How many characters two texts have in common from the left."""
+    return next((i for i, (a, b) in enumerate(zip(one, other)) if a != b), len(other))
+
+
+def _apart(theirs, ours):
+    return "equal to the last bit" if theirs == ours else f"{abs(theirs - ours):.0e} from yours".replace("e-0", "e-")
+
+
+# --- Time against workers -------------------------------------------------------------------------------------------
+
+def times(measured, rows):
+    """Milliseconds of a step over this many scans: in this process, and with workers. measured: {rows: {workers:
+    seconds}}, 0 is here."""
+    step, wide = measured[rows], 300
+    slowest = max(max(each.values()) for each in measured.values()) * 1e3
+    fastest = min(min(each.values()) for each in measured.values()) * 1e3
+    limits = np.floor(np.log10(fastest) * 2) / 2 - 0.2, np.log10(slowest)
+    plot = Axes((150, 46, wide, 34 * len(step)), limits, (0, 1))
+    plot.words(8, 24, f"one step over {rows:,} scans, ms (each mark to the right is ten times as long)",
+               anchor="start", size=13)
+    for power in range(int(np.ceil(limits[0])), int(limits[1]) + 1):
+        x = plot.at(power, 0)[0]
+        plot.parts.append(f'<path d="M{x:.0f} 40V{46 + 34 * len(step)}" stroke="{style.LINE}" stroke-width=".6"/>')
+    said = []
+    for row, (workers, seconds) in enumerate(step.items()):
+        y, ideal = 62 + 34 * row, step[0] / max(workers, 1)
+        name = "this process" if not workers else f"{workers} worker{'s' * (workers > 1)}"
+        x, there = (plot.at(np.log10(1e3 * each), 0)[0] for each in (seconds, ideal))
+        plot.words(8, y + 5, name, anchor="start", size=13)
+        plot.parts.append(f'<path d="M150 {y}H{x:.1f}" stroke="{style.VALUE}" stroke-width="9"/>')
+        if workers:
+            plot.parts.append(f'<path d="M{there:.1f} {y - 11}v22" stroke="{style.INK}" stroke-width="2"/>')
+        plot.words(x + 8, y + 5, number(1e3 * seconds), anchor="start", size=13, halo=True)
+        said.append(f"{name}: {number(float(f'{1e3 * seconds:.3g}'))} ms"
+                    + f", and {number(float(f'{1e3 * ideal:.3g}'))} if nothing had to be sent" * bool(workers))
+    plot.words(8, 62 + 34 * len(step) + 12, "the upright mark: the time of this process, divided by the workers",
+               style.FAINT, "start", 12)
+    text = f"One step over {rows:,} scans, on this computer, now.\n" + "\n".join(said)
+    return Picture(svg(f"0 0 {150 + wide + 70} {62 + 34 * len(step) + 24}", "".join(plot.parts), text), text)
+
+
+# --- The whole way --------------------------------------------------------------------------------------------------
+
+def the_way():
+    """The learner's own way, from progress.json beside the notebook."""
+    registered()
+    return way(record.read(), list(EXERCISES), list(PREDICTIONS), record.lessons())
+
+
+def way(kept, exercises, predictions, titles):
+    """A learner's way through the course, a column a lesson: above the ground exercises, below it predictions, and
+        cards.
+
+    kept: as `ask.record.read()` gives it. exercises, predictions: every name, "NN.word". titles: {"NN": "NN Verb
+    phrase"}.
+    """
+    solved, made, cards = set(kept["exercises"]), kept["predictions"], kept["cards"]
+    lessons = sorted({name[:2] for name in [*exercises, *predictions]})
+    step, size = 34, 16
+    tall = max(sum(name[:2] == lesson for name in exercises) for lesson in lessons)
+    deep = max([sum(name[:2] == lesson for name in predictions) for lesson in lessons] + [1])
+    ground, plot, said = 44 + tall * (size + 3), Axes((0, 0, 1, 1), (0, 1), (0, 1)), []
+    counts = dict.fromkeys(["right", "mended", "missed"], 0)
+    for column, lesson in enumerate(lessons):
+        x = 16 + column * step
+        done = sorted((name in solved for name in exercises if name[:2] == lesson), reverse=True)
+        for k, right in enumerate(done):
+            y = ground - (k + 1) * (size + 3)
+            fill, line = (style.VALUE, style.VALUE) if right else ("none", style.LINE)
+            plot.parts.append(f'<rect x="{x}" y="{y}" width="{size + 6}" height="{size}" rx="2" fill="{fill}" '
+                              f'stroke="{line}"/>')
+        plot.words(x + size / 2 + 3, ground + 17, lesson, size=13)
+        fates = [_fate(made[name]) for name in predictions if name[:2] == lesson and name in made]
+        for k, fate in enumerate(sorted(fates, key=list(counts).index)):
+            counts[fate] += 1
+            y = ground + 36 + k * (size + 3)
+            fill = {"right": style.PAPER, "mended": style.TANGENT, "missed": style.INK}[fate]
+            plot.parts.append(f'<circle cx="{x + size / 2 + 3}" cy="{y}" r="7" fill="{fill}" stroke="{style.INK}" '
+                              f'stroke-width="1.5"/>')
+            plot.words(x + size / 2 + 3, y + 5, {"right": "", "mended": "✓", "missed": "?"}[fate], style.PAPER, size=13)
+        if lesson in cards:
+            plot.words(x + size / 2 + 3, ground + 36 + deep * (size + 3) + 4, "≡", size=18)
+        if any(done) or fates or lesson in cards:
+            said.append(f"{titles.get(lesson, lesson)}: {sum(done)} of {len(done)} exercises, predictions "
+                        f"{', '.join(f'{fates.count(fate)} {fate}' for fate in counts if fate in fates) or 'none'}"
+                        + ", a card" * (lesson in cards))
+    right = len(solved & set(exercises))
+    head = (f"{right} of {len(exercises)} exercises right. {sum(counts.values())} predictions: {counts['right']} "
+            f"right at once, "
+            f"{counts['mended']} missed and mended, {counts['missed']} missed. {len(cards)} "
+            f"card{'s' * (len(cards) != 1)}.")
+    plot.words(16, 24, head, anchor="start", size=14)
+    low = ground + 36 + deep * (size + 3) + 36
+    key = [("rect", "an exercise, right"), ("", "a prediction, right at once"),
+           ("✓", "missed, and right when it came back"),
+           ("?", "missed"), ("≡", "a card")]
+    x = 16
+    for mark, words in key:
+        if mark == "rect":
+            plot.parts.append(f'<rect x="{x}" y="{low - 10}" width="14" height="12" rx="2" fill="{style.VALUE}"/>')
+        elif mark == "≡":
+            plot.words(x + 7, low + 2, mark, size=18)
+        else:
+            fill = {"": style.PAPER, "✓": style.TANGENT, "?": style.INK}[mark]
+            plot.parts.append(f'<circle cx="{x + 7}" cy="{low - 4}" r="7" fill="{fill}" stroke="{style.INK}" '
+                              f'stroke-width="1.5"/>')
+            plot.words(x + 7, low + 1, mark, style.PAPER, size=12)
+        plot.words(x + 20, low, words, style.FAINT, "start", 12)
+        x += 34 + 6.2 * len(words)
+    text = "\n".join([head, *(said or ["Nothing is recorded in this folder yet."])])
+    return Picture(svg(f"0 0 {max(32 + step * len(lessons), x)} {low + 16}", "".join(plot.parts), text), text)
+
+
+def _fate(made):
+    """What became of a prediction: right at once, missed and right when it came back, or missed."""
+    return "right" if made["right"] else "mended" if made["recalled"] else "missed"

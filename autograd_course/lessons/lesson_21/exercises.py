@@ -1,0 +1,810 @@
+"""Lesson 21: five ports told from the evidence; an op as PyTorch wants it; gradients of shards; the course's final
+task."""
+import operator
+
+import numpy as np
+
+import autograd_lib as ag
+
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, has_blank, is_stub, returned
+from ...ask.texts import Question, card, prediction, recall
+from .peers import Context
+
+recall("21", [
+    Question("Three numbers tie for the largest, and 6 arrives at their `max`. What goes to each of the three? "
+             "(Lesson 10)", 2,
+             "**2**: who is largest shares equally. That is stated, not derived."),
+    Question("A loss falls for 200 steps. Is the gradient right? (07)", "not proved",
+             "**Not proved.** Lesson 07's published rule was wrong and trained better. A falling loss is no gradient "
+             "check.",
+             ["proved", "not proved"]),
+    Question("z = x / (1 + |x|). What goes to x when g arrives, at x = −1? In units of g. (14)", 0.25,
+             "**¼**: the rule is g / (1 + |x|)², on both sides.")])
+
+prediction(
+    "21.agree", question="""Three engines, every function as it comes. Which of these have one gradient in all three,
+        up to rounding: the
+        network above? gelu(t)? the std of three numbers? max pooling at a tie?""",
+    answer={"network": True, "gelu": False, "std": False, "pooling at a tie": False},
+    reveal="""**Yes, no, no, no.** One calculation has one gradient, and all three engines find it to the last digits.
+        They part where the
+        *calculation* is another one (PyTorch's gelu is by erf, its std divides by n − 1), or where there is no slope
+        and each states a
+        rule of its own (a tie).""")
+
+prediction(
+    "21.losses", question="""You compare one number: the loss before the first step, in all its digits. How many of
+        the five ports does that
+        catch?""", answer=3,
+    reveal="""**3.** A, D and E calculate something else, so their losses differ: by 0.1 %, by 6 %, by a
+        hundred-thousandth. B and C
+        calculate the very same values. They part from yours only on the way back.""")
+
+prediction(
+    "21.shards", question="""Four scans are dealt to two workers, three to one and one to the other. Each worker takes
+        the gradient of the
+        *mean* loss of its own scans: 2 and 10. What is the gradient of the mean loss of all four?""", answer=4,
+    reveal="""**4.** The first worker's mean stands for three scans, the other's for one: (3 · 2 + 1 · 10) / 4. The
+        plain mean of
+        the two workers, 6, lets one scan count as much as three.""")
+
+prediction(
+    "21.workers", question="""A step over 20 scans takes a few milliseconds in one process. Two workers take half of
+        the scans each, on two
+        cores. How long does it take now?""", answer="longer", choices=["half as long", "about as long", "longer"],
+    reveal="""**Longer.** The parameters and the scans have to be sent to the workers and the gradients back, at every
+        step. That takes
+        longer than the work itself. Below you see from which size on it pays, on your computer.""")
+
+card("21", [
+    "One calculation, one gradient: engines agree to rounding. Where they part, the calculation differs or a rule is "
+    "stated.",
+    "Port by stages: values forward one by one, then the gradient of each parameter. The loss alone finds half.",
+    "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
+    "An op over there: forward, setup_context, backward. Save inputs or outputs, nothing computed from them.",
+    "Gradients of shards: weighted by how many rows each has.",
+    "Workers pay when the work is longer than the sending. Measure."])
+
+
+# --- Five ports -----------------------------------------------------------------------------------------------------
+
+CAUSES = [
+    "softmax is taken twice: `cross_entropy` takes it again", "each kernel is transposed", "gelu by erf, not by tanh",
+    "pooling gives a tie to the first", "std divides by n − 1", "the losses are added, not averaged",
+    "relu is maximum(0, x), with slope ½ at 0", "float32 in place of float64"]
+RIGHT = {"A": 5, "B": 4, "C": 7, "D": 1, "E": 3}
+EVIDENCE = {
+    "A": "A: `bent` and `pooled` are yours, and `scaled` is the first that differs, by 0.8 %: what could its 64 "
+         "numbers be divided by?",
+    "B": "B: every value is yours, and one gradient is not, that of the kernels. No value differs at a tie; what "
+         "arrives there may.",
+    "C": "C: every value is yours, and the shifts' gradient differs most. Blank paper gives exactly 0 before the "
+         "bend: which slope there?",
+    "D": "D: all logits are yours, the loss is not, and every gradient is off by nine tenths and more: what lies "
+         "between logits and loss?",
+    "E": "E: `scaled` is yours, `hidden` differs by a few ten-thousandths: two formulas for nearly the same curve."}
+NOBODY = {2: " (Transposed kernels would change `bent`, the first line.)",
+          6: " (Added, the loss and all gradients would be 200 times as large.)",
+          8: " (In float32 everything differs, by about 1e-7.)"}
+ASKED = "ABCDE"
+
+
+def _diagnosis(**changes):
+    return RIGHT | changes
+
+
+@exercise(
+    "21.diagnose", minutes=5, difficulty="medium",
+    question="Which line is written otherwise in each port? Give its number, from the table alone.\n\n"
+             + "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
+             + "\n\nThree of the eight belong to nobody.",
+    stub="""
+        diagnosis = {"A": ..., "B": ..., "C": ..., "D": ..., "E": ...}""",
+    hints=["Go down a column. The first value that differs is the line at fault. If none does, it is a stated rule: "
+           "no value can tell.",
+           *((f"Help: {letter}", EVIDENCE[letter]) for letter in ASKED)],
+    solution="diagnosis = {" + ", ".join(f'"{letter}": {RIGHT[letter]}' for letter in ASKED) + "}",
+    explained="A, D and E part on the way forward. B and C part only on the way back: no comparison of losses or "
+              "predictions finds them.",
+    why="The first value that differs names the line. Where none does, a gradient does.",
+    planted=[
+        *((_diagnosis(**{letter: wrong}), EVIDENCE[letter][:30]) for letter, wrong in [
+            ("A", 3), ("A", 6), ("B", 7), ("B", 2), ("C", 4), ("C", 8), ("D", 6), ("D", 5), ("E", 5), ("E", 8)]),
+        (_diagnosis(D=6), "200 times"), (_diagnosis(E=8), "about 1e-7"), (_diagnosis(B=2), "the first line"),
+        (_diagnosis(B=7, C=4), EVIDENCE["B"][:30]), ({letter: RIGHT[letter] for letter in "ABCD"}, "has no entry"),
+        ({letter.lower(): number for letter, number in RIGHT.items()}, "capitals"),
+             (_diagnosis(A="5"), "without quotes"),
+        (_diagnosis(A=9), "from 1 to 8"), (_diagnosis(A="std"), "from 1 to 8"), (list(RIGHT.values()), "a dictionary"),
+        (_diagnosis(A=True), EVIDENCE["A"][:30]), (_diagnosis(A=np.nan), "from 1 to 8")],
+    also_right=["dict(A=5, B=4, C=7, D=1, E=3)", "dict(zip('ABCDE', [5, 4, 7, 1, 3]))",
+                "{letter: n for letter, n in zip('EDCBA', (3, 1, 7, 4, 5))}",
+                "{'A': 5.0, 'B': 4.0, 'C': 7.0, 'D': 1.0, 'E': 3.0}", "dict(zip('ABCDE', np.array([5, 4, 7, 1, 3])))"])
+def diagnose(answer):
+    if not isinstance(answer, dict):
+        raise Wrong("diagnosis", brief(answer), 'a dictionary, {"A": 1, …}',
+                    "Give a dictionary: each letter with a number of the list.")
+    if any(number is ... or number is None for number in answer.values()):
+        raise NotYet
+    for letter in ASKED:
+        if letter not in answer:
+            raise Wrong("diagnosis", brief(sorted(map(str, answer))), "entries A to E",
+                        f"Port {letter} has no entry." + " The letters are capitals." * (letter.lower() in answer))
+        number = answer[letter]
+        if number not in range(1, len(CAUSES) + 1):
+            raise Wrong(f"port {letter}", brief(number), "a number of the list", "A number, without quotes."
+                        if isinstance(number, str)
+                        and number.isdigit() else f"They are numbered from 1 to {len(CAUSES)}.")
+        if number != RIGHT[letter]:
+            raise Wrong(f"port {letter}", f"{int(number)}: {CAUSES[int(number) - 1]}", "another line",
+                        EVIDENCE[letter] + NOBODY.get(number, ""))
+
+
+# --- An op as PyTorch wants it --------------------------------------------------------------------------------------
+
+class Foreign:
+    """An array that NumPy's functions do not know, as PyTorch's tensors under a gradient: + − · / **, abs and
+    comparisons alone."""
+    __array_ufunc__ = None
+
+    def __init__(self, data):
+        self.data = data
+
+    @property
+    def shape(self):
+        return self.data.shape
+
+    def __abs__(self):
+        return Foreign(abs(self.data))
+
+    def __neg__(self):
+        return Foreign(-self.data)
+
+    def __pos__(self):
+        return self
+
+    def __getitem__(self, index):
+        return Foreign(self.data[index])
+
+    def __array__(self, *_, **__):
+        raise TypeError("NumPy's functions do not take a tensor of PyTorch that wants a gradient")
+
+
+def _with_operators():
+    def two(operate):
+        return lambda x, y: Foreign(operate(x.data, y.data if isinstance(y, Foreign) else y))
+
+    def in_place(operate):
+        def written(x, y):
+            operate(x.data, y.data if isinstance(y, Foreign) else y)
+            return x
+        return written
+
+    for name in ["add", "sub", "mul", "truediv", "pow", "gt", "ge", "lt", "le"]:
+        operate = getattr(operator, name)
+        setattr(Foreign, f"__{name}__", two(operate))
+        setattr(Foreign, f"__r{name}__", two(lambda x, y, operate=operate: operate(y, x)))
+    for name in ["iadd", "isub", "imul", "itruediv"]:
+        setattr(Foreign, f"__{name}__", in_place(getattr(operator, name)))
+
+
+_with_operators()
+ONLY_OPERATORS = ("Over there an array is a tensor, and NumPy's functions do not take it. Write with + − · / ** and "
+                  "abs; for exp and its like "
+                  "PyTorch has its own.")
+THREE_PARTS = ["forward", "setup_context", "backward"]
+SAVED_NOTHING = "What backward reads has to be saved: ctx.save_for_backward(*inputs), or output, or both."
+COMPUTED = ("The first derivative is right. But what setup_context computes is a constant to PyTorch, and the second "
+            "derivative would be wrong "
+            "without a word. Save inputs or output, and compute in backward.")
+
+
+@exercise(
+    "21.my_op", minutes=5, difficulty="medium",
+    question="""
+        **Your op of lesson 14, as PyTorch wants it**: a class of three functions. `forward` makes z. `setup_context`
+        saves what backward
+        will read: `inputs` is a tuple, here of one, and `output` is z. `backward` is the rule; what arrives is called
+        `grad_output`. Take
+        $1 / (1 + x^2)$, or yours if it is made of + − · / `**` and `abs` alone.""",
+    stub="""
+        class my_op:
+            @staticmethod
+            def forward(x):
+                return ...                          # z
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                ctx.save_for_backward(...)          # one array or several
+
+            @staticmethod
+            def backward(ctx, grad_output):
+                saved = ctx.saved_tensors           # a tuple of them
+                return ...                          # what goes to x""",
+    hints=["In the course's letters: with z = 1/(1 + x²), $-2\\,g\\,x\\,z^2$ goes to x. Which of x and z does that "
+           "read?",
+           "`ctx.save_for_backward(*inputs, output)` saves both, and in backward `x, z = ctx.saved_tensors`.",
+           ("Help: nothing was saved", "Nothing is remembered between the calls but what `ctx.save_for_backward(…)` "
+                                       "was given."),
+           ("Help: not enough values to unpack", "`saved` is a tuple, also of one: `x, = ctx.saved_tensors`.")],
+    solution="""
+        class my_op:
+            @staticmethod
+            def forward(x):
+                return 1 / (1 + x * x)
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                ctx.save_for_backward(*inputs, output)
+
+            @staticmethod
+            def backward(ctx, grad_output):
+                x, z = ctx.saved_tensors
+                return -2 * grad_output * x * z * z""",
+    explained="A row of your table in three pieces: the function; what the rule reads; the rule, with grad_output for "
+              "g.",
+    why="The rule did not change, only where it is kept: a class and a context, the second design of lesson 07.",
+    planted=[
+        *((edit("-2 * grad_output * x * z * z", wrong, hint)) for wrong, hint in [
+            ("-2 * x * z * z", "grad_output is missing"), ("2 * grad_output * x * z * z", "wrong sign"),
+            ("-2 * grad_output * x * z", "Measured"), ("-2 * grad_output * abs(x) * z * z", "Measured"),
+            ("-grad_output * x * z * z", "Exactly half"), ("grad_output * z", "Measured"), ("grad_output", "Measured"),
+            ("-2 * abs(grad_output) * x * z * z", "Measured"), ("(-2 * grad_output * x * z * z, None)", "as many"),
+            ("[-2 * grad_output * x * z * z]", "list"), ("-2 * np.multiply(grad_output, x) * z * z",
+                                                         "NumPy's functions"),
+            ("print(-2 * grad_output * x * z * z)", "return"), ("float('nan') * grad_output * x * z * z",
+                                                                "nan"), ("-2 * grad_output * z * z * z * x",
+                                                                         "Measured"),
+            ("-2 * grad_output * x * z * z + 0 * 1e-3 + 0.001", "Measured"),
+            ("-2 * grad_output[0] * x * z * z", "Measured"), ("-2 * grad_output * int(x) * z * z", "a tensor")]),
+        edit("1 / (1 + x * x)", "x * x", "Measured"), edit("1 / (1 + x * x)", "2 * x + 1", "straight line"),
+        edit("1 / (1 + x * x)", "1 / np.add(1, x * x)", "NumPy's functions"),
+             edit("1 / (1 + x * x)", "1 / x", "every number"),
+        edit("*inputs, output", "output", "x, z", "z", "x * z * z", "(1 / z - 1) ** 0.5 * z * z", "also of one"),
+        edit("*inputs, output", "output", "x, z = ctx", "z, = ctx", "x * z * z", "(1 / z - 1) ** 0.5 * z * z",
+             "Measured"),
+        edit("*inputs, output", "inputs, output", "as it is"),
+        edit("*inputs, output", "", "x, z", "x, z", "Nothing was saved"),
+        edit("ctx.save_for_backward(*inputs, output)", "ctx.x, ctx.z = inputs[0], output",
+             "x, z = ctx.saved_tensors", "x, z = ctx.x, ctx.z",
+             "save_for_backward"),
+        edit("ctx.save_for_backward(*inputs, output)", "ctx.save_for_backward(-2 * inputs[0] * output * output)",
+             "x, z = ctx.saved_tensors", "slope, = ctx.saved_tensors", "-2 * grad_output * x * z * z",
+             "grad_output * slope", "a constant to PyTorch"),
+        edit("ctx.save_for_backward(*inputs, output)", "global kept; kept = inputs[0], output; ctx.save_for_backward()",
+             "x, z = ctx.saved_tensors", "x, z = kept", "another call"),
+        edit("x, z = ctx", "z, x = ctx", "Measured"), edit("backward(ctx, grad", "backwards(ctx, grad",
+                                                           "three functions"),
+        (lambda g, z, x: g, "A class"),
+        edit("return 1 / (1 + x * x)", "x *= x; return 1 / (1 + x)", "caller's array"),
+        edit("return -2", "grad_output *= -2; return 1", "caller's array")],
+    also_right=[
+        edit("*inputs, output", "*inputs", "x, z = ctx", "x, = ctx", "-2 * grad_output * x * z * z",
+             "-2 * grad_output * x / (1 + x * x) ** 2"),
+        edit("*inputs, output", "inputs[0], output", "x, z = ctx.saved_tensors",
+             "saved = ctx.saved_tensors; x, z = saved[0], saved[1]",
+             "-2 * grad_output * x * z * z", "grad_output * (-2 * x) * z ** 2"),
+        edit("1 / (1 + x * x)", "x / (1 + abs(x))", "*inputs, output", "*inputs", "x, z = ctx", "x, = ctx",
+             "-2 * grad_output * x * z * z", "grad_output / (1 + abs(x)) ** 2"),
+        edit("1 / (1 + x * x)", "x / (1 + abs(x))", "*inputs, output", "output", "x, z = ctx", "z, = ctx",
+             "-2 * grad_output * x * z * z", "grad_output * (1 - abs(z)) ** 2"),
+        edit("1 / (1 + x * x)", "(1 + x ** 2) ** -1", "*inputs, output", "output, *inputs", "x, z = ctx", "z, x = ctx",
+             "-2 * grad_output * x * z * z", "(-2 * grad_output * x * z * z,)"),
+        edit("1 / (1 + x * x)", "x * x * x", "*inputs, output", "*inputs", "x, z = ctx", "x, = ctx",
+             "-2 * grad_output * x * z * z", "3 * grad_output * x * x")])
+def my_op(answer):
+    if not isinstance(answer, type) or not all(hasattr(answer, name) for name in THREE_PARTS):
+        raise Wrong("my_op", brief(answer), "a class", "A class with the three functions forward, setup_context and "
+                                                       "backward.")
+    three = [getattr(answer, name) for name in THREE_PARTS]
+    if any(map(has_blank, three)):
+        raise NotYet
+    forward = three[0]
+    x = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
+    g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
+    for at, arriving in [(x, g), (x[0], g[1]), (np.array(0.7), np.array(-1.5)),
+                         (np.array([2.0, -1.0, 3.0]), np.array([1.0, -2.0, 1.0]))]:
+        slope = _slope_of(forward, at)
+        tried = f"backward, with grad_output = {brief(arriving)} and x = {brief(at)}"
+        got, remark = returned(lambda: _there_and_back(three, at, arriving), tried=tried, shown="what goes to x")
+        if np.shape(got) != at.shape or not np.allclose(got, arriving * slope, rtol=1e-5, atol=1e-7):
+            raise Wrong(tried, brief(got), brief(arriving * slope), _why(got, arriving, slope, at, remark))
+        if remark:
+            raise remark
+    _twice(*three)
+
+
+def _slope_of(forward, x):
+    """The slope of the learner's function at x, measured; stops the check where it is no function for a network."""
+    tried = f"forward(x), with x = {brief(x)}"
+    try:
+        z, up, down, zero = (returned(forward, at, tried=tried,
+                                      shown="z") for at in (x, x + 1e-5, x - 1e-5, np.zeros(1)))
+        with np.errstate(all="ignore"):
+            foreign = forward(Foreign(x.copy()))
+    except TypeError as error:
+        raise _only_operators(tried, error) from None
+    if not isinstance(foreign, Foreign) or np.shape(z) != x.shape:
+        raise Wrong(tried, f"shape {np.shape(z)}", f"shape {x.shape}", "It works entry by entry: z has the shape of "
+                                                                       "x, and is made of x.")
+    if not np.all(np.isfinite(z)) or not np.all(np.isfinite(zero)):
+        raise Wrong(f"{tried}, and with 0", f"{brief(z)}, and {brief(zero)}", "a number for every number",
+                    "In a network it meets every number: choose a function that takes them.")
+    slope = (np.asarray(up) - np.asarray(down)) / 2e-5
+    if x.size > 1 and np.ptp(slope) < 1e-6:
+        raise Wrong("forward", f"the slope {brief(slope.flat[0])} everywhere", "one that bends",
+                    "A straight line: between two layers it would add nothing.")
+    return slope
+
+
+def _there_and_back(three, x, g):
+    """(what backward sends to x, the Wrong that says what is ill although the numbers are right, or None)"""
+    forward, setup_context, backward = three
+    tried = "your three functions, with tensors as PyTorch has them"
+    ctx, other, fx, fg = Context(), Context(), Foreign(x.copy()), Foreign(g.copy())
+    try:
+        fz = forward(fx)
+        setup_context(ctx, (fx,), fz)
+        if any(isinstance(saved, tuple) for saved in ctx.saved_tensors):
+            raise Wrong("setup_context", "ctx.save_for_backward(inputs, …)", "arrays alone",
+                        "`inputs` is a tuple, and save_for_backward was given it as it is. Unpack it: *inputs.")
+        elsewhere = Foreign(x * 0 + 0.31)
+        setup_context(other, (elsewhere,), forward(elsewhere))      # another call in between
+        unsaved = not ctx.saved_tensors
+        got = backward(ctx, fg)
+    except TypeError as error:
+        raise _only_operators(tried, error) from None
+    except ValueError as error:
+        if "unpack" not in str(error):
+            raise
+        raise Wrong(tried, f"ValueError: {error}", "what goes to x",
+                    f"Nothing was saved. {SAVED_NOTHING}" if unsaved else
+                    f"Saved: {len(ctx.saved_tensors)}. backward takes apart another number of arrays.") from None
+    if not np.array_equal(fg.data, g) or not np.array_equal(fx.data, x):
+        raise Wrong(tried, "another array than before", "the array as it was",
+                    "Something is written into the caller's array.")
+    if isinstance(got, list):
+        raise Wrong(tried, "a list", "what goes to x", "That is a list: return the array itself, or a tuple of one.")
+    if isinstance(got, tuple) and len(got) != 1:
+        raise Wrong(tried, f"{len(got)} values", "1 value", "backward gives back as many values as there are inputs: "
+                                                            "one.")
+    got = got[0] if isinstance(got, tuple) else got
+    if got is None:
+        raise Wrong(tried, "None", "what goes to x", "Nothing came back: does backward end in return?")
+    return np.asarray(got.data if isinstance(got, Foreign) else got, float), _kept_badly(ctx, fx, fz, unsaved)
+
+
+def _kept_badly(ctx, x, z, unsaved):
+    """The Wrong that says what will be ill about what was saved, or None."""
+    if stray := [name for name, value in vars(ctx).items() if name != "saved_tensors"
+                 and isinstance(value, (Foreign, tuple, list))]:
+        return Wrong("setup_context", f"ctx.{stray[0]} = …", "ctx.save_for_backward(…)",
+                     "An array kept on ctx itself is not guarded: PyTorch "
+                     "does not notice when it is changed before backward. ctx.save_for_backward(…).")
+    if not all(saved is x or saved is z for saved in ctx.saved_tensors):
+        return Wrong("setup_context", "something computed was saved", "inputs or output", COMPUTED)
+    if unsaved:
+        return Wrong("setup_context", "nothing saved", "what backward reads", SAVED_NOTHING)
+    return None
+
+
+def _only_operators(tried, error):
+    return Wrong(tried, f"TypeError: {error}"[:200], "no error",
+                 "`ctx.saved_tensors` is a tuple, also of one: x, = ctx.saved_tensors." if "'tuple'" in str(error)
+                 else ONLY_OPERATORS)
+
+
+def _why(got, g, slope, x, remark):
+    """The likely cause of a wrong number; `remark` is what is ill beside it, or None."""
+    expected = g * slope
+    if got.shape != x.shape:
+        return f"Shape {got.shape}, where {x.shape} was expected: the gradient of x has x's shape."
+    if np.isnan(got).any():
+        return "nan came back, as from 0/0 or the root of a negative number."
+    for other, sentence in [(-expected, "The right size with the wrong sign."), (2 * expected, "Exactly double."),
+                            (expected / 2, "Exactly half."),
+                            (slope, "That is the slope alone: grad_output is missing. Multiply by what arrives.")]:
+        if np.allclose(got, other, rtol=1e-5, atol=1e-7):
+            return sentence
+    if remark and np.ptp(got / g) < 1e-9:
+        return "The same slope for every x: another call came in between, and its numbers were used? " + SAVED_NOTHING
+    at = np.unravel_index(np.argmax(np.abs(got - expected)), x.shape)
+    return (f"Measured at x = {brief(x[at])}, the slope of your forward is {slope[at]:.4g}, "
+            f"and backward says {got[at] / g[at]:.4g}.")
+
+
+def _twice(forward, setup_context, backward):
+    """Second derivatives, by the engine: the rule has to be one that can be differentiated."""
+    def rule(g, z, x):
+        ctx = Context()
+        setup_context(ctx, (x,), z)
+        got = backward(ctx, g)
+        return got[0] if isinstance(got, tuple) else got
+    try:
+        ag.check_grads(ag.elementwise(forward, rule, name="my_op"), np.array([[-1.3, 0.4, 2.1]]))
+    except Exception as error:
+        said = str(error).splitlines()[0] if str(error) else ""
+        raise Wrong("the second derivative", f"{type(error).__name__}: {said}", "silence",
+                    "backward has to be made of operations that can be "
+                    "differentiated themselves: of what was saved, and of grad_output.") from None
+
+
+# --- Gradients of shards --------------------------------------------------------------------------------------------
+
+def _combined(gradients, sizes):
+    return [sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]
+
+
+def _in_place(gradients, sizes):
+    total = gradients[0]
+    for k, each in enumerate(total):
+        each *= sizes[0]
+        for n, other in zip(sizes[1:], gradients[1:]):
+            each += n * other[k]
+        each /= sum(sizes)
+    return total
+
+
+@exercise(
+    "21.combined", minutes=3, difficulty="easy",
+    question="""
+        Write `combined(gradients, sizes)`. `gradients` holds a list for each worker, an array for each parameter: the
+        gradient of the
+        *mean* loss of that worker's rows. `sizes` says how many rows each had. Give back a list: the gradient of the
+        mean loss of *all*
+        rows.""",
+    stub="""
+        def combined(gradients, sizes):
+            ...""",
+    hints=["A mean over n rows, times n, is the sum. Sums of shards add up.",
+           "`zip(*gradients)` goes through the parameters: each time one array of every worker.",
+           ("Help: inhomogeneous shape", "The parameters have different shapes, so they do not fit into one array: go "
+                                         "through them one by one.")],
+    solution="""
+        def combined(gradients, sizes):
+            return [sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]""",
+    explained="Each worker's mean counts as often as it has rows.",
+    why="The gradient of a sum is the sum of the gradients: lesson 02's paths, dealt to several computers.",
+    mistakes=[
+        (lambda gradients, sizes: [sum(each) / len(gradients) for each in zip(*gradients)],
+         "That is the plain mean over the workers: one with a single row would count as much as one with three."),
+        (lambda gradients, sizes: [sum(each) for each in zip(*gradients)],
+         "Each is the gradient of a mean, so added up as they are they are too large: weigh each by its rows, divide "
+         "by all rows."),
+        (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, each)) for each in zip(*gradients)],
+         "That is the gradient of the *sum* of all losses. Divide by how many rows there are."),
+        (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, each)) / len(sizes) for each in zip(*gradients)],
+         "Divided by the number of workers. Divide by the number of rows, sum(sizes)."),
+        (lambda gradients, sizes: [sum(each) / sum(sizes) for each in zip(*gradients)],
+         "Only divided by all rows. Each worker's mean has to be multiplied by its own rows first."),
+        (lambda gradients, sizes: [sum(g / n for n, g in zip(sizes, each)) for each in zip(*gradients)],
+         "Divided by each worker's rows, which the mean has done already: multiply by them."),
+        (lambda gradients, sizes: [sum(g / n for n, g in zip(sizes, each)) / sum(1 / n for n in sizes)
+                                   for each in zip(*gradients)],
+         "The weights are upside down: who has more rows counts more."),
+        (lambda gradients, sizes: gradients[0], "That is the first worker alone."),
+        (lambda gradients, sizes: gradients[-1], "That is the last worker alone."),
+        (lambda gradients, sizes: [(sizes[0] * each[0] + sizes[1] * each[1]) / (sizes[0] + sizes[1])
+                                   for each in zip(*gradients)],
+         "Only the first two workers are in it. There may be any number."),
+        (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, each)) / (sizes[0] * len(sizes))
+                                   for each in zip(*gradients)],
+         "That takes all shards to be as large as the first."),
+        (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, each)) // sum(sizes) for each in zip(*gradients)],
+         "`//` cuts off to whole numbers: divide with /."),
+        (lambda gradients, sizes: [sum(n * g.mean() for n, g in zip(sizes, each)) / sum(sizes)
+                                   for each in zip(*gradients)],
+         "The entries of a gradient are not averaged: it keeps the shape of its parameter."),
+        (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, worker)) / sum(sizes) for worker in gradients],
+         "Added over the parameters of each worker. zip(*gradients) turns it round: each parameter over the workers."),
+        (lambda gradients, sizes: _combined(gradients, sizes)[0], "That is the first parameter alone: a list, an "
+                                                                  "array for each."),
+        (lambda gradients, sizes: [abs(each) for each in _combined(gradients, sizes)], "Gradients keep their signs."),
+        (lambda gradients, sizes: np.average(gradients, axis=0, weights=sizes),
+         "The parameters have different shapes, so they do not fit into one array: go through them one by one."),
+        (lambda gradients, sizes: [sum(n * n * g for n, g in zip(sizes, each)) / sum(n * n for n in sizes)
+                                   for each in zip(*gradients)],
+         "Weighted by the square of the rows: multiply by them once.")],
+    planted=[(_in_place, "caller"), (lambda gradients, sizes: print(_combined(gradients, sizes)), "print"),
+             (lambda gradients, sizes: [np.nan * each for each in _combined(gradients, sizes)], "nan"),
+             (lambda gradients, sizes: [-each for each in _combined(gradients, sizes)], "wrong sign"),
+             (lambda gradients, sizes: [each.T for each in _combined(gradients, sizes)], "Number 1")],
+    also_right=[
+        edit("sum(n * g for n, g in zip(sizes, each)) / sum(sizes)", "np.average(each, axis=0, weights=sizes)"),
+        edit("sum(n * g for n, g in zip(sizes, each)) / sum(sizes)", "np.tensordot(np.array(sizes) / sum(sizes), "
+                                                                     "np.stack(each), axes=1)"),
+        edit("sum(n * g for n, g in zip(sizes, each)) / sum(sizes)", "np.einsum('w,w...->...', np.divide(sizes, "
+                                                                     "np.sum(sizes)), np.array(each))"),
+        """
+        def combined(gradients, sizes):
+            shares, found = [n / sum(sizes) for n in sizes], [0 * g for g in gradients[0]]
+            for share, worker in zip(shares, gradients):
+                for k, g in enumerate(worker):
+                    found[k] = found[k] + share * g
+            return tuple(found)""",
+        """
+        def combined(gradients, sizes):
+            found = [np.zeros_like(g, float) for g in gradients[0]]
+            for n, worker in zip(sizes, gradients):
+                for total, g in zip(found, worker):
+                    total += n * g
+            return [total / sum(sizes) for total in found]"""])
+def combined(answer):
+    if is_stub(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for sizes in [[3, 1], [5, 2, 4], [1, 1], [7]]:
+        gradients = [[rng.normal(size=(2, 3)).round(2), rng.normal(size=4).round(2)] for _ in sizes]
+        expect_call(answer, gradients, sizes, gives=_combined(gradients, sizes),
+                    tried=f"combined(gradients, {sizes}), parameters (2, 3) and (4,)",
+                    shown="other numbers", hints=combined.mistakes)
+
+
+# --- The final task -------------------------------------------------------------------------------------------------
+
+def _root(x, eps=0.1):
+    return np.sqrt(np.mean(x * x, axis=1, keepdims=True) + eps)
+
+
+def _rms(x):
+    return x / _root(x)
+
+
+def _rms_rule(g, z, x):
+    return (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x)
+
+
+THREE = [("r is taken for a constant", lambda g, z, x: g / _root(x)),
+         ("the mean goes over everything", lambda g, z, x: (g - z * np.mean(g * z)) / _root(x)),
+         ("a sum stands in place of the mean", lambda g, z,
+          x: (g - z * np.sum(g * z, axis=1, keepdims=True)) / _root(x))]
+
+
+def _at(seed):
+    rng = np.random.default_rng(seed)
+    x, g = rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
+    return g, _rms(x), x
+
+
+def _accepts(rule):
+    rng = np.random.default_rng(1)
+    x, g, u = (rng.normal(size=(3, 4)) for _ in range(3))
+    there = np.sum(g * (_rms(x + 1e-5 * u) - _rms(x - 1e-5 * u))) / 2e-5
+    return bool(np.isclose(np.sum(rule(g, _rms(x), x) * u), there, rtol=1e-4))
+
+
+def _accepts_if(make):
+    """An `accepts` that compares the rule with the right one at the inputs of make(rng)."""
+    def accepts(rule):
+        g, x = make(np.random.default_rng(2))
+        return bool(np.allclose(rule(g, _rms(x), x), _rms_rule(g, _rms(x), x)))
+    return accepts
+
+
+def _fooled(accepts=_accepts, one_row=("b",), zero_mean=("a", "b", "c")):
+    return accepts, set(one_row), set(zero_mean)
+
+
+MEASURE = ("It accepts all three: it never measures, or at inputs where they are right. Random x and g of several "
+           "rows: the sum of rule(g, z, x)·u, "
+           "beside the central difference of the sum of g·rms(x) along u.")
+ON_PAPER = "At one row, mean over the row and mean over everything are one. Look at each rule with that in mind."
+BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What is left of each rule?"
+
+
+@exercise(
+    "21.rms_rule", minutes=12, difficulty="optional",
+    question="""
+        Every row of x is divided by the root of its mean square: z = x / r, where $r = \\sqrt{\\text{mean}(x^2) +
+        \\epsilon}$, the mean
+        by rows, and ε is 0.1. Draw the graph of one row on paper: by how many paths does an entry of x reach an entry
+        of z? Derive what
+        goes to x, and write `rms_rule`. All arrays are (rows, columns).""",
+    stub="""
+        def rms(x):
+            return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
+
+        def rms_rule(g, z, x):
+            ...""",
+    hints=["Two paths: the direct one, with the slope 1/r, and the one through r.",
+           "Every z of the row depends on r, with the slope −z/r. And r depends on each x of the row, with the slope "
+           "x/(n·r) = z/n.",
+           "Added over the row, what arrives at r is −Σ g·z / r. Carry it on to x, and add the direct path."],
+    solution="""
+        def rms(x):
+            return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
+
+        def rms_rule(g, z, x):
+            r = np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
+            return (g - z * np.mean(g * z, axis=1, keepdims=True)) / r""",
+    explained="(g − z·mean(g·z)) / r: the direct path, less what r takes back. With ε = 0 a g along x would send "
+              "nothing: z does not see how long x is.",
+    why="Graph, paths, sums over the row: an op that you had not met, derived and checked.",
+    mistakes=[
+        *((rule, f"That is a well-known wrong one: {said}.") for said, rule in THREE),
+        (lambda g, z, x: (g + z * np.mean(g * z, axis=1, keepdims=True)) / _root(x),
+         "A sign: r grows with |x|, and z falls as r grows."),
+        (lambda g, z, x: (g - x * np.mean(g * x, axis=1, keepdims=True)) / _root(x),
+         "In the second term stands z, not x: both slopes through r are written with z = x/r."),
+        (lambda g, z, x: (g - z * np.mean(g * z, axis=1)) / _root(x), "The mean loses its axis there: keepdims=True "
+                                                                      "keeps it, as (rows, 1)."),
+        (lambda g, z, x: g - z * np.mean(g * z, axis=1, keepdims=True), "Both paths end in 1/r."),
+        (lambda g, z, x: g / _root(x) - z * np.mean(g * z, axis=1, keepdims=True),
+         "The second path ends in 1/r too, and both of its slopes are written with z."),
+        (lambda g, z, x: -z * np.mean(g * z, axis=1, keepdims=True) / _root(x),
+         "That is the path through r alone. Add the direct one."),
+        (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x, 0.0),
+         "ε stands under the root here too."),
+        (lambda g, z, x: (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
+         "What arrives is missing: g is taken for 1."),
+        (lambda g, z, x: (g - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
+         "In the mean g is missing: what arrives at r is added up of g·z."),
+        (lambda g, z, x: g * (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
+         "g stands outside of the mean. Each z of the row brings its own g to r, so g belongs into the mean."),
+        (lambda g, z, x: g * (1 - z * z / x.shape[1]) / _root(x),
+         "That is each entry's way to itself. Through r every z of the row reaches it: add over the row."),
+        (lambda g, z, x: (g - z * np.mean(g * z, axis=0, keepdims=True)) / _root(x),
+         "That mean goes down the columns. What shares one r is a row: axis=1.")],
+    planted=[
+        (lambda g, z, x: _rms_rule(g, z, x)[:1], "Shape"), (lambda g, z, x: _rms_rule(g, z, x) * np.nan, "nan"),
+        (lambda g, z, x: _rms_rule(g.__imul__(1 + 1e-9), z, x), "caller"),
+             (lambda g, z, x: _rms_rule(np.abs(g), z, x), "expected"),
+        (lambda g, z, x: print(_rms_rule(g, z, x)), "print")],
+    also_right=[
+        edit("(g - z * np.mean(g * z, axis=1, keepdims=True)) / r", "g / r - x * np.sum(g * x, axis=1, keepdims=True) "
+                                                                    "/ (x.shape[1] * r ** 3)"),
+        edit("(g - z * np.mean(g * z, axis=1, keepdims=True)) / r", "np.stack([(a - b * (a @ b) / len(b)) / c for a, "
+                                                                    "b, c in zip(g, z, r)])"),
+        edit("(g - z * np.mean(g * z, axis=1, keepdims=True)) / r", "(g - z * np.einsum('rc,rc->r', g, z)[:, None] / "
+                                                                    "z.shape[1]) / r"),
+        """
+        def rms_rule(g, z, x):
+            return ag.vjp(lambda x: x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1), x)[1](g)[0]""",
+        """
+        def rms_rule(g, z, x):
+            n, found = x.shape[1], np.zeros(x.shape)
+            for i, row in enumerate(x):
+                r = np.sqrt(np.mean(row * row) + 0.1)
+                J = np.eye(n) / r - np.outer(row, row) / (n * r ** 3)
+                found[i] = J.T @ g[i]
+            return found"""])
+def rms_rule(answer):
+    if is_stub(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for shape in [(3, 4), (1, 5), (2, 1), (4, 3)]:
+        x, g = rng.normal(size=shape).round(2), rng.normal(size=shape).round(2)
+        expect_call(answer, g, _rms(x), x, gives=_rms_rule(g, _rms(x), x), tried=f"rms_rule(g, z, x) with x {shape}",
+                    shown="other numbers",
+                    hints=rms_rule.mistakes)
+
+
+@exercise(
+    "21.fooled", minutes=10, difficulty="optional",
+    question="""
+        A check of your own: `accepts(rule)` is True if it finds nothing, and False if a rule for `rms` is wrong. It
+        may use `rms`, not your
+        rule. It will meet three wrong rules: (a) r is taken for a constant, g/r; (b) the mean of g·z goes over
+        everything, in place of the
+        row; (c) a sum in place of that mean. And which of the three give the right answer nevertheless, if x has one
+        single row, whatever x
+        and g are? Which, if every row of x adds up to 0, and g is 1 everywhere?""",
+    stub="""
+        def accepts(rule):
+            ...
+
+        passes_one_row = {...}              # such as {"a", "c"}
+        passes_zero_mean = {...}""",
+    hints=["Random x, g and u of shape (3, 4), and z = rms(x): the sum of rule(g, z, x)·u, beside the central "
+           "difference of the sum of g·rms along u.",
+           "One row: which of the three say another thing for one row than the right rule? Zero mean and g = 1: what "
+           "is mean(g·z)?",
+           ("Help: sets", '`{"a", "c"}` holds two; `set()` is the empty one.')],
+    names=lambda: {"rms": _rms},
+    solution="""
+        def accepts(rule):
+            rng = np.random.default_rng(0)
+            x, g, u = (rng.normal(size=(3, 4)) for _ in range(3))
+            along = np.sum(g * (rms(x + 1e-5 * u) - rms(x - 1e-5 * u))) / 2e-5
+            return bool(np.isclose(np.sum(rule(g, rms(x), x) * u), along, rtol=1e-4))
+
+        passes_one_row = {"b"}
+        passes_zero_mean = {"a", "b", "c"}""",
+    explained="""
+        One row: its mean is the mean of everything, so (b) passes. Zero mean and g = 1: mean(g·z) is 0, and all three
+        are g/r, as the right
+        rule is. A check with g = 1 on centred rows finds nothing at all.""",
+    why="Derived, written, checked, and fooled. A wrong gradient has to hide from you now.",
+    planted=[
+        (_fooled(accepts=lambda rule: True), "never measures"), (_fooled(accepts=lambda rule: False),
+                                                                 "refuses the right rule"),
+        (_fooled(accepts=_accepts_if(lambda rng: (rng.normal(size=(1, 4)), rng.normal(size=(1, 4))))), "(b) the mean"),
+        (_fooled(accepts=_accepts_if(lambda rng: (np.ones((2, 4)), np.array([[1.0, -1, 2, -2], [3, -3, 1, -1]])))),
+         "never measures"),
+        (_fooled(accepts=_accepts_if(lambda rng: (np.ones((2, 1)), rng.normal(size=(2, 1))))), "It accepts"),
+        (_fooled(accepts=lambda rule: np.array([True, True])), "True or False"),
+             (_fooled(accepts=lambda rule: 1.0), "True or False"),
+        (_fooled(accepts=lambda rule: print(True)), "print"),
+        (_fooled(accepts=lambda rule: not _accepts(rule)), "refuses the right rule"),
+        (_fooled(accepts=lambda rule: bool(np.allclose(rule(np.eye(3), _rms(np.eye(3)), np.eye(3)),
+                                                       _rms_rule(np.eye(3), _rms(np.eye(3)), np.eye(3)), atol=0.5))),
+         "It accepts"),
+        (_fooled(accepts=lambda rule: bool(np.allclose(rule(*_at(2)), _rms_rule(*_at(2)), rtol=0.05))), "1 %"),
+        (_fooled(one_row=()), ON_PAPER[:20]), (_fooled(one_row="abc"), ON_PAPER[:20]),
+             (_fooled(one_row="a"), ON_PAPER[:20]),
+        (_fooled(zero_mean="b"), BALANCED[:20]), (_fooled(zero_mean=()), BALANCED[:20]),
+             (_fooled(zero_mean="ab"), BALANCED[:20]),
+        ((_accepts, "b", {"a", "b", "c"}), "a set"), (_fooled(one_row={1}), "small letters"),
+             (_fooled(one_row="B"), "small letters")],
+    also_right=[
+        edit('passes_one_row = {"b"}', 'passes_one_row = frozenset("b")', '{"a", "b", "c"}', 'set("abc")'),
+        edit("return bool(np.isclose(np.sum(rule(g, rms(x), x) * u), along, rtol=1e-4))",
+             "return abs(np.sum(rule(g, rms(x), x) * u) - along) < 1e-6"),
+        """
+        def accepts(rule):
+            x, g = np.random.default_rng(3).normal(size=(2, 2, 5))
+            found, h = np.zeros(x.shape), 1e-5
+            for place in np.ndindex(*x.shape):
+                e = np.zeros(x.shape)
+                e[place] = h
+                found[place] = np.sum(g * (rms(x + e) - rms(x - e))) / (2 * h)
+            return np.allclose(rule(g, rms(x), x), found, atol=1e-6)
+
+        passes_one_row, passes_zero_mean = {"b"}, {"c", "b", "a"}""",
+        """
+        def accepts(rule):
+            try:
+                row = ag.primitive(lambda x: x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1), [rule], [None],
+                name="rms")
+                ag.check_grads(row, np.array([[1.0, -0.4, 2.0], [0.3, 1.2, -0.7]]), order=1, modes=["rev"])
+            except AssertionError:
+                return False
+            return True
+
+        passes_one_row = {"b"}
+        passes_zero_mean = {"a", "b", "c"}""",
+        """
+        def accepts(rule):
+            for seed in range(5):
+                rng = np.random.default_rng(seed)
+                x, g = rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
+                if not np.allclose(rule(g, rms(x), x), ag.vjp(rms, x)[1](g)[0]):
+                    return False
+            return True
+
+        passes_one_row = set("b")
+        passes_zero_mean = set("abc")"""])
+def fooled(answer):
+    accepts, one_row, zero_mean = answer
+    if is_stub(accepts) or any(isinstance(letters, set) and ... in letters for letters in (one_row, zero_mean)):
+        raise NotYet
+    _judge_check(accepts)
+    for name, letters, right, hint in [("passes_one_row", one_row, {"b"}, ON_PAPER),
+                                       ("passes_zero_mean", zero_mean, {"a", "b", "c"}, BALANCED)]:
+        if not isinstance(letters, (set, frozenset)):
+            raise Wrong(name, brief(letters), 'a set, such as {"a", "c"}', "Give a set of letters, in curly brackets.")
+        if not letters <= {"a", "b", "c"}:
+            raise Wrong(name, brief(sorted(map(str, letters))), "letters of a, b and c",
+                        "The three rules are named by small letters, in quotes.")
+        if letters != right:
+            raise Wrong(name, brief(sorted(letters)), "other letters", hint)
+
+
+def _judge_check(accepts):
+    """Stops the check unless the learner's accepts the right rule and refuses the wrong ones."""
+    def says(rule, what):
+        tried = f"accepts(rule), where {what}"
+        said = returned(accepts, rule, tried=tried, shown="True or False")
+        if not isinstance(said, (bool, np.bool_)):
+            raise Wrong(tried, brief(said), "True or False", "Give back True or False: bool(np.isclose(…)).")
+        return said
+    if not says(_rms_rule, "the rule is right"):
+        raise Wrong("accepts(rule), where the rule is right", "False", "True",
+                    "It refuses the right rule: is h too small, or the tolerance?")
+    let_through = [f"({letter}) {said}" for letter, (said, rule) in zip("abc", THREE) if says(rule, said)]
+    if let_through:
+        raise Wrong(f"accepts(rule), where {let_through[0][4:]}", "True", "False",
+                    MEASURE if len(let_through) == 3 else f"It accepts {', '.join(let_through)}. Try it on random x "
+                                                          f"and g of several rows.")
+    if says(lambda g, z, x: _rms_rule(g, z, x) * 1.01, "the rule is 1 % too large"):
+        raise Wrong("accepts(rule), where the rule is 1 % too large", "True", "False",
+                    "Its tolerance lets an error of 1 % through.")

@@ -1,0 +1,287 @@
+"""Lesson 21's network, in three engines line for line; five ports of it, each with one line as people write it; one
+    input under a slider.
+
+    values, gradients = run("ours", start(), scans, labels)      # {"bent": (N, 4, 8, 8), …, "loss": ()}, {"kernels":
+    (4, 1, 3, 3), …}
+    run("B", …)                                                  # a port: with PyTorch or JAX, where that is installed
+    compared(scans, labels)                                      # {letter: Evidence}, measured now or else as recorded
+
+PyTorch and JAX are imported inside functions: the course does not need them.
+"""
+import inspect
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+import autograd_lib as ag
+from autograd_lib.nn.functional import conv2d, cross_entropy, max_pool2d
+
+from ...data import digits
+from ..lesson_14.drawings import STROKES
+from .peers import excuse, missing, recorded
+
+# --- The network ----------------------------------------------------------------------------------------------------
+
+
+def start():
+    """The parameters it starts from, by name: 14's four kernels for strokes, and two layers at random."""
+    rng = np.random.default_rng(0)
+    return {"kernels": STROKES * 1.0, "shifts": np.zeros(4), "W1": rng.normal(size=(64, 32)) / np.sqrt(64),
+            "b1": np.zeros(32),
+            "W2": rng.normal(size=(32, 10)) / np.sqrt(32), "b2": np.zeros(10)}
+
+
+def ours(p, x, y):
+    bent = ag.relu(conv2d(x, p["kernels"], p["shifts"], padding=1))
+    pooled = max_pool2d(bent, 2).reshape(len(x), -1)
+    scaled = (pooled - pooled.mean(axis=1, keepdims=True)) / ag.std(pooled, axis=1, keepdims=True)
+    hidden = ag.gelu(scaled @ p["W1"] + p["b1"])
+    logits = hidden @ p["W2"] + p["b2"]
+    loss = cross_entropy(logits, y)
+    return bent, pooled, scaled, hidden, logits, loss
+
+
+def in_torch(p, x, y):
+    import torch
+    from torch.nn import functional as F
+
+    bent = torch.relu(F.conv2d(x, p["kernels"], p["shifts"], padding=1))
+    pooled = blocks(bent).amax(dim=(3, 5)).flatten(1)
+    scaled = (pooled - pooled.mean(1, keepdim=True)) / pooled.std(1, correction=0, keepdim=True)
+    hidden = F.gelu(scaled @ p["W1"] + p["b1"], approximate="tanh")
+    logits = hidden @ p["W2"] + p["b2"]
+    loss = F.cross_entropy(logits, y)
+    return bent, pooled, scaled, hidden, logits, loss
+
+
+def in_jax(p, x, y):
+    import jax
+    from jax import numpy as jnp
+
+    bent = jax.nn.relu(jax.lax.conv(x, p["kernels"], (1, 1), "SAME") + p["shifts"][:, None, None])
+    pooled = blocks(bent).max(axis=(3, 5)).reshape(len(x), -1)
+    scaled = (pooled - pooled.mean(1, keepdims=True)) / pooled.std(1, keepdims=True)
+    hidden = jax.nn.gelu(scaled @ p["W1"] + p["b1"])
+    logits = hidden @ p["W2"] + p["b2"]
+    loss = -jnp.mean(jax.nn.log_softmax(logits)[jnp.arange(len(y)), y])
+    return bent, pooled, scaled, hidden, logits, loss
+
+
+def blocks(h):
+    """Images (N, C, H, W) of either library as (N, C, H/2, 2, W/2, 2): each block of 2 × 2 on the axes 3 and 5."""
+    n, c, height, width = h.shape
+    return h.reshape(n, c, height // 2, 2, width // 2, 2)
+
+
+STAGES = ["bent", "pooled", "scaled", "hidden", "logits", "loss"]
+NETWORK = {"ours": ours, "PyTorch": in_torch, "JAX": in_jax}
+
+
+def lines(function):
+    """The lines of a network in code, from `bent` to `loss`."""
+    return [line.strip() for line in inspect.getsource(function).splitlines()
+            if line.strip().partition(" ")[0] in STAGES]
+
+
+# --- Five ports -----------------------------------------------------------------------------------------------------
+
+@dataclass
+class Port:
+    """A port of the network: that of an engine, with the one line that begins with `stage` written otherwise."""
+    engine: str
+    stage: str
+    old: str
+    new: str
+    cause: str
+
+    @property
+    def healthy(self):
+        return next(line for line in lines(NETWORK[self.engine]) if line.startswith(self.stage))
+
+    @property
+    def line(self):
+        return self.healthy.replace(self.old, self.new)
+
+    def network(self):
+        scope = dict(NETWORK[self.engine].__globals__)
+        exec(inspect.getsource(NETWORK[self.engine]).replace(self.healthy, self.line), scope)
+        return scope[NETWORK[self.engine].__name__]
+
+
+PORTS = {
+    "A": Port("PyTorch", "scaled", "correction=0, ", "", "std divides by n − 1"),
+    "B": Port("PyTorch", "pooled", "blocks(bent).amax(dim=(3, 5))", "F.max_pool2d(bent, 2)",
+              "pooling gives a tie to the first"),
+    "C": Port("JAX", "bent", "jax.nn.relu(", "jnp.maximum(0, ", "relu is written as a maximum with 0"),
+    "D": Port("PyTorch", "loss", "(logits, y)", "(torch.softmax(logits, 1), y)", "softmax is taken twice"),
+    "E": Port("PyTorch", "hidden", ', approximate="tanh"', "", "gelu by erf, not by tanh"),
+}
+
+
+def run(name, p, x, y):
+    """({stage: value}, {parameter: gradient}) as NumPy arrays, by an engine of NETWORK or a port A to E."""
+    return runner(name)(p, x, y)
+
+
+def lengths(name, x, y):
+    """The length of each parameter's gradient at the start, in words, by an engine or a port."""
+    _, gradients = run(name, start(), x, y)
+    return f"{name:8}" + "  ".join(f"{key} {np.linalg.norm(g):.9f}" for key, g in gradients.items())
+
+
+@cache
+def runner(name):
+    engine, network = (PORTS[name].engine, PORTS[name].network()) if name in PORTS else (name, NETWORK[name])
+    return {"ours": _by_ours, "PyTorch": _by_torch, "JAX": _by_jax}[engine](network)
+
+
+def _by_ours(network):
+    def run(p, x, y):
+        p = {name: ag.Tensor(value, requires_grad=True) for name, value in p.items()}
+        values = network(p, x, y)
+        values[-1].backward()
+        return {stage: value.data for stage, value in zip(STAGES,
+                                                          values)}, {name: value.grad for name, value in p.items()}
+    return run
+
+
+def _by_torch(network):
+    import torch
+
+    def run(p, x, y):
+        p = {name: torch.tensor(value, requires_grad=True) for name, value in p.items()}
+        values = network(p, torch.tensor(x), torch.tensor(y))
+        values[-1].backward()
+        return {stage: value.detach().numpy() for stage,
+                value in zip(STAGES, values)}, {name: value.grad.numpy() for name, value in p.items()}
+    return run
+
+
+def _by_jax(network):
+    import jax
+    jax.config.update("jax_enable_x64", True)      # else float32
+
+    def loss(p, x, y):
+        values = network(p, x, y)
+        return values[-1], values
+    differentiated = jax.jit(jax.grad(loss, has_aux=True))
+
+    def run(p, x, y):
+        gradients, values = differentiated(p, x, y)
+        return dict(zip(STAGES, map(np.asarray, values))), {name: np.asarray(gradients[name]) for name in p}
+    return run
+
+
+# --- What is compared -----------------------------------------------------------------------------------------------
+
+@dataclass
+class Evidence:
+    """Of one port: its losses as it trains; at the start how far it is from ours, the largest difference over the
+    largest entry."""
+    losses: list        # before each step, and after the last
+    values: dict        # {stage: difference}
+    gradients: dict     # {parameter: difference}
+
+
+def scans():
+    """200 scans of digits (200, 1, 8, 8) and their labels (200,)."""
+    images, labels, _, _ = digits()
+    return images[:200].reshape(-1, 1, 8, 8), labels[:200]
+
+
+def evidence(name, steps=30, lr=0.2):
+    """The Evidence of an engine or a port, measured now."""
+    x, y = scans()
+    p, (values, gradients) = start(), run("ours", start(), x, y)
+    losses = []
+    for step in range(steps + 1):
+        mine, grads = run(name, p, x, y)
+        if not step:
+            apart = [{key: _apart(one[key], other[key]) for key in other} for one,
+                     other in [(mine, values), (grads, gradients)]]
+        losses.append(float(mine["loss"]))
+        p = {key: p[key] - lr * grads[key] for key in p}
+    return Evidence(losses, *apart)
+
+
+def _apart(theirs, ours):
+    return float(np.max(np.abs(theirs - ours)) / np.max(np.abs(ours)))
+
+
+def compared():
+    """{name: Evidence} of ours, both healthy ports, and A to E: measured where PyTorch and JAX are installed, else
+    as recorded."""
+    if missing("torch", "jax"):
+        print(excuse("torch", "jax"), "What is shown of them was recorded.")
+        return {"ours": evidence("ours")} | {name: Evidence(**kept) for name, kept in recorded()["ports"].items()}
+    return {"ours": evidence("ours")} | measured()
+
+
+def measured():
+    return {name: evidence(name) for name in ["PyTorch", "JAX", *PORTS]}
+
+
+# --- One number under a slider --------------------------------------------------------------------------------------
+
+AT = [round(-2 + 0.1 * k, 1) for k in range(41)]
+# What is differentiated by the number t, as each engine writes it.
+SCENES = {
+    "one weight of the network": {"ours": "loss(t)", "PyTorch": "loss(t)", "JAX": "loss(t)"},
+    "tanh(t)": {"ours": "ag.tanh(t)", "PyTorch": "torch.tanh(t)", "JAX": "jnp.tanh(t)"},
+    "gelu(t), as it comes": {"ours": "ag.gelu(t)", "PyTorch": "F.gelu(t)", "JAX": "jax.nn.gelu(t)"},
+    "std of t, 1 and 2, as it comes": {"ours": "ag.stack([t, 1, 2]).std()",
+                                       "PyTorch": "torch.stack([t, one, 2 * one]).std()",
+                                       "JAX": "jnp.stack([t, 1, 2]).std()"},
+    "maximum(t, 1)": {"ours": "ag.maximum(t, 1)", "PyTorch": "torch.maximum(t, one)", "JAX": "jnp.maximum(t, 1)"},
+    "pooling t, 1, 0 and 0": {"ours": "max_pool2d(ag.stack([t, 1, 0, 0]).reshape(1, 1, 2, 2), 2).sum()",
+                              "PyTorch": "F.max_pool2d(torch.stack([t, one, 0 * one, 0 * one]).reshape(1, 1, 2, 2), "
+                                         "2).sum()",
+                              "JAX": "jax.lax.reduce_window(jnp.stack([t, 1, 0, 0]), -jnp.inf, jax.lax.max, (4,), "
+                                     "(4,), 'VALID').sum()"},
+}
+
+
+def slopes(engine):
+    """{scene: [gradient by t, for each t of AT]} by an engine: that of what the scene says, as the engine writes it."""
+    x, y = (part[:20] for part in scans())
+    network = NETWORK[engine]
+    others = start()
+
+    def placed(t, place):
+        """The network's loss with t as the weight kernels[0, 0, 1, 1]; `place` puts t among the others."""
+        return network(others | {"kernels": place(others["kernels"], t)}, x, y)[-1]
+
+    corner = np.zeros((4, 1, 3, 3))
+    corner[0, 0, 1, 1] = 1
+    if engine == "ours":
+        scope = {"ag": ag, "max_pool2d": max_pool2d,
+                 "loss": lambda t: placed(t, lambda kernels, t: kernels * (1 - corner) + t * corner)}
+        return {scene: [float(ag.grad(eval(f"lambda t: {code[engine]}", scope))(t)) for t in AT] for scene,
+                code in SCENES.items()}
+    if engine == "JAX":
+        import jax
+        from jax import numpy as jnp
+        jax.config.update("jax_enable_x64", True)
+        scope = {"jax": jax, "jnp": jnp, "loss": lambda t: placed(t, lambda kernels,
+                                                                  t: kernels * (1 - corner) + t * corner)}
+        return {scene: jax.vmap(jax.grad(eval(f"lambda t: {code[engine]}", scope)))(jnp.array(AT)).tolist()
+                for scene, code in SCENES.items()}
+    import torch
+    from torch.nn import functional as F
+    x, y, corner = map(torch.tensor, (x, y, corner))
+    others = {name: torch.tensor(value) for name, value in others.items()}
+    scope = {"torch": torch, "F": F, "one": torch.tensor(1.0, dtype=torch.float64),
+             "loss": lambda t: placed(t, lambda kernels, t: kernels * (1 - corner) + t * corner)}
+    found = {}
+    for scene, code in SCENES.items():
+        ts = [torch.tensor(t, dtype=torch.float64, requires_grad=True) for t in AT]
+        found[scene] = [float(torch.autograd.grad(eval(code[engine], scope | {"t": t}), t)[0]) for t in ts]
+    return found
+
+
+def agreement():
+    """{engine: {scene: gradients}}: of PyTorch and JAX measured where they are installed, else as recorded."""
+    return {"ours": slopes("ours")} | ({name: slopes(name) for name in ("PyTorch", "JAX")}
+                                       if not missing("torch", "jax")
+                                       else recorded()["agreement"])

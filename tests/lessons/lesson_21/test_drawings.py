@@ -1,0 +1,85 @@
+"""Lesson 21's pictures: what they say is what they were given."""
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from autograd_course.lessons.lesson_21 import peers, ports
+from autograd_course.lessons.lesson_21.drawings import agree, chart, line_of, side_by_side, times, trained, way
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawings(picture):
+    found = [ET.fromstring(one) for one in re.findall(r"<svg xmlns=.*?</svg>(?=</div>)", picture.html, re.DOTALL)]
+    assert found and all(root.get("role") == "img" and root.get("aria-label") for root in found)
+    return found
+
+
+def words(picture):
+    return [one.text for root in drawings(picture) for one in root.iter(f"{SVG}text")]
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    kept = {name: ports.Evidence(**one) for name, one in peers.recorded()["ports"].items()}
+    return {"ours": kept["PyTorch"]} | kept
+
+
+def test_trained_names_those_that_end_together(evidence):
+    picture = trained(evidence)
+    assert "A, B, C, E and yours" in words(picture) and "D" in words(picture)
+    assert f"D: from {evidence['D'].losses[0]:.5f} to {evidence['D'].losses[-1]:.5f}" in picture.text
+
+
+def test_the_chart_frames_what_is_more_than_rounding(evidence):
+    picture = chart(evidence)
+    lines = dict(line.split(": ", 1) for line in picture.text.splitlines()[1:])
+    assert lines["PyTorch"] == lines["JAX"] == "nothing" and re.fullmatch(r"kernels \S+", lines["B"])
+    assert lines["D"].startswith("loss ") and lines["E"].startswith("hidden ")
+    framed = [one for one in drawings(picture)[0].iter(f"{SVG}rect") if one.get("stroke-width") == "3.2"]
+    assert len(framed) == sum(line.count(",") + 1 for line in lines.values() if line != "nothing")
+
+
+def test_lines_stand_side_by_side():
+    rows = side_by_side().text.splitlines()
+    assert rows[0] == "value | autograd_lib | PyTorch | JAX" and [row.partition(":")[0]
+                                                                  for row in rows[1:]] == ports.STAGES
+    assert all(row.count(" | ") == 2 for row in rows[1:])
+    for letter, port in ports.PORTS.items():
+        said = line_of(letter).text
+        assert f"as people write it: {port.line}" in said and f"as it has to be: {port.healthy}" in said
+
+
+def test_agree_frames_the_digits_that_differ():
+    slopes = {"ours": {"tanh(t)": [0.25] * 41}, "PyTorch": {"tanh(t)": [0.25] * 41},
+              "JAX": {"tanh(t)": [0.25 + 1e-9] * 41}}
+    picture = agree(slopes, "tanh(t)", 0.7)
+    assert "PyTorch 0.25, equal to the last bit" in picture.text and "JAX 0.25, 1e-9 from yours" in picture.text
+    framed = [one for one in drawings(picture)[-1].iter(f"{SVG}rect") if one.get("stroke-width") == "1.6"]
+    same = len("+0.25000000")
+    assert len(framed) == len(f"{0.25:+.17f}") - same
+    assert "at t = 0.7" in picture.text and agree(slopes, "tanh(t)", -2.0).text != picture.text
+
+
+def test_times_grow_and_say_what_ought_to_be():
+    measured = {20: {0: 0.002, 2: 0.012}, 5000: {0: 0.4, 2: 0.25}}
+    picture = times(measured, 20)
+    assert "this process: 2 ms" in picture.text and "2 workers: 12 ms, and 1 if nothing had to be sent" in picture.text
+    ends = [float(one.get("d").rpartition("H")[2]) for one in drawings(picture)[0].iter(f"{SVG}path")
+            if "H" in one.get("d")]
+    assert ends[0] < ends[1]
+
+
+def test_the_way_counts_what_was_missed_and_mended():
+    made = {"01.p": {"right": True, "recalled": False}, "01.q": {"right": False, "recalled": True},
+            "03.r": {"right": False, "recalled": False}}
+    kept = {"exercises": ["01.a", "03.b", "gone"], "cards": {"01": ["x"]}, "predictions": made}
+    picture = way(kept, ["01.a", "01.c", "03.b"], ["01.p", "01.q", "03.r", "03.s"], {"01": "01 Measure a slope"})
+    head, *lessons = picture.text.splitlines()
+    assert head == "2 of 3 exercises right. 3 predictions: 1 right at once, 1 missed and mended, 1 missed. 1 card."
+    assert lessons == ["01 Measure a slope: 1 of 2 exercises, predictions 1 right, 1 mended, a card",
+                       "03: 1 of 1 exercises, predictions 1 missed"]
+    assert "✓" in words(picture) and "?" in words(picture)
+    empty = way({"exercises": [], "predictions": {}, "cards": {}}, ["01.a"], ["01.p"], {})
+    assert empty.text.endswith("Nothing is recorded in this folder yet.")

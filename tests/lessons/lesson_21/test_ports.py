@@ -1,0 +1,145 @@
+"""Lesson 21's network and ports, as far as they can be tried without PyTorch and JAX; and that what was recorded
+belongs to this lesson."""
+import ast
+import hashlib
+import json
+import os
+import signal
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+import autograd_lib as ag
+from autograd_course.lessons.lesson_21 import peers, ports
+from autograd_course.lessons.lesson_21.exercises import CAUSES, RIGHT
+
+NOTEBOOK = next((Path(__file__).parents[3] / "notebooks").glob("21_*.ipynb"))
+
+
+def elsewhere_functions():
+    """{name: digest} of the notebook's functions under @elsewhere."""
+    found = {}
+    for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        for node in ast.parse(source).body if cell["cell_type"] == "code" else []:
+            if isinstance(node, ast.FunctionDef) and node.decorator_list:
+                lines = source.splitlines(keepends=True)[node.decorator_list[0].lineno - 1:node.end_lineno]
+                found[node.name] = hashlib.sha256(("".join(lines).rstrip("\n") + "\n").encode()).hexdigest()[:12]
+    return found
+
+
+def test_every_recording_is_of_the_cell_as_it_stands():
+    recorded = {name: one["source"] for name, one in peers.recorded()["cells"].items()}
+    assert recorded == elsewhere_functions(), "record anew: python tests/cross/test_lesson_21.py"
+
+
+def test_what_was_recorded_is_of_this_network():
+    ours, kept = ports.evidence("ours"), peers.recorded()
+    assert max([*ours.values.values(), *ours.gradients.values()]) == 0
+    for engine in ("PyTorch", "JAX"):
+        assert np.allclose(ours.losses, kept["ports"][engine]["losses"], rtol=1e-9)
+        slopes = kept["agreement"][engine]
+        for scene, mine in ports.slopes("ours").items():
+            assert len(slopes[scene]) == len(ports.AT)
+            agree = np.allclose(mine, slopes[scene], rtol=0, atol=1e-14)
+            assert agree == (scene.split()[0] in ("one", "tanh(t)", "maximum(t,") or engine == "JAX"
+                             and "as it comes" in scene), scene
+
+
+def test_the_network_has_the_right_gradient():
+    """Away from the start, where its whole-numbered kernels tie and stand on kinks."""
+    x, y = (part[:5] for part in ports.scans())
+    rng = np.random.default_rng(0)
+    p = {name: value + 0.3 * rng.normal(size=value.shape) for name, value in ports.start().items()}
+    along = {name: rng.normal(size=value.shape) for name, value in p.items()}
+    _, gradients = ports.run("ours", p, x, y)
+
+    def loss(h):
+        return ports.run("ours", {name: p[name] + h * along[name] for name in p}, x, y)[0]["loss"]
+    assert np.isclose(sum(np.sum(gradients[name] * along[name]) for name in p), (loss(1e-6) - loss(-1e-6)) / 2e-6,
+                      rtol=1e-6)
+
+
+@pytest.mark.parametrize("letter", ports.PORTS)
+def test_a_port_is_a_network_with_one_line_changed(letter):
+    port = ports.PORTS[letter]
+    assert port.healthy.count(port.old) == 1 and port.line != port.healthy and port.line.startswith(f"{port.stage} = ")
+    assert callable(port.network())
+    healthy = ports.lines(ports.NETWORK[port.engine])
+    assert [line.partition(" ")[0] for line in healthy] == ports.STAGES and port.healthy in healthy
+
+
+def test_each_cause_is_that_of_its_port():
+    words = {"A": "n − 1", "B": "tie", "C": "maximum", "D": "softmax", "E": "erf"}
+    for letter, word in words.items():
+        assert word in CAUSES[RIGHT[letter] - 1] and word in ports.PORTS[letter].cause
+
+
+def test_the_causes_that_belong_to_nobody():
+    """What the hints say of them: transposed kernels show in the first line; added losses are 200 times as large;
+    float32 is off by 1e-7."""
+    x, y = ports.scans()
+    p, (values, _) = ports.start(), ports.run("ours", ports.start(), x, y)
+    transposed = ports.run("ours", p | {"kernels": p["kernels"].swapaxes(2, 3)}, x, y)[0]
+    assert not np.allclose(transposed["bent"], values["bent"]) and len(y) == 200
+    single = ports.run("ours", {name: value.astype(np.float32) for name, value in p.items()}, x.astype(np.float32),
+                       y)[0]
+    assert 1e-8 < abs(single["loss"] - values["loss"]) < 1e-5
+
+
+def test_elsewhere_runs_what_is_installed_and_shows_what_is_recorded(monkeypatch, capsys):
+    def by_torch():
+        print("ran")
+
+    monkeypatch.setattr(peers, "PRINTED", {})
+    monkeypatch.setattr(peers, "missing", lambda *names: [])
+    peers.elsewhere("torch")(by_torch)
+    assert capsys.readouterr().out == "ran\n" and peers.PRINTED["by_torch"]["output"] == "ran\n"
+
+    monkeypatch.setattr(peers, "missing", lambda *names: list(names))
+    recorded = {"cells": {"by_torch": {"source": peers.digest(by_torch), "output": "it ran there\n"}}}
+    monkeypatch.setattr(peers, "recorded", lambda: recorded)
+    peers.elsewhere("torch")(by_torch)
+    missing = "PyTorch is not installed here (%pip install torch)."
+    assert capsys.readouterr().out == f"{missing} Recorded where it is:\nit ran there\n"
+    recorded["cells"]["by_torch"]["source"] = "another"
+    peers.elsewhere("torch")(by_torch)
+    assert "Recorded where it is, of the cell as it came:\nit ran there" in capsys.readouterr().out
+    recorded["cells"].clear()
+    peers.elsewhere("distributed")(by_torch)
+    assert capsys.readouterr().out == 'Dask is not installed here (%pip install "dask[distributed]").\n'
+    assert peers.excuse("torch", "jax") == "PyTorch and JAX are not installed here (%pip install torch jax)."
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows kills otherwise")
+def test_joblib_loses_the_step_of_a_killed_worker():
+    with pytest.raises(TerminatedWorkerError):
+        joblib.Parallel(n_jobs=2)(joblib.delayed(die)() for _ in range(2))
+
+
+def mean(x):
+    return np.mean(x, axis=1, keepdims=True)
+
+
+# The final task and its parallel forms, as the teacher's guide has them: the op and its rule.
+FORMS = {
+    "root of the mean square": (lambda x: x / np.sqrt(mean(x * x) + 0.1), lambda g, z,
+                                x: (g - z * mean(g * z)) / np.sqrt(mean(x * x) + 0.1)),
+    "centred": (lambda x: x - mean(x), lambda g, z, x: g - mean(g)),
+    "mean size": (lambda x: x / (mean(abs(x)) + 0.1), lambda g, z,
+                  x: (g - np.where(x > 0, 1, -1) * mean(g * z)) / (mean(abs(x)) + 0.1)),
+    "times its mean": (lambda x: x * mean(x), lambda g, z, x: g * mean(x) + mean(g * x))}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_forms_of_the_final_task(form):
+    f, rule = FORMS[form]
+    x, g = np.random.default_rng(0).normal(size=(2, 3, 4))
+    assert np.allclose(rule(g, f(x), x), ag.vjp(f, x)[1](g)[0])
