@@ -16,6 +16,7 @@ from itertools import accumulate
 import numpy as np
 
 from .tape import Primitive, Tensor, as_array, bilinear, elementwise, linear, primitive
+from .trace import known
 
 # --- Lesson 03: arithmetic -------------------------------------------------------------------------------
 
@@ -286,8 +287,7 @@ min = primitive(np.min, *_weighted(_extreme), name="min")
 def _below_top(x, axis):
     """`x` less its largest entry along `axis`, and that entry."""
     top = x.max(axis=axis, keepdims=True)
-    if not np.isfinite(top).all():             # ∞ − ∞ would be nan
-        top = np.where(np.isfinite(top), top, 0)
+    top = np.where(np.isfinite(top), top, 0)   # ∞ − ∞ would be nan
     return x - top, top
 
 
@@ -331,7 +331,7 @@ def _nll_loss(x, target):
     n = getattr(target, "size", None)
     if x.ndim != 2 or n != len(x) or target.ndim != 1 or target.dtype.kind not in "iu":
         raise ValueError("x of shape (N, C) and for target an array of N class numbers, integers, are needed")
-    if n and np.minimum.reduce(target) < 0:
+    if n and not known(np.minimum.reduce(target) >= 0):
         raise IndexError("target holds a class below 0, and they are counted from 0")
     picked = x[np.arange(n), target]
     return -np.add.reduce(picked) / n if x.itemsize > 2 else -picked.mean()     # a float16 may not hold the sum

@@ -11,8 +11,9 @@ themselves be Tensors, and so its rules run there too: a second derivative needs
 """
 
 from collections import deque
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from functools import wraps
+from functools import partial, wraps
 from heapq import heappop, heappush
 from inspect import iscoroutinefunction, isgeneratorfunction, signature
 from itertools import count, starmap
@@ -20,6 +21,9 @@ from operator import call
 from types import MappingProxyType
 
 import numpy as np
+
+from .trace import Traced, Unseen, writing
+from .trace import call as written
 
 _clock = count(1)  # creation numbers, which order the backward pass and date every change of `.data`
 _levels = count(1)
@@ -92,9 +96,10 @@ class Tensor:
         An array of another floating dtype brings that dtype along, and `.grad` follows.
 
         Inside a function that is being differentiated it is for reading, and a constant to every derivative, as `detach()` is."""
-        if self.level:
+        if self.level or writing.get():
             value = plain(self).view()
-            value.flags.writeable = False
+            if type(value) is _array:
+                value.flags.writeable = False
             return value
         if type(self._data) is not np.ndarray:
             self._data = np.asarray(self._data)  # a number from here on an array, so that t.data[...] = … writes into it
@@ -105,6 +110,7 @@ class Tensor:
         if self.level:
             raise RuntimeError("data: inside a function that is being differentiated a value cannot be replaced; "
                                "compute a new Tensor from it")
+        _check_not_written("a value is replaced")
         if value is self._data:      # changed in place
             self._stamp = _stamp_now()
             if self._memory:
@@ -128,7 +134,7 @@ class Tensor:
             raise RuntimeError(f"requires_grad is set on leaves only; this Tensor was made by {self.op.name}")
         if wanted and not self._requires_grad:
             _check_floating(self.dtype, "requires_grad")
-            self._data, self._memory = np.array(self._data)[()], None
+            self._data, self._memory = _own(self._data), None
         self._requires_grad = bool(wanted)
         self.parameter = self.parameter or self._requires_grad
 
@@ -169,6 +175,7 @@ class Tensor:
         if self.level:
             raise RuntimeError("backward() inside a function that is being differentiated: return the value, "
                                "and let grad, vjp or value_and_grad differentiate it")
+        _check_not_written("backward() is called")
         if not self._requires_grad:
             raise RuntimeError("backward() on a Tensor that does not require a gradient: nothing it was "
                                "computed from was made with requires_grad=True")
@@ -195,7 +202,7 @@ class Tensor:
 
     def detach(self):
         """The same value as a constant: no gradient flows through it, of whatever order or level."""
-        return _constant(np.array(plain(self))[()], self.level)  # a copy: `self.data -= …` must not reach what reads the constant
+        return _constant(_own(plain(self)), self.level)  # a copy: `self.data -= …` must not reach what reads the constant
 
     def item(self):
         """The value as a Python number. Raises ValueError if there is more than one element, and TypeError inside a
@@ -209,7 +216,8 @@ class Tensor:
 
     def __repr__(self):
         value = plain(self)
-        text = np.array2string(value, separator=", ", prefix="Tensor(") if value.ndim else repr(value.item())
+        text = (repr(value) if isinstance(value, Traced) else repr(value.item()) if not value.ndim else
+                np.array2string(value, separator=", ", prefix="Tensor("))
         more = [f"dtype={value.dtype}"] if value.dtype not in (np.float64, np.int64, bool) else []
         if self.name is not None:
             more.append(f"name={self.name!r}")
@@ -230,6 +238,9 @@ class Dual(Tensor):
     """A Tensor of a forward-mode level: it carries its tangent along, and records nothing."""
 
     _requires_grad = False
+
+
+_others = frozenset({Tensor, Dual, Traced})  # what a value may be, beside an array or a number
 
 
 class Primitive:
@@ -307,10 +318,10 @@ class Primitive:
             if isinstance(a, Tensor):
                 if a.level > level:
                     level = a.level
-            elif type(a) not in _scalars and not isinstance(a, (np.number, complex)) and type(a) is not np.ndarray:
+            elif type(a) not in _scalars and not isinstance(a, (np.number, complex, Traced)) and type(a) is not np.ndarray:
                 return self.record([a if isinstance(a, (Tensor, int, float)) else as_array(a, f"{self.name}: argument {i}")
                                     for i, a in enumerate(args)], params)
-        values = [a._data if isinstance(a, Tensor) and a.level == level else a for a in args]
+        values = [_lower(a) if isinstance(a, Tensor) and a.level == level else a for a in args]
         if level > 0 and any([isinstance(v, Tensor) for v in values]):
             z = self(*values, **params)
         else:
@@ -321,7 +332,7 @@ class Primitive:
             for what, v in [*((f"argument {i}", v) for i, v in enumerate(values)), ("its result", z)]:
                 as_array(plain(v), f"{self.name}: {what}")  # names the one to blame
         needed, tangents = [], {}
-        if level > _blocked.get():
+        if _recorded(level):
             for i, a in enumerate(args):
                 if isinstance(a, Tensor) and a.level == level:
                     if a.tangent is not None:
@@ -331,7 +342,7 @@ class Primitive:
         if tangents:
             return dual(z, self._push(tangents, z, values, params), level)
         node = _constant(z, level)
-        if level == 0 and (getattr(z, "base", None) is not None or any(z is v for v in values)):
+        if level == 0 and type(z) is not Traced and (getattr(z, "base", None) is not None or any(z is v for v in values)):
             for a in args:
                 if isinstance(a, Tensor) and np.may_share_memory(z, a._data):
                     node._memory = a._memory = a._memory or [0]
@@ -364,6 +375,8 @@ class Primitive:
         """The function on plain arrays; what NumPy complains of is said again with the op's name."""
         try:
             z = self.function(*values, **params)
+        except Unseen:      # it looks at the values: in a program it is one line
+            return written(self, values, params)
         except (TypeError, ValueError, IndexError) as error:
             shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
             kind = type(error) if type(error) in (ValueError, IndexError, np.exceptions.AxisError) else TypeError
@@ -407,7 +420,7 @@ def _quick(row):
         if more or params or type(x) is not Tensor or not x._requires_grad or x.level <= _blocked.get():
             return record((x, *more), params)
         a = x._data
-        if isinstance(a, Tensor):
+        if type(a) is not _array and type(a) not in _floats:
             return record((x,), {})
         node = _new(Tensor)
         try:
@@ -433,7 +446,7 @@ def _quick(row):
             level, a, b, needed = y.level, x, y._data, 2 * y._requires_grad
         else:
             return record((x, y), {})
-        if not needed or level <= _blocked.get() or level and (isinstance(a, Tensor) or isinstance(b, Tensor)):
+        if not needed or level <= _blocked.get() or type(a) in _others or type(b) in _others:
             return record((x, y), {})
         node = _new(Tensor)
         try:
@@ -644,7 +657,8 @@ def _forgetful(z, inputs, replay):
 def _again(node):
     """What a checkpoint stands for, recorded anew; also inside no_grad. In a context of its own, which an error cannot leave open."""
     context = copy_context()
-    context.run(_blocked.set, min(_blocked.get(), node.level - 1))
+    if not _recorded(node.level):
+        context.run(_blocked.set, node.level - 1)
     return context.run(node.replay, node.inputs)
 
 
@@ -726,6 +740,44 @@ def _set_blocks(blocks):
     _blocked.set(max(blocks, default=-1))
 
 
+def _recorded(level):
+    """Whether what is computed at `level` is recorded: `no_grad` blocks it, and the block of `written_down` does not."""
+    blocked, trace = _blocked.get(), writing.get()
+    return level > blocked or trace is not None and blocked == trace.level and level > trace.blocked
+
+
+@contextmanager
+def written_down(trace):
+    """Within it, what is computed from Traced arrays, and from the Tensors that were there before, is written in `trace`.
+
+    It blocks level 0 as `no_grad` does, so that every call passes `record`, which knows better.
+    """
+    trace.level, trace.blocked, trace.start = new_level(), _blocked.get(), next(_clock)
+    token = writing.set(trace)
+    _set_blocks(_blocks.get() | {trace.level})
+    try:
+        yield
+    finally:
+        _set_blocks(_blocks.get() - {trace.level})
+        writing.reset(token)
+
+
+def _lower(t):
+    """The value of `t` one level down. While a program is written, what stands there for a Tensor that came from outside."""
+    trace = writing.get()
+    if trace is None or t.level or t.order > trace.start or isinstance(t._data, Traced):
+        return t._data
+    if t not in trace.stands_for:
+        trace.stands_for[t] = trace.input(t._data)
+    return trace.stands_for[t]
+
+
+def _check_not_written(what):
+    if writing.get():
+        raise Unseen(f"{what} inside a function that is being compiled: return the loss and call backward() on it, or compile "
+                     "value_and_grad of it; an optimizer's step comes after the call")
+
+
 def new_level():
     """The number of a level that is inside every level opened so far."""
     return next(_levels)
@@ -747,7 +799,7 @@ def dual(value, tangent, level):
 
 def _input_value(x, what):
     if not isinstance(x, Tensor):
-        x = np.array(as_array(x, what))[()]  # a copy: what is differentiated must not change under way
+        x = _own(as_array(x, what))  # what is differentiated must not change under way
     _check_floating(x.dtype, what)
     return x
 
@@ -763,6 +815,21 @@ def _constant(value, level):
     return t
 
 
+def recording():
+    """Whether what is computed from Tensors is recorded here, and not blocked by `no_grad`."""
+    return _blocked.get() < 0
+
+
+def result(value, row, inputs, others, pull):
+    """A Tensor of level 0 with the array `value`, as if `row` had made it of the Tensors `inputs` and `others`: what goes to
+    inputs[i] when g arrives is `pull(i, g, …)`, and to the others goes nothing."""
+    t = _constant(value, 0)
+    t._requires_grad, t.op, t.inputs = True, row, (*inputs, *others)
+    t.values = tuple([x._data for x in t.inputs])
+    t.needed = [(i, partial(pull, i)) for i in range(len(inputs))]
+    return t
+
+
 def is_constant(t):
     """Whether no derivative of any level goes through `t`, a Tensor."""
     while isinstance(t, Tensor):
@@ -775,21 +842,28 @@ def is_constant(t):
 def plain(t):
     """The value of a Tensor of any level as an array, all derivatives forgotten."""
     while isinstance(t, Tensor):
-        t = t._data
-    return np.asarray(t)
+        t = _lower(t)
+    return t if isinstance(t, Traced) else np.asarray(t)
+
+
+def _own(array):
+    """A copy of an array, a number as a NumPy scalar."""
+    return array.astype(array.dtype) if isinstance(array, Traced) else np.array(array)[()]
 
 
 def owned(g):
     """A leaf's gradient as an array that nobody else holds: a view, such as what undoes a sum, is copied."""
     if type(g) is np.ndarray:
         return g if g.base is None else g.copy()
-    return g if isinstance(g, Tensor) else np.asarray(g)
+    return g if isinstance(g, (Tensor, Traced)) else np.asarray(g)
 
 
 def as_array(data, what):
     """`data` as an array of real numbers; `what` names it in the error."""
     if isinstance(data, Tensor):
         raise TypeError(f"{what}: this is a Tensor already; use .detach() for a constant with its value")
+    if isinstance(data, Traced):
+        return data
     if isinstance(data, (np.matrix, np.ma.MaskedArray)):
         raise TypeError(f"{what}: a plain array is needed, not {type(data).__name__}, whose * or whose sums mean something else")
     try:

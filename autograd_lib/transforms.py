@@ -4,6 +4,7 @@ import numpy as np
 
 from . import ops
 from .tape import Tensor, as_array, box, checkpointed, collect, dual, new_level, now, owned, unbox
+from .trace import Traced
 
 
 def vjp(f, *xs):
@@ -37,7 +38,7 @@ def _vjp(f, xs, names):
 
     def pull(g):
         if not isinstance(g, Tensor):
-            g = np.array(as_array(g, "vjp: the gradient"), dtype=value.dtype)
+            g = as_array(g, "vjp: the gradient").astype(value.dtype)
         if g.shape != value.shape:
             raise ValueError(f"vjp: the gradient has shape {g.shape}, the value {value.shape}")
         arrived = {}
@@ -54,7 +55,9 @@ def _value(z, level, names):
         what = "None: is there a return?" if z is None else f"a {type(z).__name__}, and one array is needed; choose one of its entries"
         raise TypeError(f"{names[0].partition(':')[0]}: the function returned {what}")
     value = unbox(z, level)
-    return value if isinstance(value, Tensor) else np.array(as_array(value, f"{names[0].partition(':')[0]}: the function's value"))
+    if isinstance(value, (Tensor, Traced)):
+        return value
+    return np.array(as_array(value, f"{names[0].partition(':')[0]}: the function's value"))
 
 
 def value_and_grad(f, argnums=0):
@@ -145,7 +148,8 @@ def jvp(f, xs, tangents):
     duals = []
     for i, (x, t) in enumerate(zip(xs, tangents)):
         value = box(x, level, f"jvp: input {i}")._data
-        duals.append(dual(value, t if isinstance(t, Tensor) else np.array(as_array(t, f"jvp: tangent {i}"), value.dtype)[()], level))
+        t = t if isinstance(t, Tensor) else as_array(t, f"jvp: tangent {i}").astype(value.dtype)[()]
+        duals.append(dual(value, t, level))
     z = f(*duals)
     value = _value(z, level, ["jvp"])
     if not (isinstance(z, Tensor) and z.level == level) or z.tangent is None:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from .. import ops
-from ..tape import Tensor, plain
+from ..tape import Tensor, as_array, plain
+from ..trace import known
 
 
 def __getattr__(name):
@@ -119,10 +120,10 @@ def _reduced(op, losses, reduction):
 
 def whole_numbers(what, x, below):
     """`x` as an array of integers from 0 to `below` − 1, or TypeError or ValueError about `what`."""
-    x = x.data if isinstance(x, Tensor) else np.asarray(x)
+    x = x.data if isinstance(x, Tensor) else as_array(x, what)
     if x.dtype.kind not in "iu":
         raise TypeError(f"{what} must be made of integers from 0 to {below - 1}, not of {x.dtype}")
-    if x.size and not 0 <= x.min() <= x.max() < below:
+    if x.size and not known((0 <= x.min()) & (x.max() < below)):
         raise ValueError(f"{what} holds {x.min()} to {x.max()}, and must be made of integers from 0 to {below - 1}")
     return x
 
@@ -147,22 +148,32 @@ def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
     shape = input.shape
     classes = min(1, len(shape) - 1)
     wanted = shape[:classes] + shape[classes + 1:]
-    target = target.data if isinstance(target, Tensor) else np.asarray(target)
+    target = target.data if isinstance(target, Tensor) else as_array(target, "cross_entropy: target")
     if not shape or target.dtype.kind in "iu" and target.shape != wanted:
         raise ValueError("cross_entropy: input of shape (N, C) and target of shape (N,) are needed, "
                          f"not {shape} and {target.shape}")
-    left_out = (target == ignore_index).ravel()
-    some = left_out.any()
-    target = target.ravel()
-    target = whole_numbers("cross_entropy: target", np.where(left_out, 0, target) if some else target, shape[classes])
+    target, what = target if target.ndim == 1 else target.ravel(), "cross_entropy: target"
+    left_out = None
+    if target.dtype.kind not in "iu" or target.size and not known(np.minimum.reduce(target) >= max(0, ignore_index + 1)):
+        left_out = target == ignore_index
+        target = whole_numbers(what, np.where(left_out, 0, target), shape[classes])
     if len(shape) > 2:
         input = ops.transpose(input, (0, *range(2, len(shape)), 1))
     if len(shape) != 2:
         input = ops.reshape(input, (len(target), shape[classes]))
     z = ops.log_softmax(input)
+    try:
+        if reduction == "mean" and left_out is None:
+            return ops.nll_loss(z, target=target)
+        losses = -z[np.arange(len(target)), target]
+    except IndexError:
+        whole_numbers(what, target, shape[classes])
+        raise
+    if left_out is None:
+        return _reduced("cross_entropy", ops.reshape(losses, wanted), reduction)
+    losses = ops.where(left_out, 0, losses)
     if reduction == "mean":
-        return ops.nll_loss(z[~left_out] if some else z, target=target[~left_out] if some else target)
-    losses = ops.where(left_out, 0, -z[np.arange(len(target)), target])
+        return ops.sum(losses) / np.sum(~left_out)
     return _reduced("cross_entropy", ops.reshape(losses, wanted), reduction)
 
 

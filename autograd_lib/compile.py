@@ -1,0 +1,833 @@
+"""compile: a function run once and written down as a straight line of NumPy, forward and backward.
+
+Three steps, each a part of this file: *call* it, after a look whether everything is as it was when it was traced; *trace* it on arrays
+that write down what is done with them (trace.py); *write* what the results need as Python source.
+"""
+
+import builtins
+import keyword
+import linecache
+import operator
+import re
+import sys
+import warnings
+from functools import partial, update_wrapper
+from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
+
+import numpy as np
+
+from . import ops
+from .tape import (Primitive, Tensor, as_array, backward_pass, collect, plain, recording, result, sent, unbroadcast,
+                   written_down)
+from .trace import UFUNCS, Trace, Traced, Unseen, astype, writing
+from .transforms import jvp, vjp
+
+LIMIT = 16          # programs that one function may have
+LARGE = 1 << 16     # bytes from which on a result is written into memory that is kept between calls
+
+# --- Call -------------------------------------------------------------------------------------------------
+
+
+def compile(f):
+    """`f` as a straight line of NumPy: traced when it is called first, written down, and from then on run as written.
+
+    Parameters
+    ----------
+    f : function of arrays, Tensors, numbers, and lists, tuples and dicts of them, that returns such again. It may be `grad(…)`,
+        `value_and_grad(…)`, `hessian(…)` or any other transform of a function, and may use Tensors it closes over, such as a
+        model's parameters, which are read at every call. Arrays and floats are arguments of the program. Other values, an
+        int as much as a string or a model, are part of it: another value is another program.
+
+    Returns
+    -------
+    function of the same arguments, with `source`, the program of the last call as text. Arrays it returns are the caller's. A
+        Tensor it returns takes `.backward()`, which is compiled too; and it can be differentiated as `f` can.
+
+    Raises
+    ------
+    TypeError
+        When called: if a program could not do for other values what it does for these: an `if`, `while`, `float()`, `int()`
+        or place in a list that depends on an argument, random or counted numbers made inside `f`, a value assigned in place.
+
+    Another shape, dtype or structure of the arguments, and a number, array, list or function that `f` closes over and that is another
+    now, make another program, up to 16; after them `f` runs uncompiled, with a warning. An array that `f` closes over is
+    compared at every call: pass what is large as an argument. What `f` does beside returning, it does when it is traced, twice.
+    """
+    return Compiled(f)
+
+
+class Compiled:
+    """A function and its programs; see `compile`."""
+
+    def __init__(self, f):
+        update_wrapper(self, f)
+        self.__name__ = getattr(f, "__name__", type(f).__name__)
+        self.f, self.programs, self.last = f, {}, None
+
+    @property
+    def source(self):
+        """The program of the last call as Python text. It runs when it is pasted into a cell."""
+        if self.last is None:
+            raise RuntimeError(f"{self.__name__}: a program is written at the first call, for the shapes it is called with")
+        return self.last.source
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else MethodType(self, instance)
+
+    def __call__(self, *args, **kwargs):
+        last = self.last
+        if last and not writing.get() and (leaves := last.taken(args, kwargs)) and last.holds():
+            try:
+                return last.run(leaves)
+            except Exception:
+                pass
+        return self._call(args, kwargs)
+
+    def _call(self, args, kwargs):
+        """A call that is not like the last."""
+        if writing.get():                       # part of another program, which is being written
+            return self.f(*args, **kwargs)
+        leaves = []
+        structure = _flatten((args, kwargs), leaves)
+        inner = any([isinstance(x, Tensor) and x.level for x in leaves])
+        values = [plain(x) if inner else x for x in leaves]
+        key = structure, *map(_spec, values), recording()
+        program = next((p for p in self.programs.get(key, ()) if p.holds()), None)
+        if program:
+            self.last = program
+            try:
+                return program.within(self.f, structure, leaves) if inner else program.run(leaves)
+            except Exception:                   # tracing says what is wrong, or finds out what has changed
+                self.programs[key].remove(program)
+        if sum(map(len, self.programs.values())) >= LIMIT:
+            warnings.warn(f"{self.__name__} has been compiled {LIMIT} times, and runs uncompiled from now on where it would be once "
+                          f"more: {self._difference(key)}", RuntimeWarning, stacklevel=2)
+            return self.f(*args, **kwargs)
+        program = Program(self.__name__, key, *(_trace(self.f, structure, values) for _ in range(2)))
+        self.programs.setdefault(key, []).insert(0, program)
+        self.last = program
+        return program.within(self.f, structure, leaves) if inner else program.run(leaves)
+
+    def _difference(self, key):
+        """What is new in this call, beside the last program."""
+        if key in self.programs:
+            return "what it closes over changes from call to call; pass it as an argument"
+        old = next(reversed(self.programs))
+        return next((f"argument {i} was {_say(a)}, and is {_say(b)}" for i, (a, b) in enumerate(zip(old[1:-1], key[1:-1])) if a != b),
+                    "an argument that is no array or float, such as an int, which is part of the program, changes: pass an array")
+
+
+def _say(spec):
+    return "a float" if spec is float else f"of shape {spec[0]}, {spec[1]}" + ", a Tensor" * (len(spec) > 2)
+
+
+def _flatten(item, leaves):
+    """The structure of `item`, hashable, all arrays, Tensors and floats in it being put into `leaves`."""
+    kind = type(item)
+    if kind is np.ndarray or kind is float or isinstance(item, (Tensor, Traced, np.ndarray, np.generic)):
+        leaves.append(item)
+        return ...
+    if isinstance(item, (list, tuple)):
+        return kind, *[_flatten(x, leaves) for x in item]
+    if kind is dict:
+        return kind, *[(name, _flatten(x, leaves)) for name, x in item.items()]
+    return "is", _Same(item)
+
+
+def _taking(structure, specs):
+    """A function of (args, kwargs), written out because every call passes it, that gives the tuple of their arrays, Tensors and
+    floats if all is as these say, and else None."""
+    space, lines, leaves, specs = {"Tensor": Tensor, "ndarray": np.ndarray}, ["def taken(args, kwargs):"], [], iter(specs)
+
+    def known(value):
+        space[f"k{len(space)}"] = value
+        return f"k{len(space) - 1}"
+
+    def look(place, structure):
+        name = f"x{len(lines)}"
+        lines.append(f"    {name} = {place}")
+        if structure is ...:
+            spec = next(specs)
+            tests = [f"type({name}) is {'float' if spec is float else 'Tensor' if len(spec) > 2 else 'ndarray'}"]
+            if spec is not float:
+                tests += [f"{name}.shape == {spec[0]}", f"{name}.dtype is {known(spec[1])}"]
+                tests += [f"{name}._requires_grad is {spec[2]}", f"not {name}.level"] if len(spec) > 2 else []
+            lines.append(f"    if not ({' and '.join(tests)}): return None")
+            leaves.append(name)
+        elif structure[0] == "is":
+            value = structure[1].item
+            same = name + (f" is {known(value)}" if structure[1].by == id(value) else f" == {known(value)} and type({name}) is type({known(value)})")
+            lines.append(f"    if not ({same}): return None")
+        else:
+            kind, *parts = structure
+            keys = [key for key, _ in parts] if kind is dict else range(len(parts))
+            lines.append(f"    if type({name}) is not {known(kind)} or len({name}) != {len(parts)}"
+                         + f" or list({name}) != {known(list(keys))}" * (kind is dict) + ": return None")
+            for key, part in zip(keys, parts):
+                look(f"{name}[{known(key) if kind is dict else key}]", part[1] if kind is dict else part)
+
+    look("args", structure[1])
+    look("kwargs", structure[2])
+    exec("\n".join([*lines, f"    return ({', '.join(leaves)}{',' * (len(leaves) == 1)})"]), space)
+    return space["taken"]
+
+
+class _Same:
+    """A value that is part of a program: the same one, or an equal number or string of the same type."""
+
+    def __init__(self, item):
+        self.item = item
+        self.by = (type(item), item) if isinstance(item, (int, str, bytes, type(None), complex)) else id(item)
+
+    def __eq__(self, other):
+        return self.by == other.by
+
+    def __hash__(self):
+        return hash(self.by)
+
+
+def _rebuilt(structure, leaves):
+    """What was flattened, with the next of `leaves`, an iterator, in each place."""
+    if structure is ...:
+        return next(leaves)
+    kind, *parts = structure
+    if kind == "is":
+        return parts[0].item
+    if kind is dict:
+        return {name: _rebuilt(part, leaves) for name, part in parts}
+    items = [_rebuilt(part, leaves) for part in parts]
+    return kind(*items) if hasattr(kind, "_fields") else kind(items)
+
+
+def _spec(x):
+    """What an argument has to have for a program to be the right one."""
+    if type(x) is np.ndarray:
+        return x.shape, x.dtype
+    if isinstance(x, Tensor):
+        return x.shape, x.dtype, x.requires_grad
+    if type(x) is float:
+        return float
+    as_array(x, "compile: an argument")
+    return x.shape, x.dtype
+
+
+# --- Trace ------------------------------------------------------------------------------------------------
+
+
+_TAPE = {sent.__code__: "back", Primitive._push.__code__: "push", unbroadcast.__code__: "fit", backward_pass.__code__: "sum",
+         Primitive._run.__code__: "run"}
+
+
+def _origin():
+    """Which row, and which of its rules, is being computed: (kind, row, argument, what its gradient is of, the node) or None."""
+    frame, found = sys._getframe(3), None
+    while frame and frame.f_code is not _trace.__code__:
+        kind, seen = _TAPE.get(frame.f_code), frame.f_locals
+        if kind == "back":
+            return found or kind, seen["node"].op, seen["i"], seen["node"].values[seen["i"]], id(seen["node"])
+        if kind == "push":
+            return kind, seen["self"], None, None, id(frame)
+        if kind == "sum":
+            return kind, None, None, seen["x"]._data, id(frame)
+        if kind == "fit":
+            found = kind
+        if kind == "run" and not isinstance(found, tuple):
+            found = found or (kind, seen["self"], None, None, id(frame))
+        frame = frame.f_back
+    return found if isinstance(found, tuple) else None
+
+
+def _trace(f, structure, leaves):
+    """The Trace of one call. It also says of what it returned the `structure` and the `leaves`, and of each Tensor among them
+    what arrives there and what it sends to which Tensor (`pulls`); what arrays are called in the code (`names`); how many
+    arguments were `given`; and what `f` closes over (`watched`)."""
+    trace = Trace(_origin)
+    trace.names, trace.watched, trace.pulls, trace.given, trace.calls = {}, _Watched(f), {}, len(leaves), []
+    outside = sys.gettrace()
+    with written_down(trace):
+        boxes = [_boxed(trace.input(x._data), x) if isinstance(x, Tensor) else trace.input(x) for x in leaves]
+        given = {id(box): i for i, box in enumerate(boxes)}
+        args, kwargs = _rebuilt(structure, iter(boxes))
+        sys.settrace(partial(_name, trace))
+        try:
+            out = f(*args, **kwargs)
+        finally:
+            sys.settrace(outside)
+        trace.leaves = []
+        trace.structure = _flatten(out, trace.leaves)
+        for i, z in enumerate(trace.leaves):
+            if isinstance(z, Tensor) and z.requires_grad and z.order > trace.start and z.op:
+                g = trace.input(np.ones(z.shape, z.dtype)[()], "g")
+                trace.pulls[i] = g, [(given.get(id(t), t), gx) for t, gx in collect(z, g)
+                                     if id(t) in given or t.order <= trace.start]
+    for path, t in trace.watched.tensors:
+        if t in trace.stands_for:
+            trace.names.setdefault(trace.stands_for[t], path)
+    return trace
+
+
+def _boxed(node, t):
+    box = Tensor(node)
+    box._requires_grad, box.name = t.requires_grad, t.name
+    return box
+
+
+def _name(trace, frame, event, argument):
+    """Notes what arrays are called in the learner's functions, line by line."""
+    if _ours(frame.f_globals.get("__name__", "")):
+        return None
+    values = dict(frame.f_locals)
+    if event == "return" and frame.f_code.co_name.isidentifier():
+        values.setdefault(frame.f_code.co_name, argument)       # after the other names
+    trace.calls.append(frame.f_code.co_name)
+    for name, x in values.items():
+        while isinstance(x, Tensor):
+            x = trace.stands_for.get(x) if not x.level and x.order <= trace.start else x._data
+        if isinstance(x, Traced):
+            trace.names.setdefault(x, name)
+    return partial(_name, trace)
+
+
+def _ours(module):
+    return module.partition(".")[0] in ("autograd_lib", "numpy")
+
+
+class _Watched:
+    """What a function closes over: its variables, the functions it calls, and the attributes that it names.
+
+    `guards` are (get, key, value): while every get(key) is still the value, and every array of `arrays` equals its copy, a
+    program does what the function would. `tensors` are (name, Tensor), of which only the name is of interest.
+    """
+
+    def __init__(self, f):
+        self.guards, self.arrays, self.tensors, self.seen, self.names = [], [], [], {}, set()
+        self.look("", f)
+
+    def look(self, path, x):
+        if id(x) in self.seen or isinstance(x, (type(None), bool, int, float, str, bytes, complex)):
+            return
+        self.seen[id(x)] = x
+        if isinstance(x, Tensor):
+            self.tensors.append((path.removeprefix("."), x))
+        elif isinstance(x, np.ndarray):
+            if x.flags.writeable:
+                self.arrays.append((x, x.copy()))
+        elif isinstance(x, MethodType):
+            self.look(path, x.__self__)
+            self.look(path, x.__func__)
+        elif isinstance(x, partial):
+            for part in (x.func, x.args, x.keywords):
+                self.look(path, part)
+        elif isinstance(x, Compiled):
+            self.look(path, x.f)
+        elif isinstance(x, FunctionType):
+            self.code(x.__code__)
+            for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ()):
+                self.get(f".{name}", cell.__getattribute__, "cell_contents")
+            for name in ("__defaults__", "__kwdefaults__"):
+                if getattr(x, name):
+                    self.get(path, x.__getattribute__, name)
+            for name in x.__code__.co_names:
+                if name in x.__globals__ and not _ours(x.__globals__["__name__"]):
+                    self.get(f".{name}", x.__globals__.get, name)
+        elif isinstance(x, ModuleType):
+            if not _ours(x.__name__) and x.__name__.partition(".")[0] not in sys.stdlib_module_names:
+                self.attributes(path, vars(x))
+        elif isinstance(x, dict):
+            self.guards.append((len, x, len(x)))
+            for key in list(x):
+                self.get(f"{path}.{key}", x.get, key)
+        elif isinstance(x, (list, tuple)):
+            self.guards.append((len, x, len(x)))
+            for i in range(len(x)):
+                self.get(f"{path}.{i}", x.__getitem__, i)
+        elif hasattr(x, "__dict__") and not isinstance(x, (type, Primitive)):
+            for kind in type(x).__mro__:
+                for method in vars(kind).values():
+                    if isinstance(method, FunctionType):
+                        self.code(method.__code__)
+            self.guards.append((len, vars(x), len(vars(x))))
+            self.attributes(path, vars(x))
+
+    def code(self, code):
+        """Its names, and those of the functions within."""
+        self.names.update(code.co_names)
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self.code(constant)
+
+    def attributes(self, path, names):
+        for name in self.names & names.keys():
+            self.get(f"{path}.{name}", names.get, name)
+
+    def get(self, path, get, key):
+        try:
+            value = get(key)
+        except ValueError:          # a variable that has no value yet
+            return
+        self.guards.append((get, key, value))
+        self.look(path, value)
+
+    def unchanged(self):
+        try:
+            return all([get(key) is value or _equal(get(key), value) for get, key, value in self.guards]) \
+                and all([_equal(array, copy) for array, copy in self.arrays])
+        except (ValueError, LookupError):
+            return False
+
+
+def _equal(a, b):
+    """Whether two values are the same number, text or array, of one type; nan equals nan."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    return isinstance(a, (int, float, str, bytes, complex, np.generic)) and (a == b or a != a and b != b)
+
+
+# --- Write ------------------------------------------------------------------------------------------------
+
+_SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**", np.greater: ">",
+          np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==", np.not_equal: "!=", np.bitwise_and: "&",
+          np.bitwise_or: "|", np.bitwise_xor: "^", np.remainder: "%", np.floor_divide: "//", np.negative: "-", np.invert: "~"}
+_SIGNS |= {function: _SIGNS[ufunc] for function, ufunc in UFUNCS.items() if ufunc in _SIGNS}
+_METHODS = {getattr(np, name): name for name in "sum mean max min prod any all argmax argmin argsort cumsum reshape ravel squeeze".split()}
+_VIEWS = {operator.getitem, *[getattr(np, name) for name in """reshape ravel transpose swapaxes moveaxis squeeze expand_dims
+    broadcast_to flip diagonal diag matrix_transpose fliplr flipud rot90""".split()]}
+
+
+class Program:
+    """What was traced, as Python source and as functions: forward, and backward for every Tensor that is returned.
+
+    Parameters
+    ----------
+    name : of the function that was traced
+    key : the structure of the arguments, what each array has to have, and whether Tensors are recorded
+    trace, again : of two calls with the same arguments, which must have done the same
+    """
+
+    def __init__(self, name, key, trace, again):
+        _compare(name, trace, again)
+        self.taken, self.recorded = _taking(key[0], key[1:-1]), key[-1]
+        self.tensors, self.watched, self.structure = list(trace.stands_for), trace.watched, trace.structure
+        self.specs = [_spec(t) for t in self.tensors]
+        outputs = [_bottom(z, trace) for z in trace.leaves]
+        results = [x for x in outputs if isinstance(x, Traced)]
+        checks = [trace.nodes[n] for n in trace.checks]
+        inputs = [*trace.inputs[:trace.given], *trace.stands_for.values()]
+        passes = {i: (g, [gx for _, gx in arrived]) for i, (g, arrived) in trace.pulls.items()}
+        made = _needed(results + checks)
+        read = {x.order for _, grads in passes.values() for x in grads if isinstance(x, Traced)}
+        read |= {x.order for _, grads in passes.values() for n in _needed(grads) - made for x in _arguments(trace.nodes[n])}
+        saved = [trace.nodes[n] for n in sorted(read & (made | {x.order for x in inputs}))]
+        writer = _Writer(trace, name if name.isidentifier() and not keyword.iskeyword(name) else "program")
+        self.direct = not any(isinstance(z, Tensor) for z in trace.leaves) and trace.given == len(inputs)
+        writer.function("", inputs, outputs if self.direct else results, saved if passes else None, set(),
+                        trace.structure if self.direct else None)
+        for i, (g, grads) in passes.items():
+            writer.function(f"_backward{i or ''}", [g, *saved], grads, None, made)
+        self.source, (self.forward, *backward) = writer.done()
+        self.row = Primitive("primitive", None, name=name)
+        self.passes = {i: (run, [t for t, _ in trace.pulls[i][1]]) for i, run in zip(passes, backward)}
+        self.outputs = [... if isinstance(x, Traced) else x for x in outputs]
+        self.wrapped = [isinstance(z, Tensor) for z in trace.leaves]
+
+    def holds(self):
+        """Whether what the function closes over is as it was."""
+        return self.recorded == recording() and [_spec(t) for t in self.tensors] == self.specs and self.watched.unchanged()
+
+    def run(self, leaves):
+        """What the function returns for the arguments `leaves`, none of which is inside a transform."""
+        if self.direct:
+            return self.forward(*leaves)
+        found = self.forward(*[x._data if isinstance(x, Tensor) else x for x in (*leaves, *self.tensors)])
+        values, outputs = iter(found), []
+        for i, z in enumerate(self.outputs):
+            if z is ...:
+                z = next(values)
+                if i in self.passes:
+                    run, places = self.passes[i]
+                    z = result(z, self.row, [leaves[t] if isinstance(t, int) else t for t in places],
+                               [x for x in (*leaves, *self.tensors) if isinstance(x, Tensor)], _Pull(run, found[-1]))
+                elif self.wrapped[i]:
+                    z = Tensor(z)
+            outputs.append(z.copy() if isinstance(z, np.ndarray) and self.outputs[i] is not ... else z)
+        return _rebuilt(self.structure, iter(outputs))
+
+    def within(self, f, structure, leaves):
+        """The same inside a transform: a row like any other, whose rules are compiled when they are first asked for."""
+        whole = [x for x in (*leaves, *self.tensors) if isinstance(x, Tensor) and not x.level and x.requires_grad]
+        if self.structure is not ... or self.outputs != [...] or whole:
+            args, kwargs = _rebuilt(structure, iter(leaves))
+            return f(*args, **kwargs)
+        if not self.row.function:
+            self.row = _as_row(self, f, structure, leaves)
+        return self.row(*leaves)
+
+
+class _Pull:
+    """The compiled backward pass of one call: run once, whichever of the inputs asks first."""
+
+    def __init__(self, run, saved):
+        self.run, self.saved, self.g, self.left = run, saved, None, ()
+
+    def __call__(self, i, g, *_):
+        if self.g is not g:
+            self.g, self.left = g, list(self.run(g, *self.saved))
+        gx, self.left[i] = self.left[i], None
+        if all([x is None for x in self.left]):
+            self.g = None
+        return gx
+
+
+def _as_row(program, f, structure, leaves):
+    """`f` as a row of its array arguments: the program, and for each argument a rule and a push, compiled."""
+    def flat(*xs):
+        args, kwargs = _rebuilt(structure, iter(xs))
+        return f(*args, **kwargs)
+
+    def rule(i):
+        def pull(g, *xs):
+            return vjp(lambda x: flat(*xs[:i], x, *xs[i + 1:]), xs[i])[1](g)[0]
+        compiled = compile(pull)
+        return lambda g, z, *xs: compiled(g, *xs)
+
+    def push(i):
+        compiled = compile(lambda t, *xs: jvp(lambda x: flat(*xs[:i], x, *xs[i + 1:]), (xs[i],), (t,))[1])
+        return lambda t, z, *xs: compiled(t, *xs)
+
+    floats = [plain(x).dtype.kind == "f" for x in leaves]
+    return Primitive("primitive", lambda *xs: plain(program.run(xs)), name=program.row.name,
+                     rules=[rule(i) if wanted else None for i, wanted in enumerate(floats)],
+                     pushes=[push(i) if wanted else None for i, wanted in enumerate(floats)])
+
+
+class _Writer:
+    """Writes the nodes of a trace as functions of NumPy calls, one operation a line, nothing that is not needed."""
+
+    def __init__(self, trace, name):
+        self.trace, self.name, self.texts, self.own = trace, name, [], {}
+        self.names, self.taken, self.header, self.constants = {}, {"np", "ops", "memory", name}, {}, {}
+
+    def function(self, suffix, inputs, results, saved, known, structure=None):
+        """Write one, of the nodes `inputs`: it returns `results` in a `structure`, or in one tuple with, unless it is None, a tuple of
+        `saved`; the nodes `known` are computed elsewhere."""
+        kept = [x for x in [*results, *(saved or ())] if isinstance(x, Traced)]
+        checks = {} if known else self.trace.checks
+        lines = [self.trace.nodes[n] for n in sorted(_needed(kept + [self.trace.nodes[n] for n in checks], known))]
+        memory, out = _planned(lines, kept)
+        name, last = self.name + suffix, {_group(node): node for node in lines if node.why}
+        self.count(lines, kept)
+        self.texts.append(f"def {name}_memory():\n    return {', '.join(memory.values())},\n\n\n" if memory else "")
+        parameters = [self.name_of(x) for x in inputs] + ["memory=None"] * bool(memory)
+        text = [f"def {name}({', '.join(parameters)}):"]
+        if memory:
+            text.append(f"    {', '.join(memory)}{',' * (len(memory) == 1)} = memory or {name}_memory()")
+        for before, node in zip([None, *lines], lines):
+            if self.inlined(node):
+                continue
+            line = f"    {self.name_of(node, last)} = {self.expression(node, out.get(node.order))}"
+            comment = _comment(node, before)
+            text.append(f"{line:<59} # {comment}" if comment else line)
+            if node.order in checks:
+                text += [f"    if {'not ' * checks[node.order]}{self.names[node.order]}:",
+                         '        raise ValueError("this program is for arguments that are otherwise: compile anew")']
+        taken, returned = {_root(x).order for x in inputs}, []
+        for x in results:
+            shared = isinstance(x, np.ndarray) or isinstance(x, Traced) and isinstance(x.value, np.ndarray) and _root(x).order in taken
+            returned.append(self.say(x) + ".copy()" * shared)
+            taken |= {_root(x).order} if isinstance(x, Traced) else set()
+        if saved is not None:
+            returned.append(self.say(tuple(saved)))
+        whole = self.structure(structure, iter(returned)) if structure else f"({', '.join(returned)}{',' * (len(returned) == 1)})"
+        text.append(f"    return {whole[1:-1] if whole.startswith('(') and whole != '()' else whole}")
+        self.texts.append("\n".join(text) + "\n")
+
+    def structure(self, structure, texts):
+        """The text of what is returned, with the next of `texts` in each place."""
+        if structure is ...:
+            return next(texts)
+        kind, *parts = structure
+        if kind == "is":
+            value = parts[0].item
+            return repr(value) if value is None or type(value) in (bool, int, str) else self.name_own(value)
+        if kind is dict:
+            return "{" + ", ".join(f"{self.say(key)}: {self.structure(part, texts)}" for key, part in parts) + "}"
+        inside = [self.structure(part, texts) for part in parts]
+        if kind is list:
+            return f"[{', '.join(inside)}]"
+        if kind is tuple:
+            return f"({', '.join(inside)}{',' * (len(inside) == 1)})"
+        return f"{self.name_own(kind)}({', '.join(inside)})"
+
+    def name_own(self, value):
+        """A name for what cannot be written as text, a class of the learner's for example."""
+        name = getattr(value, "__name__", f"k{len(self.own)}")
+        self.own[name] = value
+        return name
+
+    def done(self):
+        """The source, and its functions."""
+        imports = ["import numpy as np"] + ["\nfrom autograd_lib import ops"] * any("ops." in text for text in self.texts)
+        header = [f"{name} = {value}" for name, value in self.header.items()]
+        source = "\n".join([*imports, *([""] + header if header else []), "\n", ""]) + "\n\n".join(filter(None, self.texts))
+        file = f"<{self.name}, compiled: {id(self):x}>"
+        linecache.cache[file] = len(source), None, source.splitlines(True), file
+        space = {self.name: SimpleNamespace(constants=self.constants), **self.own}
+        exec(builtins.compile(source, file, "exec"), space)
+        names = re.findall(r"^def (\w+)\(", source, re.M)
+        return source, [_pooled(space[n], space.get(n + "_memory")) for n in names if not n.endswith("_memory")]
+
+    def count(self, lines, kept):
+        self.readers = {}
+        for x in [*kept, *(x for node in lines for x in _arguments(node))]:
+            self.readers[x.order] = self.readers.get(x.order, 0) + 1
+        for x in kept:
+            self.readers[x.order] += 2
+
+    def inlined(self, node):
+        """Whether it stands in the line that reads it: a transpose that is read once."""
+        return node.function in (np.transpose, np.swapaxes) and self.readers.get(node.order) == 1 and node.order not in self.names
+
+    def name_of(self, node, last={}):
+        """Its name in the source: the learner's, or g_x for the gradient of x, or t and a number."""
+        if node.order not in self.names:
+            name = self.trace.names.get(node) or (node.why if isinstance(node.why, str) else None)
+            if not name and node.why and last.get(_group(node)) is node and isinstance(node.why[3], Traced) \
+                    and not self.inlined(node.why[3]):
+                name = f"g_{self.name_of(node.why[3])}"
+            name = re.sub(r"\W", "_", name or f"{'t' if node.function else 'x'}{sum(n[0] == 't' and n[1:].isdigit() for n in self.taken) + 1}")
+            name = name if name.isidentifier() and not keyword.iskeyword(name) else "_" + name
+            same = sum(n == name or n.rpartition("_")[0] == name and n.rpartition("_")[2].isdigit() for n in self.taken)
+            while name in self.taken:
+                name, same = f"{name.rstrip('0123456789').rstrip('_') if same > 1 else name}_{same + 1}", same + 1
+            self.names[node.order] = name
+            self.taken.add(name)
+        return self.names[node.order]
+
+    def expression(self, node, out):
+        """The line that computes it, after the equals sign."""
+        function, args, keywords = node.function, list(node.args), node.keywords
+        said = [self.say(a) for a in args]
+        first = args[0].value if args and isinstance(args[0], Traced) else None
+        if isinstance(function, np.ufunc) and out:
+            return f"np.{function.__name__}({', '.join([*said, f'out={out}'])})"
+        if function in _SIGNS and not keywords:
+            said[0] = f"({said[0]})" if said[0].startswith("-") else said[0]
+            return f" {_SIGNS[function]} ".join(said) if len(said) > 1 else _SIGNS[function] + said[0]
+        if function is operator.getitem:
+            return f"{said[0]}[{self.index(args[1])}]"
+        if function is astype:
+            return f"{said[0]}.astype({said[1]})" if hasattr(first, "astype") else f"{said[1]}({said[0]})"
+        if function is np.transpose and (len(args) < 2 or args[1] is None) or function is np.swapaxes and first.ndim == 2:
+            return f"{said[0]}.T"
+        if function is np.swapaxes and args[1:] == [-1, -2]:
+            return f"{said[0]}.mT"
+        if function is np.expand_dims and isinstance(axis := keywords.get("axis", args[1] if len(args) > 1 else None), int) and axis >= 0:
+            return f"{said[0]}[{':, ' * axis}None]"
+        named = [f"{name}={self.say(value)}" for name, value in keywords.items()
+                 if not (name == "axis" and value is None or name == "keepdims" and value is False)]
+        if isinstance(function, Primitive):
+            return f"{self.row(function)}({', '.join(said + named)})"
+        if function is np.reshape and hasattr(first, "shape"):
+            named = [word.removeprefix("shape=") for word in named]
+        if function in _METHODS and hasattr(first, "shape"):
+            return f"{said[0]}.{_METHODS[function]}({', '.join(said[1:] + named)})"
+        return f"{_path(function)}({', '.join(said + named)})"
+
+    def row(self, row):
+        """A row that is one line: by its name in the table, or as it came from the learner's code."""
+        if ops.ROWS.get(row.name) is row:
+            return f"ops.{row.name}" if getattr(ops, row.name, None) is row else f'ops.ROWS["{row.name}"]'
+        self.own[row.name] = row
+        return row.name
+
+    def say(self, x):
+        """A value as it stands in the source."""
+        if isinstance(x, Traced):
+            return self.expression(x, None) if x.function and self.inlined(x) else self.name_of(x)
+        if isinstance(x, (list, tuple)):
+            inside = ", ".join(map(self.say, x))
+            return f"[{inside}]" if isinstance(x, list) else f"({inside}{',' * (len(x) == 1)})"
+        if isinstance(x, np.dtype) or isinstance(x, type) and issubclass(x, np.generic):
+            return f"np.{np.dtype(x).name}" if np.dtype(x) != bool else "bool"
+        if isinstance(x, slice):
+            return f"slice({self.say(x.start)}, {self.say(x.stop)}, {self.say(x.step)})"
+        if isinstance(x, np.generic):
+            return f"np.{x.dtype.name}({self.say(x.item())})" if x.dtype != bool else repr(bool(x))
+        if isinstance(x, float) and not np.isfinite(x):
+            return f'float("{x}")'
+        return self.constant(x) if isinstance(x, np.ndarray) else "..." if x is ... else repr(x)
+
+    def index(self, index):
+        def part(i):
+            if not isinstance(i, slice):
+                return self.say(i)
+            ends = ["" if end is None else self.say(end) for end in (i.start, i.stop)]
+            return ":".join(ends) + (f":{self.say(i.step)}" if i.step is not None else "")
+        return ", ".join(map(part, index)) + "," * (len(index) == 1) if isinstance(index, tuple) and index else part(index)
+
+    def constant(self, array):
+        """The name of an array that is the same in every call, which the header gives."""
+        for name, known in self.constants.items():
+            if known is array or _equal(known, array):
+                return name
+        if array.ndim == 0:
+            return self.say(array[()])
+        name = f"c{len(self.constants)}"
+        self.constants[name] = array
+        self.taken.add(name)
+        self.header[name] = _literal(array) or f'{self.name}.constants["{name}"]    # {array.dtype} of shape {array.shape}'
+        return name
+
+
+def _literal(array):
+    """An array as source, if that is short."""
+    n = array.shape[0]
+    for text, same in ((f"np.arange({n})", np.arange(n)), (f"np.ones({array.shape})", np.ones(array.shape)),
+                       (f"np.zeros({array.shape})", np.zeros(array.shape)), (f"np.eye({n})", np.eye(n))):
+        if _equal(array, same):
+            return text
+    if array.size > 64:
+        return None
+    dtype = "" if array.dtype in (np.float64, np.int64, bool) and array.size else f", np.{array.dtype.name}"
+    return f"np.array({array.tolist()!r}{dtype})".replace("nan", "np.nan").replace("inf", "np.inf")
+
+
+def _path(function):
+    module = getattr(function, "__module__", None) or "numpy"
+    if isinstance(getattr(function, "__self__", None), np.ufunc):
+        return f"np.{function.__self__.__name__}.{function.__name__}"
+    return f"{'np.linalg' if module == 'numpy.linalg' else 'np'}.{function.__name__}"
+
+
+def _pooled(function, memory):
+    """`function` with memory that is kept between its calls; calls at the same time have memory of their own."""
+    pool = []
+
+    def run(*args):
+        mine = pool.pop() if pool else memory()
+        found = function(*args, mine)
+        pool.append(mine)
+        return found
+    return run if memory else function
+
+
+def _planned(lines, kept):
+    """({name: how memory for it is made}, {order of a node: the name of where its result is written}), for large results that
+    are gone when the function returns: where a value is not read any more, the next of its shape is written."""
+    end, used = {_root(x).order: np.inf for x in kept}, {}
+    for node in lines:
+        for x in [node, *_arguments(node)]:
+            end[_root(x).order] = max(end.get(_root(x).order, 0), node.order)
+    memory, out, free, holds = {}, {}, {}, {}
+    for node in lines:
+        kind = node.shape, node.dtype
+        for x in _arguments(node):
+            root = _root(x).order
+            if end[root] == node.order and root in holds and (node.function is not np.matmul):
+                free.setdefault(holds[root][1], []).append(holds.pop(root)[0])
+        if isinstance(node.function, np.ufunc) and node.value.nbytes >= LARGE and end[node.order] < np.inf and not node.keywords:
+            name = free[kind].pop() if free.get(kind) else f"b{len(memory)}"
+            memory.setdefault(name, f"np.empty({node.shape}, np.{node.dtype.name})")
+            out[node.order], holds[node.order] = name, (name, kind)
+        for x in _arguments(node):
+            root = _root(x).order
+            if end[root] == node.order and root in holds and root != node.order:
+                free.setdefault(holds[root][1], []).append(holds.pop(root)[0])
+    return memory, out
+
+
+def _root(node):
+    """Whose memory the result may lie in: its own, or that of what it is a view of."""
+    while node.function in _VIEWS or isinstance(node.function, Primitive) and ops.ROWS.get(node.function.name) is not node.function:
+        inside = _arguments(node)
+        if not inside:
+            break
+        node = inside[0]
+    return node
+
+
+def _arguments(node):
+    found, todo = [], [*node.args, *node.keywords.values()]
+    while todo:
+        x = todo.pop(0)
+        if isinstance(x, Traced):
+            found.append(x)
+        elif isinstance(x, (list, tuple)):
+            todo = [*x, *todo]
+    return found
+
+
+def _needed(nodes, known=frozenset()):
+    """The places in the trace of what has to be computed for these."""
+    found, todo = set(), [x for x in nodes if isinstance(x, Traced)]
+    while todo:
+        node = todo.pop()
+        if node.function and node.order not in found and node.order not in known:
+            found.add(node.order)
+            todo += _arguments(node)
+    return found
+
+
+def _bottom(z, trace):
+    """What an output is in the trace: a node, or a value that does not depend on the arguments."""
+    if not isinstance(z, Tensor):
+        return z
+    return trace.stands_for.get(z, z) if z.order <= trace.start else z._data
+
+
+def _group(node):
+    return (node.why[4], node.why[2]) if isinstance(node.why, tuple) else None
+
+
+def _comment(node, before):
+    """The row that a line comes from, with the formula of its rule where a new one begins."""
+    if not isinstance(node.why, tuple):
+        return ""
+    kind, row, i, _, _ = node.why
+    new = before is None or before.why is None or _group(before) != _group(node)
+    if kind == "sum":
+        return "two paths meet: what they bring adds up"
+    if kind == "fit":
+        return f"{row.name}: what was broadcast is summed"
+    if kind == "run":
+        single = isinstance(node.function, Primitive) or node.function is row.function or UFUNCS.get(row.function) is node.function
+        return "" if single else row.name
+    if kind == "push":
+        return f"{row.name}, its tangent"
+    formula = _formula(row.rule(i)) if new else ""
+    return row.name + (f": {formula}" if formula else ", backward" * new)
+
+
+def _formula(rule):
+    """The comment beside a rule, where it stands."""
+    code = getattr(rule, "__code__", None)
+    if code is None:
+        return ""
+    line = linecache.getline(code.co_filename, code.co_firstlineno)
+    return line.partition("#")[2].strip()
+
+
+def _compare(name, trace, again):
+    """Two traces of the same call must be the same program."""
+    for node, other in zip(trace.nodes, again.nodes):
+        if node.function != other.function or not _alike([node.args, node.keywords], [other.args, other.keywords]):
+            raise Unseen(f"{name}: two calls with the same arguments did not do the same, at {getattr(node.function, '__name__', node.function)}: "
+                         "random or counted numbers made inside a function that is compiled would stay those of the first call; "
+                         "pass them as an argument")
+    outputs = [[_bottom(z, t) for z in t.leaves] for t in (trace, again)]
+    if len(trace.nodes) != len(again.nodes) or trace.structure != again.structure or not _alike(*outputs):
+        raise Unseen(f"{name}: two calls with the same arguments did not do the same; what changes from call to call is passed as an argument")
+
+
+def _alike(a, b):
+    if isinstance(a, Traced):
+        return isinstance(b, Traced) and a.order == b.order
+    if isinstance(a, (list, tuple)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(_alike, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_alike(a[k], b[k]) for k in a)
+    if isinstance(a, slice):
+        return isinstance(b, slice) and _alike((a.start, a.stop, a.step), (b.start, b.stop, b.step))
+    return a is b or _equal(a, b) or isinstance(a, np.dtype) and a == b

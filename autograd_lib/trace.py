@@ -1,0 +1,262 @@
+"""Arrays that write down what is done with them: the bottom on which `compile` records a function.
+
+A `Traced` stands where an array would stand, below every level. It has a value, so that shapes and dtypes are known and the run
+goes through; but whatever is computed from it becomes a node of its `Trace`: a NumPy function, what it was called with, and
+the result. So the table's functions and rules write themselves down as they run, to any order of derivative. What would take the
+value out of sight, such as an `if`, raises `Unseen`.
+"""
+
+import operator
+from contextvars import ContextVar
+
+import numpy as np
+
+writing = ContextVar("writing", default=None)  # the Trace that is being written in this thread, or None
+
+# Functions whose result has a shape that does not depend on values. ufuncs are written down too; others are refused.
+_FIXED = {getattr(np, name) for name in """
+    sum prod mean var std max min amax amin any all argmax argmin argsort sort cumsum cumprod median where clip reshape ravel
+    transpose swapaxes moveaxis squeeze expand_dims broadcast_to concatenate stack vstack hstack flip roll tile repeat dot
+    vdot inner outer tensordot einsum trace diagonal diag tril triu take take_along_axis pad copy round nan_to_num isclose
+    matrix_transpose diff kron cross fliplr flipud rot90 count_nonzero full_like""".split()} | {
+    np.linalg.norm, np.linalg.inv, np.linalg.solve, np.linalg.det}
+_KNOWN = {np.shape: np.shape, np.ndim: np.ndim, np.size: np.size, np.result_type: np.result_type,     # whatever the values are
+          np.zeros_like: np.zeros_like, np.ones_like: np.ones_like, np.empty_like: np.zeros_like,
+          np.iscomplexobj: np.iscomplexobj}
+# `x ** 2` and `np.power(x, 2)` round differently, so `pow` stays what it is.
+UFUNCS = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.true_divide,
+          operator.matmul: np.matmul, operator.neg: np.negative, operator.abs: np.absolute, operator.gt: np.greater,
+          operator.ge: np.greater_equal, operator.lt: np.less, operator.le: np.less_equal, operator.eq: np.equal,
+          operator.ne: np.not_equal, operator.and_: np.bitwise_and, operator.or_: np.bitwise_or, operator.invert: np.invert,
+          operator.mod: np.remainder, operator.floordiv: np.floor_divide, operator.xor: np.bitwise_xor}
+_METHODS = """sum prod mean var std max min any all argmax argmin argsort cumsum cumprod clip ravel swapaxes squeeze dot
+    round take repeat diagonal copy""".split()
+
+
+class Unseen(TypeError):
+    """Something was asked of a traced array that a program could not repeat for other values."""
+
+
+class Traced:
+    """What stands for an array while a function is written down: it has the shape and dtype, and most methods, of the array.
+
+    Attributes
+    ----------
+    trace, order : the Trace it belongs to, and its place in it
+    function, args, keywords : how it was made, with Traced arrays among the arguments; function is None for an input
+    value : of this run, an array or a number
+    why : what the Trace's `origin` said of the place where it was made
+    """
+
+    __slots__ = ("trace", "order", "function", "args", "keywords", "value", "why")
+
+    def __init__(self, trace, function, args, keywords, value, why=None):
+        self.trace, self.function, self.args, self.keywords, self.value, self.why = trace, function, args, keywords, value, why
+        self.order = len(trace.nodes)
+        trace.nodes.append(self)
+
+    shape = property(lambda self: np.shape(self.value))
+    ndim = property(lambda self: np.ndim(self.value))
+    size = property(lambda self: np.size(self.value))
+    dtype = property(lambda self: self.value.dtype if hasattr(self.value, "dtype") else np.asarray(self.value).dtype)
+    itemsize = property(lambda self: self.dtype.itemsize)
+    base = None
+    T = property(lambda self: call(np.transpose, (self,)))
+    mT = property(lambda self: call(np.swapaxes, (self, -1, -2)))
+
+    def reshape(self, *shape, order="C"):
+        shape = shape[0] if len(shape) == 1 else shape
+        return call(np.reshape, (self, shape), {} if order == "C" else {"order": order})
+
+    def transpose(self, *axes):
+        return call(np.transpose, (self, axes[0] if len(axes) == 1 and np.ndim(axes[0]) else axes or None))
+
+    def flatten(self):
+        return call(np.ravel, (self,))
+
+    def view(self):
+        return self
+
+    def astype(self, dtype, copy=True):
+        return self if dtype == self.dtype and hasattr(self.value, "dtype") else call(astype, (self, np.dtype(dtype)))
+
+    def __len__(self):
+        if not self.ndim:
+            raise TypeError("len() of a 0-d array")
+        return self.shape[0]
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index):
+        if isinstance(index, tuple) and not index and (self.ndim or not isinstance(self.value, np.ndarray)):
+            return self
+        for part in index if isinstance(index, tuple) else (index,):
+            if isinstance(part, Traced) and part.dtype == bool:
+                raise Unseen("x[mask] has as many entries as the mask, computed from the arguments, has True: use where(mask, x, 0)")
+        return call(operator.getitem, (self, index))
+
+    def __setitem__(self, index, value):
+        raise Unseen("items of an array that is computed cannot be assigned in a function that is compiled: use where or concatenate")
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **keywords):
+        if out is not None or method not in ("__call__", "reduce"):
+            raise Unseen(f"np.{ufunc.__name__} in place or as .{method} cannot be compiled: write z = x + y, not x += y")
+        if any(not isinstance(a, (Traced, np.ndarray, np.generic, int, float, list, tuple)) for a in inputs):
+            return NotImplemented       # a Tensor, which knows its own way
+        return call(ufunc if method == "__call__" else ufunc.reduce, inputs, keywords)
+
+    def __array_function__(self, function, types, args, keywords):
+        if function in _KNOWN:
+            return _KNOWN[function](*_values(args), **_values(keywords))
+        if function not in _FIXED or function is np.where and len(args) < 3:
+            raise Unseen(f"np.{function.__name__} cannot be compiled: the shape of its result may depend on the values, or it is "
+                         "not among those that are known not to")
+        if not all(issubclass(kind, (Traced, np.ndarray)) for kind in types):
+            return NotImplemented
+        return call(function, args, keywords)
+
+    def __array__(self, dtype=None, copy=None):
+        raise Unseen("an array that a compiled function computes from its arguments cannot become a plain array there: its numbers "
+                     "would be those of the first call for ever; use np.stack or concatenate to join several, and where to choose")
+
+    def _number(self, *_):
+        raise Unseen("a value computed from the arguments of a compiled function decides here, as an if, a while, float(), "
+                     "int(), .item() or an index does: the program would do for ever what it did for the first call; use where(…), "
+                     "or keep this part out of what is compiled")
+
+    __bool__ = __float__ = __int__ = __index__ = __complex__ = item = tolist = _number
+
+    def _in_place(self, other):
+        raise Unseen("an operator in place, such as x += y, cannot be compiled: write x = x + y")
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __imatmul__ = __ipow__ = _in_place
+    __hash__ = object.__hash__
+
+    def __pos__(self):
+        return self
+
+    def __repr__(self):
+        return f"<traced array of shape {self.shape}, {self.dtype}>"
+
+
+def _operator(function, reflected):
+    def method(self, other=None):
+        if not isinstance(other, (Traced, np.ndarray, np.generic, int, float, type(None))):
+            return NotImplemented
+        return call(function, (self,) if other is None else (other, self) if reflected else (self, other))
+    return method
+
+
+for _name in "add sub mul truediv matmul pow mod floordiv and or xor".split():
+    _function = getattr(operator, f"__{_name}__")
+    setattr(Traced, f"__{_name}__", _operator(_function, False))
+    setattr(Traced, f"__r{_name}__", _operator(_function, True))
+for _name in "gt ge lt le eq ne neg abs invert".split():
+    setattr(Traced, f"__{_name}__", _operator(getattr(operator, f"__{_name}__"), False))
+for _name in _METHODS:
+    setattr(Traced, _name, (lambda function: lambda self, *args, **keywords: call(function, (self, *args), keywords))(getattr(np, _name)))
+
+
+def astype(x, dtype):
+    """`x.astype(dtype)` of an array or a number."""
+    return x.astype(dtype, copy=False) if hasattr(x, "astype") else dtype.type(x)
+
+
+def call(function, args, keywords={}):
+    """`function(*args, **keywords)` as a node of the trace that is being written."""
+    trace = writing.get()
+    if trace is None:
+        raise Unseen("an array of a function that was compiled was kept beyond its call: return it instead")
+    return trace.call(function, args, keywords)
+
+
+def known(condition):
+    """`bool(condition)`, where code of the engine or of a library depends on it and it is nearly always the same: a program that
+    is being written checks it at every call, and is written anew when it is otherwise."""
+    if not isinstance(condition, Traced):
+        return bool(condition)
+    condition.trace.checks[condition.order] = bool(condition.value)
+    return bool(condition.value)
+
+
+def _values(item):
+    if isinstance(item, Traced):
+        return item.value
+    if isinstance(item, (list, tuple)):
+        return type(item)(map(_values, item)) if type(item) in (list, tuple) else item
+    return {key: _values(value) for key, value in item.items()} if isinstance(item, dict) else item
+
+
+class Trace:
+    """The program as it is written: `nodes` in the order they were computed, nothing twice.
+
+    `origin()` is called at every new node and says where it comes from. `inputs` are the nodes that are read and not computed.
+    """
+
+    def __init__(self, origin=lambda: None):
+        self.nodes, self.inputs, self.origin = [], [], origin
+        self.known, self.stands_for, self.checks, self.kept = {}, {}, {}, []
+
+    def input(self, value, why=None):
+        node = Traced(self, None, (), {}, value, why)
+        self.inputs.append(node)
+        return node
+
+    def call(self, function, args, keywords):
+        values = _values(args)
+        if function in UFUNCS and any(isinstance(v, (np.ndarray, np.generic)) for v in values):
+            function = UFUNCS[function]
+        for name, value in keywords.items():
+            if isinstance(value, Traced) and name not in ("where", "min", "max", "a_min", "a_max", "target"):
+                raise Unseen(f"the keyword {name} is computed from the arguments of a function that is compiled")
+        key = function, self._key(args), self._key(keywords)
+        if key in self.known:
+            return self.known[key]
+        if any(isinstance(a, Traced) and a.trace is not self for a in args):
+            raise Unseen("an array of another function that is compiled, or of another call, was kept: pass it as an argument")
+        value = function(*values, **_values(keywords))
+        if isinstance(function, np.ufunc) and len(args) == 2 and not keywords:
+            args = tuple(_as_number(a, b, value) for a, b in zip(args, args[::-1]))
+            key = function, self._key(args), ()
+            if function is np.multiply and 1.0 in [a for a in args if type(a) is float]:
+                other = args[isinstance(args[1], Traced)]
+                if _same(other.value, value):
+                    return other
+            inside = args[0] if isinstance(args[0], Traced) else args[1]
+            if function is np.multiply and float in map(type, args) and inside.function is np.multiply and 1.0 in [
+                    a for a in inside.args if type(a) is float]:
+                args = tuple(a if type(a) is float else inside.args[type(inside.args[0]) is float] for a in args)   # (1·x)·k is x·k
+        if isinstance(value, (tuple, list)):
+            raise Unseen(f"{function.__name__} returns several arrays, and cannot be compiled")
+        self.known[key] = node = Traced(self, function, args, dict(keywords), value, self.origin())
+        return node
+
+    def _key(self, item):
+        """Equal for what is the same, and the same for equal numbers of one type."""
+        if isinstance(item, Traced):
+            return "node", item.order
+        if isinstance(item, (list, tuple)):
+            return type(item), tuple(map(self._key, item))
+        if isinstance(item, dict):
+            return tuple((name, self._key(value)) for name, value in sorted(item.items()))
+        if isinstance(item, slice):
+            return slice, self._key((item.start, item.stop, item.step))
+        if isinstance(item, (int, float, np.number, bool, np.bool_)):
+            return type(item), repr(item)
+        self.kept.append(item)          # so that no other object gets its id
+        return id(item)
+
+
+def _as_number(constant, other, z):
+    """A constant that is one number throughout as that number, where the result stays what it is."""
+    if isinstance(constant, Traced) or not isinstance(constant, (np.ndarray, np.generic)) or not isinstance(other, Traced):
+        return constant
+    uniform = constant.dtype.kind == "f" and constant.size and not any(constant.strides)
+    fits = isinstance(other.value, np.ndarray) and other.ndim and other.shape == z.shape and (
+        other.dtype == constant.dtype or other.dtype.kind in "biu" and constant.dtype == np.float64)
+    return constant.ravel()[0].item() if uniform and fits else constant
+
+
+def _same(x, z):
+    return isinstance(x, (np.ndarray, np.generic)) and x.dtype == z.dtype and np.shape(x) == np.shape(z)
