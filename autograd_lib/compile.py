@@ -1,29 +1,24 @@
 """compile: a function run once and written down as a straight line of NumPy, forward and backward.
 
-Three steps, each a part of this file: *call* it, after a look whether everything is as it was when it was traced; *trace* it on arrays
-that write down what is done with them (trace.py); *write* what the results need as Python source.
+The parts of this file: *call*, which finds the program of these arguments, or has one made; *trace*, which runs the function on arrays
+that write down what is done with them (trace.py), and notes what it closes over; *run*, which has the trace written as source
+(writer.py) and gives its results back as the function would.
 """
 
-import builtins
-import keyword
-import linecache
-import operator
-import re
 import sys
 import warnings
 from functools import partial, update_wrapper
-from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from types import CodeType, FunctionType, MethodType, ModuleType
 
 import numpy as np
 
-from . import ops
-from .tape import (Primitive, Tensor, as_array, backward_pass, collect, plain, recording, result, sent, unbroadcast,
-                   written_down)
-from .trace import UFUNCS, Trace, Traced, Unseen, astype, writing
+from .tape import Primitive, Tensor, as_array, backward_pass, collect, plain, recording, result, sent, unbroadcast, written_down
+from .trace import Trace, Traced, Unseen, equal, writing
 from .transforms import jvp, vjp
+from .writer import Writer, arguments, needed
 
 LIMIT = 16          # programs that one function may have
-LARGE = 1 << 16     # bytes from which on a result is written into memory that is kept between calls
+_NAMELESS = {"run", "forward"}      # what functions are called that a transform or a module made
 
 # --- Call -------------------------------------------------------------------------------------------------
 
@@ -103,7 +98,13 @@ class Compiled:
             warnings.warn(f"{self.__name__} has been compiled {LIMIT} times, and runs uncompiled from now on where it would be once "
                           f"more: {self._difference(key)}", RuntimeWarning, stacklevel=2)
             return self.f(*args, **kwargs)
-        program = Program(self.__name__, key, *(_trace(self.f, structure, values) for _ in range(2)))
+        try:
+            program = Program(self.__name__, key, *(_trace(self.f, structure, values) for _ in range(2)))
+        except Unseen:
+            raise
+        except Exception as error:
+            self.f(*args, **kwargs)             # says it without traced arrays, if it is f's own
+            raise Unseen(f"{self.__name__} cannot be compiled: {error}") from error
         self.programs.setdefault(key, []).insert(0, program)
         self.last = program
         return program.within(self.f, structure, leaves) if inner else program.run(leaves)
@@ -113,8 +114,9 @@ class Compiled:
         if key in self.programs:
             return "what it closes over changes from call to call; pass it as an argument"
         old = next(reversed(self.programs))
-        return next((f"argument {i} was {_say(a)}, and is {_say(b)}" for i, (a, b) in enumerate(zip(old[1:-1], key[1:-1])) if a != b),
-                    "an argument that is no array or float, such as an int, which is part of the program, changes: pass an array")
+        return next((f"argument {i} was {_say(a)}, and is {_say(b)}" for i, (a, b) in enumerate(zip(old[1:-1], key[1:-1]))
+                     if a != b), "an argument that is no array or float, such as an int, and so part of the program, changes: "
+                    "pass an array")
 
 
 def _say(spec):
@@ -156,7 +158,8 @@ def _taking(structure, specs):
             leaves.append(name)
         elif structure[0] == "is":
             value = structure[1].item
-            same = name + (f" is {known(value)}" if structure[1].by == id(value) else f" == {known(value)} and type({name}) is type({known(value)})")
+            same = f"{name} is {known(value)}" if structure[1].by == id(value) else \
+                f"{name} == {known(value)} and type({name}) is {known(type(value))}"
             lines.append(f"    if not ({same}): return None")
         else:
             kind, *parts = structure
@@ -218,6 +221,12 @@ _TAPE = {sent.__code__: "back", Primitive._push.__code__: "push", unbroadcast.__
          Primitive._run.__code__: "run"}
 
 
+def _held(frame):
+    """The id of a call, which is kept so that no other gets it."""
+    writing.get().kept.append(frame)
+    return id(frame)
+
+
 def _origin():
     """Which row, and which of its rules, is being computed: (kind, row, argument, what its gradient is of, the node) or None."""
     frame, found = sys._getframe(3), None
@@ -226,13 +235,13 @@ def _origin():
         if kind == "back":
             return found or kind, seen["node"].op, seen["i"], seen["node"].values[seen["i"]], id(seen["node"])
         if kind == "push":
-            return kind, seen["self"], None, None, id(frame)
+            return kind, seen["self"], None, None, _held(frame)
         if kind == "sum":
-            return kind, None, None, seen["x"]._data, id(frame)
+            return kind, None, None, seen["x"]._data, _held(frame)
         if kind == "fit":
             found = kind
         if kind == "run" and not isinstance(found, tuple):
-            found = found or (kind, seen["self"], None, None, id(frame))
+            found = found or (kind, seen["self"], None, None, _held(frame))
         frame = frame.f_back
     return found if isinstance(found, tuple) else None
 
@@ -279,7 +288,8 @@ def _name(trace, frame, event, argument):
     values = dict(frame.f_locals)
     if event == "return" and frame.f_code.co_name.isidentifier():
         values.setdefault(frame.f_code.co_name, argument)       # after the other names
-    trace.calls.append(frame.f_code.co_name)
+    if event == "call":
+        trace.calls.append(frame.f_code.co_name)
     for name, x in values.items():
         while isinstance(x, Tensor):
             x = trace.stands_for.get(x) if not x.level and x.order <= trace.start else x._data
@@ -370,30 +380,13 @@ class _Watched:
 
     def unchanged(self):
         try:
-            return all([get(key) is value or _equal(get(key), value) for get, key, value in self.guards]) \
-                and all([_equal(array, copy) for array, copy in self.arrays])
+            return all([get(key) is value or equal(get(key), value) for get, key, value in self.guards]) \
+                and all([equal(array, copy) for array, copy in self.arrays])
         except (ValueError, LookupError):
             return False
 
 
-def _equal(a, b):
-    """Whether two values are the same number, text or array, of one type; nan equals nan."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, np.ndarray):
-        return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
-    return isinstance(a, (int, float, str, bytes, complex, np.generic)) and (a == b or a != a and b != b)
-
-
-# --- Write ------------------------------------------------------------------------------------------------
-
-_SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**", np.greater: ">",
-          np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==", np.not_equal: "!=", np.bitwise_and: "&",
-          np.bitwise_or: "|", np.bitwise_xor: "^", np.remainder: "%", np.floor_divide: "//", np.negative: "-", np.invert: "~"}
-_SIGNS |= {function: _SIGNS[ufunc] for function, ufunc in UFUNCS.items() if ufunc in _SIGNS}
-_METHODS = {getattr(np, name): name for name in "sum mean max min prod any all argmax argmin argsort cumsum reshape ravel squeeze".split()}
-_VIEWS = {operator.getitem, *[getattr(np, name) for name in """reshape ravel transpose swapaxes moveaxis squeeze expand_dims
-    broadcast_to flip diagonal diag matrix_transpose fliplr flipud rot90""".split()]}
+# --- Run --------------------------------------------------------------------------------------------------
 
 
 class Program:
@@ -416,21 +409,24 @@ class Program:
         checks = [trace.nodes[n] for n in trace.checks]
         inputs = [*trace.inputs[:trace.given], *trace.stands_for.values()]
         passes = {i: (g, [gx for _, gx in arrived]) for i, (g, arrived) in trace.pulls.items()}
-        made = _needed(results + checks)
+        made = needed(results + checks)
         read = {x.order for _, grads in passes.values() for x in grads if isinstance(x, Traced)}
-        read |= {x.order for _, grads in passes.values() for n in _needed(grads) - made for x in _arguments(trace.nodes[n])}
+        read |= {x.order for _, grads in passes.values() for n in needed(grads) - made for x in arguments(trace.nodes[n])}
         saved = [trace.nodes[n] for n in sorted(read & (made | {x.order for x in inputs}))]
-        writer = _Writer(trace, name if name.isidentifier() and not keyword.iskeyword(name) else "program")
+        writer = Writer(trace, next((n for n in (name, *trace.calls[:1]) if n.isidentifier() and n not in _NAMELESS), "program"))
         self.direct = not any(isinstance(z, Tensor) for z in trace.leaves) and trace.given == len(inputs)
         writer.function("", inputs, outputs if self.direct else results, saved if passes else None, set(),
                         trace.structure if self.direct else None)
         for i, (g, grads) in passes.items():
             writer.function(f"_backward{i or ''}", [g, *saved], grads, None, made)
         self.source, (self.forward, *backward) = writer.done()
+        self.constants = writer.constants
         self.row = Primitive("primitive", None, name=name)
         self.passes = {i: (run, [t for t, _ in trace.pulls[i][1]]) for i, run in zip(passes, backward)}
         self.outputs = [... if isinstance(x, Traced) else x for x in outputs]
         self.wrapped = [isinstance(z, Tensor) for z in trace.leaves]
+        for done in (trace, again):
+            vars(done).clear()          # the values of the run, and the calls that are kept, go now
 
     def holds(self):
         """Whether what the function closes over is as it was."""
@@ -502,274 +498,6 @@ def _as_row(program, f, structure, leaves):
                      pushes=[push(i) if wanted else None for i, wanted in enumerate(floats)])
 
 
-class _Writer:
-    """Writes the nodes of a trace as functions of NumPy calls, one operation a line, nothing that is not needed."""
-
-    def __init__(self, trace, name):
-        self.trace, self.name, self.texts, self.own = trace, name, [], {}
-        self.names, self.taken, self.header, self.constants = {}, {"np", "ops", "memory", name}, {}, {}
-
-    def function(self, suffix, inputs, results, saved, known, structure=None):
-        """Write one, of the nodes `inputs`: it returns `results` in a `structure`, or in one tuple with, unless it is None, a tuple of
-        `saved`; the nodes `known` are computed elsewhere."""
-        kept = [x for x in [*results, *(saved or ())] if isinstance(x, Traced)]
-        checks = {} if known else self.trace.checks
-        lines = [self.trace.nodes[n] for n in sorted(_needed(kept + [self.trace.nodes[n] for n in checks], known))]
-        memory, out = _planned(lines, kept)
-        name, last = self.name + suffix, {_group(node): node for node in lines if node.why}
-        self.count(lines, kept)
-        self.texts.append(f"def {name}_memory():\n    return {', '.join(memory.values())},\n\n\n" if memory else "")
-        parameters = [self.name_of(x) for x in inputs] + ["memory=None"] * bool(memory)
-        text = [f"def {name}({', '.join(parameters)}):"]
-        if memory:
-            text.append(f"    {', '.join(memory)}{',' * (len(memory) == 1)} = memory or {name}_memory()")
-        for before, node in zip([None, *lines], lines):
-            if self.inlined(node):
-                continue
-            line = f"    {self.name_of(node, last)} = {self.expression(node, out.get(node.order))}"
-            comment = _comment(node, before)
-            text.append(f"{line:<59} # {comment}" if comment else line)
-            if node.order in checks:
-                text += [f"    if {'not ' * checks[node.order]}{self.names[node.order]}:",
-                         '        raise ValueError("this program is for arguments that are otherwise: compile anew")']
-        taken, returned = {_root(x).order for x in inputs}, []
-        for x in results:
-            shared = isinstance(x, np.ndarray) or isinstance(x, Traced) and isinstance(x.value, np.ndarray) and _root(x).order in taken
-            returned.append(self.say(x) + ".copy()" * shared)
-            taken |= {_root(x).order} if isinstance(x, Traced) else set()
-        if saved is not None:
-            returned.append(self.say(tuple(saved)))
-        whole = self.structure(structure, iter(returned)) if structure else f"({', '.join(returned)}{',' * (len(returned) == 1)})"
-        text.append(f"    return {whole[1:-1] if whole.startswith('(') and whole != '()' else whole}")
-        self.texts.append("\n".join(text) + "\n")
-
-    def structure(self, structure, texts):
-        """The text of what is returned, with the next of `texts` in each place."""
-        if structure is ...:
-            return next(texts)
-        kind, *parts = structure
-        if kind == "is":
-            value = parts[0].item
-            return repr(value) if value is None or type(value) in (bool, int, str) else self.name_own(value)
-        if kind is dict:
-            return "{" + ", ".join(f"{self.say(key)}: {self.structure(part, texts)}" for key, part in parts) + "}"
-        inside = [self.structure(part, texts) for part in parts]
-        if kind is list:
-            return f"[{', '.join(inside)}]"
-        if kind is tuple:
-            return f"({', '.join(inside)}{',' * (len(inside) == 1)})"
-        return f"{self.name_own(kind)}({', '.join(inside)})"
-
-    def name_own(self, value):
-        """A name for what cannot be written as text, a class of the learner's for example."""
-        name = getattr(value, "__name__", f"k{len(self.own)}")
-        self.own[name] = value
-        return name
-
-    def done(self):
-        """The source, and its functions."""
-        imports = ["import numpy as np"] + ["\nfrom autograd_lib import ops"] * any("ops." in text for text in self.texts)
-        header = [f"{name} = {value}" for name, value in self.header.items()]
-        source = "\n".join([*imports, *([""] + header if header else []), "\n", ""]) + "\n\n".join(filter(None, self.texts))
-        file = f"<{self.name}, compiled: {id(self):x}>"
-        linecache.cache[file] = len(source), None, source.splitlines(True), file
-        space = {self.name: SimpleNamespace(constants=self.constants), **self.own}
-        exec(builtins.compile(source, file, "exec"), space)
-        names = re.findall(r"^def (\w+)\(", source, re.M)
-        return source, [_pooled(space[n], space.get(n + "_memory")) for n in names if not n.endswith("_memory")]
-
-    def count(self, lines, kept):
-        self.readers = {}
-        for x in [*kept, *(x for node in lines for x in _arguments(node))]:
-            self.readers[x.order] = self.readers.get(x.order, 0) + 1
-        for x in kept:
-            self.readers[x.order] += 2
-
-    def inlined(self, node):
-        """Whether it stands in the line that reads it: a transpose that is read once."""
-        return node.function in (np.transpose, np.swapaxes) and self.readers.get(node.order) == 1 and node.order not in self.names
-
-    def name_of(self, node, last={}):
-        """Its name in the source: the learner's, or g_x for the gradient of x, or t and a number."""
-        if node.order not in self.names:
-            name = self.trace.names.get(node) or (node.why if isinstance(node.why, str) else None)
-            if not name and node.why and last.get(_group(node)) is node and isinstance(node.why[3], Traced) \
-                    and not self.inlined(node.why[3]):
-                name = f"g_{self.name_of(node.why[3])}"
-            name = re.sub(r"\W", "_", name or f"{'t' if node.function else 'x'}{sum(n[0] == 't' and n[1:].isdigit() for n in self.taken) + 1}")
-            name = name if name.isidentifier() and not keyword.iskeyword(name) else "_" + name
-            same = sum(n == name or n.rpartition("_")[0] == name and n.rpartition("_")[2].isdigit() for n in self.taken)
-            while name in self.taken:
-                name, same = f"{name.rstrip('0123456789').rstrip('_') if same > 1 else name}_{same + 1}", same + 1
-            self.names[node.order] = name
-            self.taken.add(name)
-        return self.names[node.order]
-
-    def expression(self, node, out):
-        """The line that computes it, after the equals sign."""
-        function, args, keywords = node.function, list(node.args), node.keywords
-        said = [self.say(a) for a in args]
-        first = args[0].value if args and isinstance(args[0], Traced) else None
-        if isinstance(function, np.ufunc) and out:
-            return f"np.{function.__name__}({', '.join([*said, f'out={out}'])})"
-        if function in _SIGNS and not keywords:
-            said[0] = f"({said[0]})" if said[0].startswith("-") else said[0]
-            return f" {_SIGNS[function]} ".join(said) if len(said) > 1 else _SIGNS[function] + said[0]
-        if function is operator.getitem:
-            return f"{said[0]}[{self.index(args[1])}]"
-        if function is astype:
-            return f"{said[0]}.astype({said[1]})" if hasattr(first, "astype") else f"{said[1]}({said[0]})"
-        if function is np.transpose and (len(args) < 2 or args[1] is None) or function is np.swapaxes and first.ndim == 2:
-            return f"{said[0]}.T"
-        if function is np.swapaxes and args[1:] == [-1, -2]:
-            return f"{said[0]}.mT"
-        if function is np.expand_dims and isinstance(axis := keywords.get("axis", args[1] if len(args) > 1 else None), int) and axis >= 0:
-            return f"{said[0]}[{':, ' * axis}None]"
-        named = [f"{name}={self.say(value)}" for name, value in keywords.items()
-                 if not (name == "axis" and value is None or name == "keepdims" and value is False)]
-        if isinstance(function, Primitive):
-            return f"{self.row(function)}({', '.join(said + named)})"
-        if function is np.reshape and hasattr(first, "shape"):
-            named = [word.removeprefix("shape=") for word in named]
-        if function in _METHODS and hasattr(first, "shape"):
-            return f"{said[0]}.{_METHODS[function]}({', '.join(said[1:] + named)})"
-        return f"{_path(function)}({', '.join(said + named)})"
-
-    def row(self, row):
-        """A row that is one line: by its name in the table, or as it came from the learner's code."""
-        if ops.ROWS.get(row.name) is row:
-            return f"ops.{row.name}" if getattr(ops, row.name, None) is row else f'ops.ROWS["{row.name}"]'
-        self.own[row.name] = row
-        return row.name
-
-    def say(self, x):
-        """A value as it stands in the source."""
-        if isinstance(x, Traced):
-            return self.expression(x, None) if x.function and self.inlined(x) else self.name_of(x)
-        if isinstance(x, (list, tuple)):
-            inside = ", ".join(map(self.say, x))
-            return f"[{inside}]" if isinstance(x, list) else f"({inside}{',' * (len(x) == 1)})"
-        if isinstance(x, np.dtype) or isinstance(x, type) and issubclass(x, np.generic):
-            return f"np.{np.dtype(x).name}" if np.dtype(x) != bool else "bool"
-        if isinstance(x, slice):
-            return f"slice({self.say(x.start)}, {self.say(x.stop)}, {self.say(x.step)})"
-        if isinstance(x, np.generic):
-            return f"np.{x.dtype.name}({self.say(x.item())})" if x.dtype != bool else repr(bool(x))
-        if isinstance(x, float) and not np.isfinite(x):
-            return f'float("{x}")'
-        return self.constant(x) if isinstance(x, np.ndarray) else "..." if x is ... else repr(x)
-
-    def index(self, index):
-        def part(i):
-            if not isinstance(i, slice):
-                return self.say(i)
-            ends = ["" if end is None else self.say(end) for end in (i.start, i.stop)]
-            return ":".join(ends) + (f":{self.say(i.step)}" if i.step is not None else "")
-        return ", ".join(map(part, index)) + "," * (len(index) == 1) if isinstance(index, tuple) and index else part(index)
-
-    def constant(self, array):
-        """The name of an array that is the same in every call, which the header gives."""
-        for name, known in self.constants.items():
-            if known is array or _equal(known, array):
-                return name
-        if array.ndim == 0:
-            return self.say(array[()])
-        name = f"c{len(self.constants)}"
-        self.constants[name] = array
-        self.taken.add(name)
-        self.header[name] = _literal(array) or f'{self.name}.constants["{name}"]    # {array.dtype} of shape {array.shape}'
-        return name
-
-
-def _literal(array):
-    """An array as source, if that is short."""
-    n = array.shape[0]
-    for text, same in ((f"np.arange({n})", np.arange(n)), (f"np.ones({array.shape})", np.ones(array.shape)),
-                       (f"np.zeros({array.shape})", np.zeros(array.shape)), (f"np.eye({n})", np.eye(n))):
-        if _equal(array, same):
-            return text
-    if array.size > 64:
-        return None
-    dtype = "" if array.dtype in (np.float64, np.int64, bool) and array.size else f", np.{array.dtype.name}"
-    return f"np.array({array.tolist()!r}{dtype})".replace("nan", "np.nan").replace("inf", "np.inf")
-
-
-def _path(function):
-    module = getattr(function, "__module__", None) or "numpy"
-    if isinstance(getattr(function, "__self__", None), np.ufunc):
-        return f"np.{function.__self__.__name__}.{function.__name__}"
-    return f"{'np.linalg' if module == 'numpy.linalg' else 'np'}.{function.__name__}"
-
-
-def _pooled(function, memory):
-    """`function` with memory that is kept between its calls; calls at the same time have memory of their own."""
-    pool = []
-
-    def run(*args):
-        mine = pool.pop() if pool else memory()
-        found = function(*args, mine)
-        pool.append(mine)
-        return found
-    return run if memory else function
-
-
-def _planned(lines, kept):
-    """({name: how memory for it is made}, {order of a node: the name of where its result is written}), for large results that
-    are gone when the function returns: where a value is not read any more, the next of its shape is written."""
-    end, used = {_root(x).order: np.inf for x in kept}, {}
-    for node in lines:
-        for x in [node, *_arguments(node)]:
-            end[_root(x).order] = max(end.get(_root(x).order, 0), node.order)
-    memory, out, free, holds = {}, {}, {}, {}
-    for node in lines:
-        kind = node.shape, node.dtype
-        for x in _arguments(node):
-            root = _root(x).order
-            if end[root] == node.order and root in holds and (node.function is not np.matmul):
-                free.setdefault(holds[root][1], []).append(holds.pop(root)[0])
-        if isinstance(node.function, np.ufunc) and node.value.nbytes >= LARGE and end[node.order] < np.inf and not node.keywords:
-            name = free[kind].pop() if free.get(kind) else f"b{len(memory)}"
-            memory.setdefault(name, f"np.empty({node.shape}, np.{node.dtype.name})")
-            out[node.order], holds[node.order] = name, (name, kind)
-        for x in _arguments(node):
-            root = _root(x).order
-            if end[root] == node.order and root in holds and root != node.order:
-                free.setdefault(holds[root][1], []).append(holds.pop(root)[0])
-    return memory, out
-
-
-def _root(node):
-    """Whose memory the result may lie in: its own, or that of what it is a view of."""
-    while node.function in _VIEWS or isinstance(node.function, Primitive) and ops.ROWS.get(node.function.name) is not node.function:
-        inside = _arguments(node)
-        if not inside:
-            break
-        node = inside[0]
-    return node
-
-
-def _arguments(node):
-    found, todo = [], [*node.args, *node.keywords.values()]
-    while todo:
-        x = todo.pop(0)
-        if isinstance(x, Traced):
-            found.append(x)
-        elif isinstance(x, (list, tuple)):
-            todo = [*x, *todo]
-    return found
-
-
-def _needed(nodes, known=frozenset()):
-    """The places in the trace of what has to be computed for these."""
-    found, todo = set(), [x for x in nodes if isinstance(x, Traced)]
-    while todo:
-        node = todo.pop()
-        if node.function and node.order not in found and node.order not in known:
-            found.add(node.order)
-            todo += _arguments(node)
-    return found
-
-
 def _bottom(z, trace):
     """What an output is in the trace: a node, or a value that does not depend on the arguments."""
     if not isinstance(z, Tensor):
@@ -777,48 +505,17 @@ def _bottom(z, trace):
     return trace.stands_for.get(z, z) if z.order <= trace.start else z._data
 
 
-def _group(node):
-    return (node.why[4], node.why[2]) if isinstance(node.why, tuple) else None
-
-
-def _comment(node, before):
-    """The row that a line comes from, with the formula of its rule where a new one begins."""
-    if not isinstance(node.why, tuple):
-        return ""
-    kind, row, i, _, _ = node.why
-    new = before is None or before.why is None or _group(before) != _group(node)
-    if kind == "sum":
-        return "two paths meet: what they bring adds up"
-    if kind == "fit":
-        return f"{row.name}: what was broadcast is summed"
-    if kind == "run":
-        single = isinstance(node.function, Primitive) or node.function is row.function or UFUNCS.get(row.function) is node.function
-        return "" if single else row.name
-    if kind == "push":
-        return f"{row.name}, its tangent"
-    formula = _formula(row.rule(i)) if new else ""
-    return row.name + (f": {formula}" if formula else ", backward" * new)
-
-
-def _formula(rule):
-    """The comment beside a rule, where it stands."""
-    code = getattr(rule, "__code__", None)
-    if code is None:
-        return ""
-    line = linecache.getline(code.co_filename, code.co_firstlineno)
-    return line.partition("#")[2].strip()
-
-
 def _compare(name, trace, again):
     """Two traces of the same call must be the same program."""
     for node, other in zip(trace.nodes, again.nodes):
         if node.function != other.function or not _alike([node.args, node.keywords], [other.args, other.keywords]):
-            raise Unseen(f"{name}: two calls with the same arguments did not do the same, at {getattr(node.function, '__name__', node.function)}: "
-                         "random or counted numbers made inside a function that is compiled would stay those of the first call; "
-                         "pass them as an argument")
+            what = getattr(node.function, "__name__", node.function)
+            raise Unseen(f"{name}: two calls with the same arguments did not do the same, at {what}: random or counted numbers made "
+                         "inside a function that is compiled would stay those of the first call; pass them as an argument")
     outputs = [[_bottom(z, t) for z in t.leaves] for t in (trace, again)]
     if len(trace.nodes) != len(again.nodes) or trace.structure != again.structure or not _alike(*outputs):
-        raise Unseen(f"{name}: two calls with the same arguments did not do the same; what changes from call to call is passed as an argument")
+        raise Unseen(f"{name}: two calls with the same arguments did not do the same; what changes from call to call is passed as "
+                     "an argument")
 
 
 def _alike(a, b):
@@ -830,4 +527,4 @@ def _alike(a, b):
         return a.keys() == b.keys() and all(_alike(a[k], b[k]) for k in a)
     if isinstance(a, slice):
         return isinstance(b, slice) and _alike((a.start, a.stop, a.step), (b.start, b.stop, b.step))
-    return a is b or _equal(a, b) or isinstance(a, np.dtype) and a == b
+    return a is b or equal(a, b) or isinstance(a, np.dtype) and a == b

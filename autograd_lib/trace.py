@@ -8,6 +8,7 @@ value out of sight, such as an `if`, raises `Unseen`.
 
 import operator
 from contextvars import ContextVar
+from types import MappingProxyType
 
 import numpy as np
 
@@ -35,6 +36,10 @@ _METHODS = """sum prod mean var std max min any all argmax argmin argsort cumsum
 
 class Unseen(TypeError):
     """Something was asked of a traced array that a program could not repeat for other values."""
+
+
+class Missing(Unseen, AttributeError):
+    """A method that a traced array does not have."""
 
 
 class Traced:
@@ -133,6 +138,9 @@ class Traced:
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __imatmul__ = __ipow__ = _in_place
     __hash__ = object.__hash__
 
+    def __getattr__(self, name):
+        raise Missing(f"x.{name} of an array cannot be compiled: use a function of NumPy or of autograd_lib")
+
     def __pos__(self):
         return self
 
@@ -163,7 +171,7 @@ def astype(x, dtype):
     return x.astype(dtype, copy=False) if hasattr(x, "astype") else dtype.type(x)
 
 
-def call(function, args, keywords={}):
+def call(function, args, keywords=MappingProxyType({})):
     """`function(*args, **keywords)` as a node of the trace that is being written."""
     trace = writing.get()
     if trace is None:
@@ -185,7 +193,7 @@ def _values(item):
         return item.value
     if isinstance(item, (list, tuple)):
         return type(item)(map(_values, item)) if type(item) in (list, tuple) else item
-    return {key: _values(value) for key, value in item.items()} if isinstance(item, dict) else item
+    return {key: _values(value) for key, value in item.items()} if isinstance(item, (dict, MappingProxyType)) else item
 
 
 class Trace:
@@ -216,9 +224,11 @@ class Trace:
         if any(isinstance(a, Traced) and a.trace is not self for a in args):
             raise Unseen("an array of another function that is compiled, or of another call, was kept: pass it as an argument")
         value = function(*values, **_values(keywords))
-        if isinstance(function, np.ufunc) and len(args) == 2 and not keywords:
+        if isinstance(function, np.ufunc) and len(args) == 2 and not keywords and function is not np.matmul:
             args = tuple(_as_number(a, b, value) for a, b in zip(args, args[::-1]))
             key = function, self._key(args), ()
+            if key in self.known:
+                return self.known[key]
             if function is np.multiply and 1.0 in [a for a in args if type(a) is float]:
                 other = args[isinstance(args[1], Traced)]
                 if _same(other.value, value):
@@ -238,7 +248,7 @@ class Trace:
             return "node", item.order
         if isinstance(item, (list, tuple)):
             return type(item), tuple(map(self._key, item))
-        if isinstance(item, dict):
+        if isinstance(item, (dict, MappingProxyType)):
             return tuple((name, self._key(value)) for name, value in sorted(item.items()))
         if isinstance(item, slice):
             return slice, self._key((item.start, item.stop, item.step))
@@ -260,3 +270,12 @@ def _as_number(constant, other, z):
 
 def _same(x, z):
     return isinstance(x, (np.ndarray, np.generic)) and x.dtype == z.dtype and np.shape(x) == np.shape(z)
+
+
+def equal(a, b):
+    """Whether two values are the same number, text or array, of one type; nan equals nan."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    return isinstance(a, (int, float, str, bytes, complex, np.generic)) and (a == b or a != a and b != b)

@@ -154,7 +154,9 @@ def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
                          f"not {shape} and {target.shape}")
     target, what = target if target.ndim == 1 else target.ravel(), "cross_entropy: target"
     left_out = None
-    if target.dtype.kind not in "iu" or target.size and not known(np.minimum.reduce(target) >= max(0, ignore_index + 1)):
+    if target.dtype.kind not in "iu":
+        whole_numbers(what, target, shape[classes])
+    if target.size and not known(np.minimum.reduce(target) >= max(0, ignore_index + 1)):
         left_out = target == ignore_index
         target = whole_numbers(what, np.where(left_out, 0, target), shape[classes])
     if len(shape) > 2:

@@ -1,0 +1,338 @@
+"""The program of a trace as Python source: one NumPy call a line, and memory that is used again for what is large."""
+
+import builtins
+import keyword
+import linecache
+import operator
+import re
+from collections import Counter
+from types import MappingProxyType, SimpleNamespace
+
+import numpy as np
+
+from . import ops
+from .tape import Primitive
+from .trace import UFUNCS, Traced, astype, equal
+
+LARGE = 1 << 16     # bytes from which on a result is written into memory that is kept between calls
+
+_SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**", np.greater: ">",
+          np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==", np.not_equal: "!=", np.bitwise_and: "&",
+          np.bitwise_or: "|", np.bitwise_xor: "^", np.remainder: "%", np.floor_divide: "//", np.negative: "-", np.invert: "~"}
+_SIGNS |= {function: _SIGNS[ufunc] for function, ufunc in UFUNCS.items() if ufunc in _SIGNS}
+_METHODS = {getattr(np, name): name for name in "sum mean max min prod any all argmax argmin argsort cumsum reshape ravel squeeze".split()}
+_VIEWS = {operator.getitem, *[getattr(np, name) for name in """reshape ravel transpose swapaxes moveaxis squeeze expand_dims
+    broadcast_to flip diagonal diag matrix_transpose fliplr flipud rot90""".split()]}
+
+
+class Writer:
+    """Writes the nodes of a trace as functions of NumPy calls, one operation a line, nothing that is not needed."""
+
+    def __init__(self, trace, name):
+        self.trace, self.name, self.texts, self.own = trace, name, [], {}
+        self.names, self.taken, self.header, self.constants, self.number = {}, {"np", "ops", "memory"}, {}, {}, 0
+
+    def function(self, suffix, inputs, results, saved, known, structure=None):
+        """Write one, of the nodes `inputs`: it returns `results` in a `structure`, or in one tuple with, unless it is None, a tuple of
+        `saved`; the nodes `known` are computed elsewhere."""
+        kept = [x for x in [*results, *(saved or ())] if isinstance(x, Traced)]
+        checks = {} if known else self.trace.checks
+        lines = [self.trace.nodes[n] for n in sorted(needed(kept + [self.trace.nodes[n] for n in checks], known))]
+        memory, out = _planned(lines, kept)
+        name, last = self.name + suffix, {_group(node): node for node in lines if node.why}
+        several = Counter(map(_group, lines))
+        self.count(lines, kept)
+        self.texts.append(f"def {name}_memory():\n    return {', '.join(memory.values())},\n\n\n" if memory else "")
+        parameters = [self.name_of(x) for x in inputs] + ["memory=None"] * bool(memory)
+        text = [f"def {name}({', '.join(parameters)}):"]
+        if memory:
+            text.append(f"    {', '.join(memory)}{',' * (len(memory) == 1)} = memory or {name}_memory()")
+        before = None
+        for node in lines:
+            if self.inlined(node):
+                continue
+            line = f"    {self.name_of(node, last)} = {self.expression(node, out.get(node.order))}"
+            comment, before = _comment(node, before, several), node
+            text.append(f"{line:<59} # {comment}" if comment else line)
+            if node.order in checks:
+                text += [f"    if {'not ' * checks[node.order]}{self.names[node.order]}:",
+                         '        raise ValueError("this program is for arguments that are otherwise: compile anew")']
+        taken, returned = {_root(x).order for x in inputs}, []
+        for x in results:
+            shared = isinstance(x, np.ndarray) or isinstance(x, Traced) and isinstance(x.value, np.ndarray) and _root(x).order in taken
+            returned.append(self.say(x) + ".copy()" * shared)
+            taken |= {_root(x).order} if isinstance(x, Traced) else set()
+        if saved is not None:
+            returned.append(self.say(tuple(saved)))
+        whole = self.structure(structure, iter(returned)) if structure else f"({', '.join(returned)}{',' * (len(returned) == 1)})"
+        text.append(f"    return {whole[1:-1] if whole.startswith('(') and whole != '()' else whole}")
+        self.texts.append("\n".join(text) + "\n")
+
+    def structure(self, structure, texts):
+        """The text of what is returned, with the next of `texts` in each place."""
+        if structure is ...:
+            return next(texts)
+        kind, *parts = structure
+        if kind == "is":
+            value = parts[0].item
+            return repr(value) if value is None or type(value) in (bool, int, str) else self.name_own(value)
+        if kind is dict:
+            return "{" + ", ".join(f"{self.say(key)}: {self.structure(part, texts)}" for key, part in parts) + "}"
+        inside = [self.structure(part, texts) for part in parts]
+        if kind is list:
+            return f"[{', '.join(inside)}]"
+        if kind is tuple:
+            return f"({', '.join(inside)}{',' * (len(inside) == 1)})"
+        return f"{self.name_own(kind)}({', '.join(inside)})"
+
+    def name_own(self, value):
+        """A name for what cannot be written as text, a class of the learner's for example."""
+        name = getattr(value, "__name__", f"k{len(self.own)}")
+        self.own[name] = value
+        return name
+
+    def done(self):
+        """The source, and its functions."""
+        imports = ["import numpy as np"] + ["\nfrom autograd_lib import ops"] * any("ops." in text for text in self.texts)
+        header = [f"{name} = {value}" for name, value in self.header.items()]
+        source = "\n".join([*imports, *([""] + header if header else []), "\n", ""]) + "\n\n".join(filter(None, self.texts))
+        file = f"<{self.name}, compiled: {id(self):x}>"
+        linecache.cache[file] = len(source), None, source.splitlines(True), file
+        space = {self.name: SimpleNamespace(constants=self.constants), **self.own}
+        exec(builtins.compile(source, file, "exec"), space)
+        names = re.findall(r"^def (\w+)\(", source, re.M)
+        return source, [_pooled(space[n], space.get(n + "_memory")) for n in names if not n.endswith("_memory")]
+
+    def count(self, lines, kept):
+        self.readers = {}
+        for x in [*kept, *(x for node in lines for x in arguments(node))]:
+            self.readers[x.order] = self.readers.get(x.order, 0) + 1
+        for x in kept:
+            self.readers[x.order] += 2
+
+    def inlined(self, node):
+        """Whether it stands in the line that reads it: a transpose that is read once."""
+        return node.function in (np.transpose, np.swapaxes) and self.readers.get(node.order) == 1 and node.order not in self.names
+
+    def name_of(self, node, last=MappingProxyType({})):
+        """Its name in the source: the learner's, or g_x for the gradient of x, or t and a number."""
+        if node.order not in self.names:
+            name = self.trace.names.get(node) or (node.why if isinstance(node.why, str) else None)
+            if not name and node.why and last.get(_group(node)) is node and isinstance(node.why[3], Traced) \
+                    and not self.inlined(node.why[3]):
+                name = f"g_{self.name_of(node.why[3])}"
+            name = re.sub(r"\W", "_", name or "t" + str(self.next_number()) if node.function else name or "x")
+            name = name + "_" if keyword.iskeyword(name) or not name.isidentifier() else name
+            stem, k = name, 1
+            while name in self.taken:
+                k += 1
+                name = f"{stem}_{k}"
+            self.names[node.order] = name
+            self.taken.add(name)
+        return self.names[node.order]
+
+    def next_number(self):
+        self.number += 1
+        return self.number
+
+    def expression(self, node, out):
+        """The line that computes it, after the equals sign."""
+        function, args, keywords = node.function, list(node.args), node.keywords
+        said = [self.say(a) for a in args]
+        first = args[0].value if args and isinstance(args[0], Traced) else None
+        if isinstance(function, np.ufunc) and out:
+            return f"np.{function.__name__}({', '.join([*said, f'out={out}'])})"
+        if function in _SIGNS and not keywords:
+            said[0] = f"({said[0]})" if said[0].startswith("-") else said[0]
+            return f" {_SIGNS[function]} ".join(said) if len(said) > 1 else _SIGNS[function] + said[0]
+        if function is operator.getitem:
+            return f"{said[0]}[{self.index(args[1])}]"
+        if function is astype:
+            return f"{said[0]}.astype({said[1]})" if hasattr(first, "astype") else f"{said[1]}({said[0]})"
+        if function in (np.transpose, np.swapaxes):
+            return said[0] + self.transposed(first, *args[1:], **keywords)
+        if function is np.expand_dims and isinstance(axis := keywords.get("axis", args[1] if len(args) > 1 else None), int) and axis >= 0:
+            return f"{said[0]}[{':, ' * axis}None]"
+        named = [f"{name}={self.say(value)}" for name, value in keywords.items()
+                 if not (name == "axis" and value is None or name == "keepdims" and value is False)]
+        if isinstance(function, Primitive):
+            return f"{self.row(function)}({', '.join(said + named)})"
+        if function is np.reshape and hasattr(first, "shape"):
+            named = [word.removeprefix("shape=") for word in named]
+        if function in _METHODS and hasattr(first, "shape"):
+            return f"{said[0]}.{_METHODS[function]}({', '.join(said[1:] + named)})"
+        return f"{_path(function)}({', '.join(said + named)})"
+
+    def transposed(self, x, *axes, **keywords):
+        """The method that does it: `.T`, `.mT`, or transpose."""
+        places = np.broadcast_to(False, range(2, 2 + x.ndim))
+        order = np.transpose(places, *axes, **keywords).shape if len(axes) < 2 else np.swapaxes(places, *axes).shape
+        order = [n - 2 for n in order]
+        straight = [*range(x.ndim)]
+        return ".T" if order == straight[::-1] else ".mT" if order == [*straight[:-2], *straight[:-3:-1]] else f".transpose({order})"
+
+    def row(self, row):
+        """A row that is one line: by its name in the table, or as it came from the learner's code."""
+        if ops.ROWS.get(row.name) is row:
+            return f"ops.{row.name}" if getattr(ops, row.name, None) is row else f'ops.ROWS["{row.name}"]'
+        name = row.name + "_" * (row.name == self.name)
+        self.own[name] = row
+        return name
+
+    def say(self, x):
+        """A value as it stands in the source."""
+        if isinstance(x, Traced):
+            return self.expression(x, None) if x.function and self.inlined(x) else self.name_of(x)
+        if isinstance(x, (list, tuple)):
+            inside = ", ".join(map(self.say, x))
+            return f"[{inside}]" if isinstance(x, list) else f"({inside}{',' * (len(x) == 1)})"
+        if isinstance(x, np.dtype) or isinstance(x, type) and issubclass(x, np.generic):
+            return f"np.{np.dtype(x).name}" if np.dtype(x) != bool else "bool"
+        if isinstance(x, slice):
+            return f"slice({self.say(x.start)}, {self.say(x.stop)}, {self.say(x.step)})"
+        if isinstance(x, np.generic):
+            return f"np.{x.dtype.name}({self.say(x.item())})" if x.dtype != bool else repr(bool(x))
+        if isinstance(x, float) and not np.isfinite(x):
+            return f'float("{x}")'
+        return self.constant(x) if isinstance(x, np.ndarray) else "..." if x is ... else repr(x)
+
+    def index(self, index):
+        def part(i):
+            if not isinstance(i, slice):
+                return self.say(i)
+            ends = ["" if end is None else self.say(end) for end in (i.start, i.stop)]
+            return ":".join(ends) + (f":{self.say(i.step)}" if i.step is not None else "")
+        return ", ".join(map(part, index)) + "," * (len(index) == 1) if isinstance(index, tuple) and index else part(index)
+
+    def constant(self, array):
+        """The name of an array that is the same in every call, which the header gives."""
+        for name, known in self.constants.items():
+            if known is array or equal(known, array):
+                return name
+        if array.ndim == 0:
+            return self.say(array[()])
+        name = f"c{len(self.constants)}"
+        self.constants[name] = array
+        self.taken.add(name)
+        self.header[name] = _literal(array) or f'{self.name}.constants["{name}"]    # {array.dtype} of shape {array.shape}'
+        return name
+
+
+def _literal(array):
+    """An array as source, if that is short."""
+    n = array.shape[0]
+    for text, same in ((f"np.arange({n})", np.arange(n)), (f"np.ones({array.shape})", np.ones(array.shape)),
+                       (f"np.zeros({array.shape})", np.zeros(array.shape)), (f"np.eye({n})", np.eye(n))):
+        if equal(array, same):
+            return text
+    if array.size > 64:
+        return None
+    dtype = "" if array.dtype in (np.float64, np.int64, bool) and array.size else f", np.{array.dtype.name}"
+    return f"np.array({array.tolist()!r}{dtype})".replace("nan", "np.nan").replace("inf", "np.inf")
+
+
+def _path(function):
+    module = getattr(function, "__module__", None) or "numpy"
+    if isinstance(getattr(function, "__self__", None), np.ufunc):
+        return f"np.{function.__self__.__name__}.{function.__name__}"
+    return f"{'np.linalg' if module == 'numpy.linalg' else 'np'}.{function.__name__}"
+
+
+def _pooled(function, memory):
+    """`function` with memory that is kept between its calls; calls at the same time have memory of their own."""
+    pool = []
+
+    def run(*args):
+        mine = pool.pop() if pool else memory()
+        found = function(*args, mine)
+        pool.append(mine)
+        return found
+    return run if memory else function
+
+
+def _planned(lines, kept):
+    """({name: how memory for it is made}, {order of a node: the name of where its result is written}), for large results that
+    are gone when the function returns: where a value is not read any more, the next of its shape is written."""
+    end = {_root(x).order: np.inf for x in kept}
+    for node in lines:
+        for x in [node, *arguments(node)]:
+            end[_root(x).order] = max(end.get(_root(x).order, 0), node.order)
+    memory, out, free, holds = {}, {}, {}, {}
+    for node in lines:
+        kind = node.shape, node.dtype
+        for x in arguments(node):
+            root = _root(x).order
+            if end[root] == node.order and root in holds and (node.function is not np.matmul):
+                free.setdefault(holds[root][1], []).append(holds.pop(root)[0])
+        if isinstance(node.function, np.ufunc) and node.value.nbytes >= LARGE and end[node.order] < np.inf and not node.keywords:
+            name = free[kind].pop() if free.get(kind) else f"b{len(memory)}"
+            memory.setdefault(name, f"np.empty({node.shape}, np.{node.dtype.name})")
+            out[node.order], holds[node.order] = name, (name, kind)
+        for x in arguments(node):
+            root = _root(x).order
+            if end[root] == node.order and root in holds and root != node.order:
+                free.setdefault(holds[root][1], []).append(holds.pop(root)[0])
+    return memory, out
+
+
+def _root(node):
+    """Whose memory the result may lie in: its own, or that of what it is a view of."""
+    while node.function in _VIEWS or isinstance(node.function, Primitive) and ops.ROWS.get(node.function.name) is not node.function:
+        inside = arguments(node)
+        if not inside:
+            break
+        node = inside[0]
+    return node
+
+
+def arguments(node):
+    found, todo = [], [*node.args, *node.keywords.values()]
+    while todo:
+        x = todo.pop(0)
+        if isinstance(x, Traced):
+            found.append(x)
+        elif isinstance(x, (list, tuple)):
+            todo = [*x, *todo]
+    return found
+
+
+def needed(nodes, known=frozenset()):
+    """The places in the trace of what has to be computed for these."""
+    found, todo = set(), [x for x in nodes if isinstance(x, Traced)]
+    while todo:
+        node = todo.pop()
+        if node.function and node.order not in found and node.order not in known:
+            found.add(node.order)
+            todo += arguments(node)
+    return found
+
+
+def _group(node):
+    return (node.why[4], node.why[2]) if isinstance(node.why, tuple) else None
+
+
+def _comment(node, before, several):
+    """The row that a line comes from, with the formula of its rule where a new one begins."""
+    if not isinstance(node.why, tuple):
+        return ""
+    kind, row, i, _, _ = node.why
+    new = before is None or before.why is None or _group(before) != _group(node)
+    if kind == "sum":
+        return "two paths meet: what they bring adds up"
+    if kind == "fit":
+        return f"{row.name}: what was broadcast is summed"
+    if kind == "run":
+        return row.name if several[_group(node)] > 1 else ""
+    if kind == "push":
+        return f"{row.name}, its tangent"
+    formula = _formula(row.rule(i)) if new else ""
+    return row.name + (f": {formula}" if formula else ", backward" * new)
+
+
+def _formula(rule):
+    """The comment beside a rule, where it stands."""
+    code = getattr(rule, "__code__", None)
+    if code is None:
+        return ""
+    line = linecache.getline(code.co_filename, code.co_firstlineno)
+    return line.partition("#")[2].strip()

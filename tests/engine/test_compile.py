@@ -1,0 +1,623 @@
+"""compile: the program computes what the tape computes, can be read and run as text, and refuses what it could not repeat."""
+
+import gc
+import re
+import threading
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autograd_lib as ag
+from autograd_lib import nn, ops
+from autograd_lib.nn import functional as F
+from tests.engine.test_ops import CASES, direction, split
+
+
+def same(a, b):
+    """Equal to the last bit, in shape and dtype, through tuples, lists and dicts."""
+    if isinstance(a, (tuple, list)):
+        assert type(a) is type(b) and len(a) == len(b)
+        for x, y in zip(a, b):
+            same(x, y)
+    elif isinstance(a, dict):
+        assert a.keys() == b.keys()
+        for key in a:
+            same(a[key], b[key])
+    else:
+        a, b = [x.data if isinstance(x, ag.Tensor) else np.asarray(x) for x in (a, b)]
+        assert a.dtype == b.dtype and a.shape == b.shape
+        np.testing.assert_array_equal(a, b)
+
+
+def both(f, *xs):
+    """f by the tape and compiled, on these and then on other numbers of the same shapes; the compiled function."""
+    compiled = ag.compile(f)
+    same(compiled(*xs), f(*xs))
+    others = [x[::-1].copy() if np.ndim(x) and x.dtype.kind == "f" else x for x in xs]
+    same(compiled(*others), f(*others))
+    assert len(compiled.programs) == 1
+    return compiled
+
+
+def run(source):
+    """The functions of a program pasted into a cell of its own."""
+    space = {}
+    exec(source, space)
+    return space
+
+
+# --- The same numbers --------------------------------------------------------------------------------------
+
+cases = pytest.mark.parametrize("row, xs, params", [pytest.param(*case[:3], id=case[3]) for case in CASES])
+
+
+@cases
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_row_forward_and_backward(row, xs, params, dtype):
+    if row.name == "astype" and dtype == np.float32:
+        pytest.skip("its sample says float64")
+    xs = [x.astype(dtype) if x.dtype.kind == "f" else x for x in xs]
+    f, moving = split(row, xs, params)
+    u = direction(np.shape(f(*moving))).astype(dtype)
+    with np.errstate(all="ignore"):
+        both(lambda *xs: (ag.vjp(f, *xs)[1](u), ag.jvp(f, xs, [direction(x.shape).astype(dtype) for x in xs])), *moving)
+
+
+@cases
+def test_every_row_of_the_second_order(row, xs, params):
+    f, moving = split(row, xs, params)
+    u = direction(np.shape(f(*moving)))
+
+    def curved(*xs):
+        return ag.sum(f(*xs) * u * f(*xs))
+
+    v = [direction(x.shape, 5) for x in moving]
+    with np.errstate(all="ignore"):
+        both(lambda *xs: ag.jvp(lambda *xs: ag.vjp(curved, *xs)[1](np.ones(()))[0], xs, v)[1], *moving)
+
+
+@pytest.mark.parametrize("row, xs, params", [pytest.param(*case[:3], id=case[3]) for case in
+                                             {case[0].name: case for case in CASES}.values()])
+def test_a_compiled_row_passes_check_grads(row, xs, params):
+    f, moving = split(row, xs, params)
+    ag.check_grads(ag.compile(f), *moving, order=1 if sum(x.size for x in moving) > 12 else 2)
+
+
+@pytest.mark.parametrize("transform", [ag.grad, ag.value_and_grad, ag.hessian, ag.jacobian, lambda f: lambda x: ag.hvp(f, x, x),
+                                       lambda f: ag.grad(lambda x: ag.sum(ag.grad(lambda x: ag.sum(ag.grad(f)(x)))(x)))],
+                         ids=["grad", "value_and_grad", "hessian", "jacobian", "hvp", "third order"])
+def test_transforms_compile_and_compiled_functions_transform(transform):
+    def f(x):
+        return ag.sum(ag.tanh(x) * x * x + ag.exp(-x))
+    x = np.array([0.3, -0.4, 1.2])
+    both(transform(f), x)
+    same(transform(ag.compile(f))(x), transform(f)(x))
+    same(ag.compile(transform(ag.compile(f)))(x), transform(f)(x))
+
+
+OPS = [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / (2 + b * b), lambda a, b: ag.tanh(a),
+       lambda a, b: ag.relu(a) - b, lambda a, b: ag.exp(-a * a), lambda a, b: ag.maximum(a, b), lambda a, b: a.sum(axis=0) + b,
+       lambda a, b: a @ b.T @ b, lambda a, b: ag.softmax(a) * b, lambda a, b: a[::-1] * 0.5, lambda a, b: np.where(a > b, a, b),
+       lambda a, b: a.mean(axis=1, keepdims=True) * b, lambda a, b: ag.concatenate([a[:1], b[1:]]), lambda a, b: a[[2, 0, 0]] - 1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, len(OPS) - 1), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12),
+       st.integers(0, 99), st.sampled_from([np.float64, np.float32]))
+def test_random_programs(program, seed, dtype):
+    def f(x, y):
+        values = [x, y]
+        for op, i, j in program:
+            values.append(OPS[op](values[i % len(values)], values[j % len(values)]))
+        return ag.sum(values[-1] * values[-1]) + ag.sum(values[len(values) // 2])
+    x, y = np.random.default_rng(seed).normal(size=(2, 3, 3)).astype(dtype)
+    with np.errstate(all="ignore"):
+        both(ag.value_and_grad(f, (0, 1)), x, y)
+
+
+def mlp():
+    return nn.Sequential(nn.Linear(8, 16, rng=0), ag.tanh, nn.Linear(16, 4, rng=1))
+
+
+def cnn():
+    return nn.Sequential(nn.Conv2d(1, 3, 3, padding=1, rng=0), ag.relu, nn.MaxPool2d(2), nn.Flatten(), nn.Linear(12, 4, rng=1))
+
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        self.cell, self.out = nn.RNNCell(2, 6, rng=0), nn.Linear(6, 4, rng=1)
+
+    def forward(self, x):
+        h = np.zeros((len(x), 6))
+        for t in range(4):
+            h = self.cell(x[:, 2 * t:2 * t + 2], h)
+        return self.out(h)
+
+
+class Normed(nn.Module):
+    def __init__(self):
+        self.norm, self.table, self.out = nn.LayerNorm((8,)), nn.Embedding(5, 8, rng=2), nn.Linear(8, 4, rng=1)
+
+    def forward(self, x):
+        return self.out(ag.gelu(self.norm(x + self.table(np.arange(len(x)) % 5))))
+
+
+MODELS = [(mlp, (6, 8)), (cnn, (6, 1, 4, 4)), (Recurrent, (6, 8)), (Normed, (6, 8))]
+
+
+@pytest.mark.parametrize("make, shape", MODELS, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_models_train_to_the_same_bits(make, shape, dtype):
+    rng = np.random.default_rng(0)
+    trained = []
+    data = [(rng.normal(size=shape).astype(dtype), rng.integers(0, 4, shape[0])) for _ in range(5)]
+    for wrap in (lambda f: f, ag.compile):
+        model = make()
+        model.to(dtype)
+        if make is Recurrent and dtype == np.float32:
+            return              # its state starts as float64
+        loss = wrap(lambda x, y: F.cross_entropy(model(x), y))
+        optimizer = ag.optim.Adam(model.parameters(), lr=0.01)
+        losses = []
+        for x, y in data:
+            optimizer.zero_grad()
+            z = loss(x, y)
+            z.backward()
+            optimizer.step()
+            losses.append(z.data)
+        trained.append([*losses, *[p.data for p in model.parameters()]])
+    same(trained[0], trained[1])
+    assert len(loss.programs) == 1
+
+
+def test_several_results_take_backward_and_share_their_parameters():
+    model = mlp()
+    x, y = np.random.default_rng(0).normal(size=(6, 8)), np.arange(6) % 4
+
+    def f(x, y):
+        scores = model(x)
+        return {"loss": F.cross_entropy(scores, y), "scores": scores}
+
+    def grads(f):
+        model.zero_grad()
+        out = f(x, y)
+        (out["loss"] + out["scores"].sum() * 0.1).backward()
+        return [p.grad for p in model.parameters()]
+    for a, b in zip(grads(ag.compile(f)), grads(f)):
+        np.testing.assert_allclose(a, b, rtol=1e-12)        # each result sends its own part
+
+
+def test_backward_as_ever():
+    w = ag.Tensor([1.0, 2.0], requires_grad=True)
+    f = ag.compile(lambda x: (w * x * w).sum())
+    z = f(np.array([3.0, 4.0]))
+    z.backward()
+    z.backward()
+    np.testing.assert_array_equal(w.grad, 2 * np.array([6.0, 16.0]))
+    w.data = np.array([5.0, 5.0])
+    with pytest.raises(RuntimeError, match="was changed"):
+        z.backward()
+    with ag.no_grad():
+        assert not f(np.array([3.0, 4.0])).requires_grad
+    assert f(np.array([3.0, 4.0])).requires_grad
+
+
+def test_tensors_as_arguments():
+    x, c = ag.Tensor([1.0, 2.0], requires_grad=True), ag.Tensor([3.0, 3.0])
+    f = ag.compile(lambda x, c: (x * x * c).sum())
+    f(x, c).backward()
+    np.testing.assert_array_equal(x.grad, [6.0, 12.0])
+    assert c.grad is None
+    assert isinstance(f(c, c), ag.Tensor) and not f(c, c).requires_grad
+    assert ag.compile(lambda x: x)(x) is not None
+
+
+def test_a_result_that_is_not_one_of_the_arguments():
+    w = ag.Tensor([2.0], requires_grad=True)
+    assert ag.compile(lambda x: w)(np.ones(1)) is w
+    two, x, table = ag.compile(lambda x: (3, "a", None, x * 0, np.ones(2))), np.ones(2), None
+    table = two(x)[4]
+    table[:] = 7
+    same(two(x), (3, "a", None, x * 0, np.ones(2)))
+
+
+# --- For reading -------------------------------------------------------------------------------------------
+
+
+def loss(W, b, x, y):
+    h = np.tanh(x @ W + b)
+    error = h - y
+    return (error * error).mean()
+
+
+def arguments(n=5, dtype=np.float64):
+    rng = np.random.default_rng(0)
+    return [a.astype(dtype) for a in (rng.normal(size=(4, 3)), rng.normal(size=3), rng.normal(size=(n, 4)), rng.normal(size=(n, 3)))]
+
+
+def test_the_source_is_what_a_person_would_write():
+    step = ag.compile(ag.value_and_grad(loss, (0, 1)))
+    step(*arguments())
+    lines = [re.split(r"  +# ", line.strip()) for line in step.source.splitlines() if line.strip()]
+    assert lines == [
+        ["import numpy as np"],
+        ["def loss(W, b, x, y):"],
+        ["t1 = x @ W"],
+        ["t2 = t1 + b"],
+        ["h = np.tanh(t2)"],
+        ["error = h - y"],
+        ["t3 = error * error"],
+        ["loss = t3.mean()"],
+        ["g_error = 0.06666666666666667 * error", "multiply: ∂z/∂x = y"],
+        ["g_error_2 = g_error + g_error", "two paths meet: what they bring adds up"],
+        ["t4 = h * h", "tanh: ∂z/∂x = 1 − tanh²x, and z is tanh x"],
+        ["t5 = 1 - t4", "tanh"],
+        ["g_t2 = g_error_2 * t5", "tanh"],
+        ["g_b = g_t2.sum(axis=0)", "add: what was broadcast is summed"],
+        ["g_W = x.T @ g_t2", "matmul: ∂L/∂Y = Xᵀ·g"],
+        ["return loss, (g_W, g_b)"]]
+
+
+def test_the_source_runs_when_it_is_pasted():
+    step = ag.compile(ag.value_and_grad(loss, (0, 1)))
+    xs = arguments()
+    same(run((step(*xs), step.source)[1])["loss"](*xs), step(*xs))
+    model, x, y = cnn(), np.random.default_rng(0).normal(size=(6, 1, 4, 4)), np.arange(6) % 4
+    f = ag.compile(lambda x, y: F.cross_entropy(model(x), y))
+    z = f(x, y)
+    z.backward()
+    space = run(f.source)
+    value, saved = space["program"](x, y, *[p.data for p in model.parameters()])
+    same(value, z.data)
+    grads = space["program_backward"](np.float64(1), *saved)
+    assert len(grads) == len(model.parameters())
+    for p in model.parameters():
+        assert any(g.shape == p.shape and np.array_equal(g, p.grad) for g in grads)
+
+
+def test_nothing_twice_and_nothing_that_is_not_used():
+    def f(x):
+        unused = np.exp(x) * 3                  # noqa: F841
+        return ag.sum(ag.tanh(x) * ag.tanh(x)) + ag.sum(x * 1.0)
+    source = (both(ag.grad(f), np.ones(3))).source
+    assert source.count("np.tanh") == 1 and "np.exp" not in source and "* 1" not in source and "sum" not in source
+
+
+def test_constants_are_computed_once_and_keep_the_dtype():
+    scale = np.linspace(0, 1, 100)
+
+    def f(x):
+        return x * (np.sin(scale) * 2).astype(np.float32)
+    compiled = ag.compile(f)
+    x = np.ones(100, np.float32)
+    same(compiled(x), f(x))
+    assert "sin" not in compiled.source and 'constants["c0"]' in compiled.source
+    np.testing.assert_array_equal(compiled.last.constants["c0"], (np.sin(scale) * 2).astype(np.float32))
+
+
+def test_a_source_before_the_first_call_is_an_error():
+    with pytest.raises(RuntimeError, match="first call"):
+        print(ag.compile(loss).source)
+
+
+def test_names_of_the_learner_survive_what_python_reserves():
+    def f(np_, lambda_, memory, ops):
+        e = np_ * lambda_ + memory * ops
+        return ag.exp(e)
+    xs = [np.full(2, v) for v in (0.1, 0.2, 0.3, 0.4)]
+    same(run(both(f, *xs).source)["f"](*xs), f(*xs))
+
+
+# --- What tracing cannot see -------------------------------------------------------------------------------
+
+
+def in_place(x):
+    h = x * 2
+    h += 1
+    return h
+
+
+def item_assigned(x):
+    h = x * 2
+    h[0] = 1
+    return h
+
+
+def filled(x):
+    out = np.zeros(3)
+    for i in range(3):
+        out[i] = x[i] * 2
+    return out
+
+
+kept = []
+
+
+@pytest.mark.parametrize("f, words", [
+    (lambda x: x if x[0] > 0 else -x, "decides"),
+    (lambda x: x * float(x[0]), "decides"),
+    (lambda x: x * int(x.sum()), "decides"),
+    (lambda x: x * x[0].item(), "decides"),
+    (lambda x: [x, -x][x[0] > 0], "decides"),
+    (lambda x: next(x for _ in iter(int, 1) if x.sum() > 9), "decides"),
+    (lambda x: x[:x.argmax()], "decides"),
+    (lambda x: sum(v for v in x if v > 0), "decides"),
+    (lambda x: x[x > 0].sum(), "where"),
+    (lambda x: np.nonzero(x)[0], "np.nonzero"),
+    (lambda x: np.unique(x), "np.unique"),
+    (lambda x: np.asarray(x) * 2, "plain array"),
+    (lambda x: np.array([x[0], x[1]]), "plain array|decides"),
+    (lambda x: x * np.random.normal(size=3), "random"),
+    (lambda x: ag.nn.functional.dropout(x, rng=None), "random"),
+    (lambda x: (kept.append(1), x * len(kept))[1], "do the same"),
+    (in_place, "in place"),
+    (item_assigned, "assigned"),
+    (filled, "plain array|decides|sequence"),
+    (lambda x: np.add(x, 1, out=np.zeros(3)), "in place"),
+    (lambda x: ag.grad(lambda x: x.sum() if x.data[0] > 0 else -x.sum())(x), "decides"),
+    (lambda x: ag.grad(lambda x: (x * float(x[0].detach())).sum())(x), "decides"),
+])
+def test_what_a_program_could_not_repeat_is_an_error(f, words):
+    with pytest.raises(TypeError, match=words):
+        ag.compile(f)(np.array([0.1, 0.2, 0.3]))
+    assert ag.trace.writing.get() is None
+    assert not ag.tape._blocks.get()
+
+
+def test_backward_and_steps_belong_outside():
+    w = ag.Tensor([1.0], requires_grad=True)
+    optimizer = ag.optim.SGD([w], lr=0.1)
+
+    def step(x):
+        (w * x).sum().backward()
+        optimizer.step()
+    with pytest.raises(TypeError, match=r"return the loss and call backward\(\)"):
+        ag.compile(step)(np.ones(1))
+
+    def assigns(x):
+        w.data = w.data * 2
+        return x
+    with pytest.raises(TypeError, match="replaced"):
+        ag.compile(assigns)(np.ones(1))
+    assert w.grad is None and w.data == 1.0
+
+
+def test_an_array_that_leaks_is_an_error_when_it_is_used():
+    leaked = []
+    ag.compile(lambda x: (leaked.append(x * 2), x)[1])(np.ones(2))
+    with pytest.raises(TypeError, match="kept beyond"):
+        leaked[0] + 1
+    with pytest.raises(TypeError, match="another"):
+        ag.compile(lambda x: x + leaked[0])(np.ones(2))
+
+
+def test_what_is_closed_over_and_changes_is_compiled_anew():
+    rate, settings_, table = 0.1, {"on": True, "list": [1.0, 2.0]}, np.arange(3.0)
+
+    class Thing:
+        power = 2
+
+        def apply(self, x):
+            return x * self.power
+    thing = Thing()
+
+    def inner(x):
+        return x * rate
+
+    def f(x):
+        return inner(x) + (table * 2) * settings_["list"][1] + thing.apply(x) if settings_["on"] else x
+    compiled, x = ag.compile(f), np.array([1.0, 2.0, 3.0])
+    same(compiled(x), f(x))
+    rate = 0.3
+    same(compiled(x), f(x))
+    settings_["list"][1] = 5.0
+    same(compiled(x), f(x))
+    table[1] = 9.0                      # in place
+    same(compiled(x), f(x))
+    table = np.ones(3)                  # another
+    same(compiled(x), f(x))
+    thing.power = 3
+    same(compiled(x), f(x))
+    settings_["on"] = False
+    same(compiled(x), f(x))
+    model = nn.Sequential(nn.Linear(3, 3, rng=0), nn.Dropout(0.5, rng=0))
+    model.eval()
+    g = ag.compile(lambda x: model(x))
+    same(g(x[None]), model(x[None]))
+    model.train()
+    with pytest.raises(TypeError, match="random"):
+        g(x[None])
+
+
+def test_parameters_are_read_at_every_call():
+    w, frozen = ag.Tensor([1.0, 1.0], requires_grad=True), ag.Tensor([2.0, 2.0])
+
+    def f(x):
+        return ag.sum(w * w) * x + ag.sum(w.detach() * frozen) * x + frozen.data[0] + (w * w).sum()
+    compiled, x = ag.compile(f), np.array([1.0, 2.0])
+    for value in ([1.0, 1.0], [3.0, 4.0]):
+        w.data, frozen.data = np.array(value), np.array(value) + 1
+        same(compiled(x), f(x))
+    w.requires_grad = False
+    same(compiled(x), f(x))
+    w.data = w.data.astype(np.float32)
+    same(compiled(x), f(x))
+
+
+def test_shapes_dtypes_and_structures_have_programs_of_their_own():
+    def f(x, y=None, *, power=1):
+        return x ** power if y is None else x * y["a"][0]
+    compiled = ag.compile(f)
+    calls = [((np.ones(3),), {}), ((np.ones(4),), {}), ((np.ones(3, np.float32),), {}), ((2.0,), {}), ((np.float64(2),), {}),
+             ((np.ones(3),), {"power": 2}), ((np.ones(3), {"a": [np.full(3, 2.0)]}), {}), ((np.ones(3, int),), {}),
+             ((np.ones(3), {"a": (np.full(3, 2.0),)}), {})]
+    for args, kwargs in calls * 2:
+        same(compiled(*args, **kwargs), f(*args, **kwargs))
+    assert len(compiled.programs) == len(calls)
+
+
+def test_a_limit_and_a_word():
+    compiled = ag.compile(lambda x, n: x * n)
+    for n in range(16):
+        compiled(np.ones(2), n)
+    with pytest.warns(RuntimeWarning, match="int"):
+        same(compiled(np.ones(2), 16), np.full(2, 16.0))
+    compiled = ag.compile(lambda x: x * 2)
+    for n in range(16):
+        compiled(np.ones(n))
+    with pytest.warns(RuntimeWarning, match=r"shape \(15,\), float64, and is of shape \(16,\)"):
+        compiled(np.ones(16))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled(np.ones(3))            # an old one
+
+
+def test_errors_are_those_of_the_function_itself():
+    f = ag.compile(lambda x, y: F.cross_entropy(x, y))
+    x = np.zeros((3, 4))
+    f(x, np.array([0, 1, 2]))
+    with pytest.raises(ValueError, match="cross_entropy: target holds 0 to 4"):
+        f(x, np.array([0, 1, 4]))
+    with pytest.raises(ValueError, match="cross_entropy: target holds -1"):
+        f(x, np.array([0, 1, -1]))
+    ignoring = np.array([0, -100, 2])
+    same(f(x, ignoring), F.cross_entropy(x, ignoring))
+    same(f(x, np.array([0, 1, 2])), F.cross_entropy(x, np.array([0, 1, 2])))
+    with pytest.raises(ValueError, match="matmul"):
+        ag.compile(lambda x: ag.matmul(x, np.ones((2, 2))))(np.ones((3, 3)))
+
+
+# --- Memory ------------------------------------------------------------------------------------------------
+
+BIG = 40_000        # more than `LARGE` bytes
+
+
+def deep(x, c):
+    h = x
+    for _ in range(6):
+        h = ag.tanh(h * c)
+    return ag.sum(h)
+
+
+def test_what_a_call_returned_is_never_written_over():
+    step = ag.compile(ag.value_and_grad(deep, (0, 1)))
+    x, c = np.random.default_rng(0).normal(size=(2, BIG))
+    first = step(x, c)
+    assert "out=" in step.source
+    kept = [a.copy() for a in (x, c, *first[1])]
+    second = step(c, x)
+    same([x, c, *first[1]], kept)
+    first[1][0][:] = 7
+    second[1][1][:] = 7
+    same(step(x, c), ag.value_and_grad(deep, (0, 1))(x, c))
+
+
+@pytest.mark.parametrize("f", [lambda x, c: (x, x), lambda x, c: (x.T, x + 0), lambda x, c: ((x + c), (x + c).T, x[:1]),
+                               lambda x, c: ((x * c).reshape(-1)[2:], x * c), ag.grad(lambda x, c: ag.sum(x + c), (0, 1)),
+                               lambda x, c: (np.broadcast_to(x, (2, *x.shape)),)])
+def test_results_are_the_callers_alone(f):
+    x, c = np.random.default_rng(0).normal(size=(2, 200, 200))
+    compiled = ag.compile(f)
+    found, copies = compiled(x, c), (x.copy(), c.copy())
+    same(found, tuple(map(np.array, f(x, c))))
+    for i, a in enumerate(found):
+        assert not any(np.may_share_memory(a, b) for b in [x, c, *found[:i], *found[i + 1:]])
+        if a.flags.writeable:
+            a[:] = np.nan
+    same((x, c), copies)
+    same(compiled(x, c), tuple(map(np.array, f(x, c))))
+
+
+def test_threads_do_not_share_memory():
+    step = ag.compile(ag.value_and_grad(deep, (0, 1)))
+    pairs = list(np.random.default_rng(0).normal(size=(8, 2, BIG)))
+    expected, found = [step(*pair) for pair in pairs], {}
+
+    def work(k):
+        found[k] = [step(*pairs[k]) for _ in range(5)]
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for k in range(8):
+        same(found[k], [expected[k]] * 5)
+
+
+def test_a_call_allocates_little_more_than_it_returns():
+    x, c = np.random.default_rng(0).normal(size=(2, BIG))
+    tape, step = ag.value_and_grad(deep, (0, 1)), ag.compile(ag.value_and_grad(deep, (0, 1)))
+
+    def peak(f):
+        f(x, c)
+        gc.collect()
+        tracemalloc.start()
+        f(x, c)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found / x.nbytes
+    assert peak(step) < 2.5                     # two gradients
+    assert peak(tape) > 8
+    assert len(step.last.source) < 10_000
+
+
+def test_memory_is_used_again_within_a_program():
+    f = ag.compile(lambda x: ag.sum(ag.tanh(ag.exp(ag.tanh(ag.exp(ag.tanh(x)))))))
+    f(np.ones(BIG))
+    assert f.source.count("np.empty") == 1
+
+
+def test_a_view_keeps_its_memory():
+    def f(x):
+        a = np.tanh(x)
+        view = a.T
+        b = np.exp(a * 2)
+        c = np.sin(b)
+        return ag.sum(c * view) + ag.sum(b[::-1] * c)
+    both(f, np.random.default_rng(0).normal(size=(200, 200)))
+
+
+def test_the_caller_may_change_arguments_after_the_call():
+    w = ag.Tensor(np.ones(3), requires_grad=True)
+    f = ag.compile(lambda x: (w * x).sum())
+    x = np.array([1.0, 2.0, 3.0])
+    f(x).backward()
+    np.testing.assert_array_equal(w.grad, [1.0, 2.0, 3.0])
+
+
+def test_decorated_methods_and_nested_programs():
+    class Model(nn.Module):
+        def __init__(self):
+            self.w = ag.Tensor([2.0], requires_grad=True)
+
+        @ag.compile
+        def forward(self, x):
+            return (self.w * x).sum()
+    a, b = Model(), Model()
+    b.w.data = np.array([5.0])
+    x = np.array([3.0])
+    assert a(x).data == 6 and b(x).data == 15 and a(x).data == 6
+    b(x).backward()
+    assert b.w.grad == 3 and a.w.grad is None
+    inner = ag.compile(lambda x: ag.sum(x * x))
+    assert "inner" not in both(ag.compile(ag.grad(lambda x: inner(x) * 2)), np.ones(2)).source
+
+
+def test_a_row_of_the_learners_own():
+    def silly(x):
+        return x * 2 if np.all(np.asarray(x) > -100) else x
+    silly = ag.elementwise(silly, lambda g, z, x: g * 2, name="silly")
+    f = both(ag.value_and_grad(lambda x: ag.sum(silly(x) * x)), np.array([0.5, 1.5]))
+    assert "silly(x)" in f.source
+    cube = ag.elementwise(lambda x: x * x * x, lambda g, z, x: g * 3 * x * x, name="cube")      # ∂z/∂x = 3x²
+    f = both(ag.value_and_grad(lambda x: ag.sum(cube(x))), np.array([0.5, 1.5]))
+    assert "# cube: ∂z/∂x = 3x²" in f.source
+
+
+def test_rows_of_the_table_that_look_at_values_are_one_line():
+    for row in ops.ROWS.values():
+        assert row.name in re.findall(r"\w+", " ".join(ops.ROWS))
