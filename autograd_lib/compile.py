@@ -1,8 +1,8 @@
 """compile: a function run once and written down as a straight line of NumPy, forward and backward.
 
-The parts of this file: *call*, which finds the program of these arguments, or has one made; *trace*, which runs the function on arrays
-that write down what is done with them (trace.py), and notes what it closes over; *run*, which has the trace written as source
-(writer.py) and gives its results back as the function would.
+The parts of this file: *call*, which finds the program of these arguments, or has one made; *trace*, which runs the
+function on arrays that write down what is done with them (trace.py), and notes what it closes over; *run*, which has
+the trace written as source (writer.py) and gives its results back as the function would.
 """
 
 import sys
@@ -28,25 +28,29 @@ def compile(f):
 
     Parameters
     ----------
-    f : function of arrays, Tensors, numbers, and lists, tuples and dicts of them, that returns such again. It may be `grad(…)`,
-        `value_and_grad(…)`, `hessian(…)` or any other transform of a function, and may use Tensors it closes over, such as a
-        model's parameters, which are read at every call. Arrays and floats are arguments of the program. Other values, an
-        int as much as a string or a model, are part of it: another value is another program.
+    f : function of arrays, Tensors, numbers, and lists, tuples and dicts of them, that returns such again. It may be
+        `grad(…)`, `value_and_grad(…)`, `hessian(…)` or any other transform of a function, and may use Tensors it
+        closes over, such as a model's parameters, which are read at every call. Arrays and floats are arguments of
+        the program. Other values, an int as much as a string or a model, are part of it: another value is another
+        program.
 
     Returns
     -------
-    function of the same arguments, with `source`, the program of the last call as text. Arrays it returns are the caller's. A
-        Tensor it returns takes `.backward()`, which is compiled too; and it can be differentiated as `f` can.
+    function of the same arguments, with `source`, the program of the last call as text. Arrays it returns are the
+        caller's. A Tensor it returns takes `.backward()`, which is compiled too; and it can be differentiated as `f`
+        can.
 
     Raises
     ------
     TypeError
-        When called: if a program could not do for other values what it does for these: an `if`, `while`, `float()`, `int()`
-        or place in a list that depends on an argument, random or counted numbers made inside `f`, a value assigned in place.
+        When called: if a program could not do for other values what it does for these: an `if`, `while`, `float()`,
+        `int()` or place in a list that depends on an argument, random or counted numbers made inside `f`, a value
+        assigned in place.
 
-    Another shape, dtype or structure of the arguments, and a number, array, list or function that `f` closes over and that is another
-    now, make another program, up to 16; after them `f` runs uncompiled, with a warning. An array that `f` closes over is
-    compared at every call: pass what is large as an argument. What `f` does beside returning, it does when it is traced, twice.
+    Another shape, dtype or structure of the arguments, and a number, array, list or function that `f` closes over and
+    that is another now, make another program, up to 16; after them `f` runs uncompiled, with a warning. An array that
+    `f` closes over is compared at every call: pass what is large as an argument. What `f` does beside returning, it
+    does when it is traced, twice.
     """
     return Compiled(f)
 
@@ -63,7 +67,8 @@ class Compiled:
     def source(self):
         """The program of the last call as Python text. It runs when it is pasted into a cell."""
         if self.last is None:
-            raise RuntimeError(f"{self.__name__}: a program is written at the first call, for the shapes it is called with")
+            raise RuntimeError(f"{self.__name__}: a program is written at the first call, for the shapes it is called "
+                               "with")
         return self.last.source
 
     def __get__(self, instance, owner=None):
@@ -95,8 +100,8 @@ class Compiled:
             except Exception:                   # tracing says what is wrong, or finds out what has changed
                 self.programs[key].remove(program)
         if sum(map(len, self.programs.values())) >= LIMIT:
-            warnings.warn(f"{self.__name__} has been compiled {LIMIT} times, and runs uncompiled from now on where it would be once "
-                          f"more: {self._difference(key)}", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"{self.__name__} has been compiled {LIMIT} times, and runs uncompiled where it would be "
+                          f"once more: {self._difference(key)}", RuntimeWarning, stacklevel=3)
             return self.f(*args, **kwargs)
         try:
             program = Program(self.__name__, key, *(_trace(self.f, structure, values) for _ in range(2)))
@@ -114,9 +119,11 @@ class Compiled:
         if key in self.programs:
             return "what it closes over changes from call to call; pass it as an argument"
         old = next(reversed(self.programs))
-        return next((f"argument {i} was {_say(a)}, and is {_say(b)}" for i, (a, b) in enumerate(zip(old[1:-1], key[1:-1]))
-                     if a != b), "an argument that is no array or float, such as an int, and so part of the program, changes: "
-                    "pass an array")
+        for i, (a, b) in enumerate(zip(old[1:-1], key[1:-1])):
+            if a != b:
+                return f"argument {i} was {_say(a)}, and is {_say(b)}"
+        return "an argument that is no array or float, such as an int, and so part of the program, changes: pass an " \
+            "array"
 
 
 def _say(spec):
@@ -137,9 +144,10 @@ def _flatten(item, leaves):
 
 
 def _taking(structure, specs):
-    """A function of (args, kwargs), written out because every call passes it, that gives the tuple of their arrays, Tensors and
-    floats if all is as these say, and else None."""
-    space, lines, leaves, specs = {"Tensor": Tensor, "ndarray": np.ndarray}, ["def taken(args, kwargs):"], [], iter(specs)
+    """A function of (args, kwargs), written out because every call passes it, that gives the tuple of their arrays,
+    Tensors and floats if all is as these say, and else None."""
+    space, leaves, specs = {"Tensor": Tensor, "ndarray": np.ndarray}, [], iter(specs)
+    lines = ["def taken(args, kwargs):"]
 
     def known(value):
         space[f"k{len(space)}"] = value
@@ -217,8 +225,8 @@ def _spec(x):
 # --- Trace ------------------------------------------------------------------------------------------------
 
 
-_TAPE = {sent.__code__: "back", Primitive._push.__code__: "push", unbroadcast.__code__: "fit", backward_pass.__code__: "sum",
-         Primitive._run.__code__: "run"}
+_TAPE = {sent.__code__: "back", unbroadcast.__code__: "fit", backward_pass.__code__: "sum",
+         Primitive._run.__code__: "run", Primitive._push.__code__: "push"}
 
 
 def _held(frame):
@@ -228,7 +236,8 @@ def _held(frame):
 
 
 def _origin():
-    """Which row, and which of its rules, is being computed: (kind, row, argument, what its gradient is of, the node) or None."""
+    """Which row, and which of its rules, is being computed: (kind, row, argument, what its gradient is of, the node)
+    or None."""
     frame, found = sys._getframe(3), None
     while frame and frame.f_code is not _trace.__code__:
         kind, seen = _TAPE.get(frame.f_code), frame.f_locals
@@ -247,9 +256,9 @@ def _origin():
 
 
 def _trace(f, structure, leaves):
-    """The Trace of one call. It also says of what it returned the `structure` and the `leaves`, and of each Tensor among them
-    what arrives there and what it sends to which Tensor (`pulls`); what arrays are called in the code (`names`); how many
-    arguments were `given`; and what `f` closes over (`watched`)."""
+    """The Trace of one call. It also says of what it returned the `structure` and the `leaves`, and of each Tensor
+    among them what arrives there and what it sends to which Tensor (`pulls`); what arrays are called in the code
+    (`names`); how many arguments were `given`; and what `f` closes over (`watched`)."""
     trace = Trace(_origin)
     trace.names, trace.watched, trace.pulls, trace.given, trace.calls = {}, _Watched(f), {}, len(leaves), []
     outside = sys.gettrace()
@@ -305,8 +314,8 @@ def _ours(module):
 class _Watched:
     """What a function closes over: its variables, the functions it calls, and the attributes that it names.
 
-    `guards` are (get, key, value): while every get(key) is still the value, and every array of `arrays` equals its copy, a
-    program does what the function would. `tensors` are (name, Tensor), of which only the name is of interest.
+    `guards` are (get, key, value): while every get(key) is still the value, and every array of `arrays` equals its
+    copy, a program does what the function would. `tensors` are (name, Tensor), of which only the name is of interest.
     """
 
     def __init__(self, f):
@@ -411,9 +420,11 @@ class Program:
         passes = {i: (g, [gx for _, gx in arrived]) for i, (g, arrived) in trace.pulls.items()}
         made = needed(results + checks)
         read = {x.order for _, grads in passes.values() for x in grads if isinstance(x, Traced)}
-        read |= {x.order for _, grads in passes.values() for n in needed(grads) - made for x in arguments(trace.nodes[n])}
+        for _, grads in passes.values():
+            read |= {x.order for n in needed(grads) - made for x in arguments(trace.nodes[n])}
         saved = [trace.nodes[n] for n in sorted(read & (made | {x.order for x in inputs}))]
-        writer = Writer(trace, next((n for n in (name, *trace.calls[:1]) if n.isidentifier() and n not in _NAMELESS), "program"))
+        names = [n for n in (name, *trace.calls[:1]) if n.isidentifier() and n not in _NAMELESS]
+        writer = Writer(trace, names[0] if names else "program")
         self.direct = not any(isinstance(z, Tensor) for z in trace.leaves) and trace.given == len(inputs)
         writer.function("", inputs, outputs if self.direct else results, saved if passes else None, set(),
                         trace.structure if self.direct else None)
@@ -430,7 +441,8 @@ class Program:
 
     def holds(self):
         """Whether what the function closes over is as it was."""
-        return self.recorded == recording() and [_spec(t) for t in self.tensors] == self.specs and self.watched.unchanged()
+        return self.recorded == recording() and [_spec(t) for t in self.tensors] == self.specs \
+            and self.watched.unchanged()
 
     def run(self, leaves):
         """What the function returns for the arguments `leaves`, none of which is inside a transform."""
@@ -510,12 +522,13 @@ def _compare(name, trace, again):
     for node, other in zip(trace.nodes, again.nodes):
         if node.function != other.function or not _alike([node.args, node.keywords], [other.args, other.keywords]):
             what = getattr(node.function, "__name__", node.function)
-            raise Unseen(f"{name}: two calls with the same arguments did not do the same, at {what}: random or counted numbers made "
-                         "inside a function that is compiled would stay those of the first call; pass them as an argument")
+            raise Unseen(f"{name}: two calls with the same arguments did not do the same, at {what}: random or counted "
+                         "numbers made inside a function that is compiled would stay those of the first call; pass "
+                         "them as an argument")
     outputs = [[_bottom(z, t) for z in t.leaves] for t in (trace, again)]
     if len(trace.nodes) != len(again.nodes) or trace.structure != again.structure or not _alike(*outputs):
-        raise Unseen(f"{name}: two calls with the same arguments did not do the same; what changes from call to call is passed as "
-                     "an argument")
+        raise Unseen(f"{name}: two calls with the same arguments did not do the same; what changes from call to call "
+                     "is passed as an argument")
 
 
 def _alike(a, b):

@@ -240,6 +240,7 @@ class Dual(Tensor):
     _requires_grad = False
 
 
+_arrays = _scalars | {np.ndarray, Traced}
 _others = frozenset({Tensor, Dual, Traced})  # what a value may be, beside an array or a number
 
 
@@ -318,7 +319,7 @@ class Primitive:
             if isinstance(a, Tensor):
                 if a.level > level:
                     level = a.level
-            elif type(a) not in _scalars and not isinstance(a, (np.number, complex, Traced)) and type(a) is not np.ndarray:
+            elif type(a) not in _arrays and not isinstance(a, (np.number, complex)):
                 return self.record([a if isinstance(a, (Tensor, int, float)) else as_array(a, f"{self.name}: argument {i}")
                                     for i, a in enumerate(args)], params)
         values = [_lower(a) if isinstance(a, Tensor) and a.level == level else a for a in args]
@@ -342,7 +343,8 @@ class Primitive:
         if tangents:
             return dual(z, self._push(tangents, z, values, params), level)
         node = _constant(z, level)
-        if level == 0 and type(z) is not Traced and (getattr(z, "base", None) is not None or any(z is v for v in values)):
+        shared = getattr(z, "base", None) is not None or any(z is v for v in values)
+        if level == 0 and shared and type(z) is not Traced:
             for a in args:
                 if isinstance(a, Tensor) and np.may_share_memory(z, a._data):
                     node._memory = a._memory = a._memory or [0]
@@ -741,14 +743,14 @@ def _set_blocks(blocks):
 
 
 def _recorded(level):
-    """Whether what is computed at `level` is recorded: `no_grad` blocks it, and the block of `written_down` does not."""
+    """Whether what is computed at `level` is recorded: `no_grad` blocks it, the block of `written_down` does not."""
     blocked, trace = _blocked.get(), writing.get()
     return level > blocked or trace is not None and blocked == trace.level and level > trace.blocked
 
 
 @contextmanager
 def written_down(trace):
-    """Within it, what is computed from Traced arrays, and from the Tensors that were there before, is written in `trace`.
+    """Within it, what is computed from Traced arrays, and from Tensors that were there before, is written in `trace`.
 
     It blocks level 0 as `no_grad` does, so that every call passes `record`, which knows better.
     """
@@ -763,7 +765,7 @@ def written_down(trace):
 
 
 def _lower(t):
-    """The value of `t` one level down. While a program is written, what stands there for a Tensor that came from outside."""
+    """The value of `t` one level down; while a program is written, what stands there for a Tensor from outside."""
     trace = writing.get()
     if trace is None or t.level or t.order > trace.start or isinstance(t._data, Traced):
         return t._data
@@ -774,8 +776,8 @@ def _lower(t):
 
 def _check_not_written(what):
     if writing.get():
-        raise Unseen(f"{what} inside a function that is being compiled: return the loss and call backward() on it, or compile "
-                     "value_and_grad of it; an optimizer's step comes after the call")
+        raise Unseen(f"{what} inside a function that is being compiled: return the loss and call backward() on it, or "
+                     "compile value_and_grad of it; an optimizer's step comes after the call")
 
 
 def new_level():
@@ -821,8 +823,8 @@ def recording():
 
 
 def result(value, row, inputs, others, pull):
-    """A Tensor of level 0 with the array `value`, as if `row` had made it of the Tensors `inputs` and `others`: what goes to
-    inputs[i] when g arrives is `pull(i, g, …)`, and to the others goes nothing."""
+    """A Tensor of level 0 with the array `value`, as if `row` had made it of the Tensors `inputs` and `others`: what goes
+    to inputs[i] when g arrives is `pull(i, g, …)`, and to the others goes nothing."""
     t = _constant(value, 0)
     t._requires_grad, t.op, t.inputs = True, row, (*inputs, *others)
     t.values = tuple([x._data for x in t.inputs])

@@ -1,9 +1,9 @@
 """Arrays that write down what is done with them: the bottom on which `compile` records a function.
 
-A `Traced` stands where an array would stand, below every level. It has a value, so that shapes and dtypes are known and the run
-goes through; but whatever is computed from it becomes a node of its `Trace`: a NumPy function, what it was called with, and
-the result. So the table's functions and rules write themselves down as they run, to any order of derivative. What would take the
-value out of sight, such as an `if`, raises `Unseen`.
+A `Traced` stands where an array would stand, below every level. It has a value, so that shapes and dtypes are known
+and the run goes through; but whatever is computed from it becomes a node of its `Trace`: a NumPy function, what it
+was called with, and the result. So the table's functions and rules write themselves down as they run, to any order of
+derivative. What would take the value out of sight, such as an `if`, raises `Unseen`.
 """
 
 import operator
@@ -16,20 +16,21 @@ writing = ContextVar("writing", default=None)  # the Trace that is being written
 
 # Functions whose result has a shape that does not depend on values. ufuncs are written down too; others are refused.
 _FIXED = {getattr(np, name) for name in """
-    sum prod mean var std max min amax amin any all argmax argmin argsort sort cumsum cumprod median where clip reshape ravel
-    transpose swapaxes moveaxis squeeze expand_dims broadcast_to concatenate stack vstack hstack flip roll tile repeat dot
-    vdot inner outer tensordot einsum trace diagonal diag tril triu take take_along_axis pad copy round nan_to_num isclose
-    matrix_transpose diff kron cross fliplr flipud rot90 count_nonzero full_like""".split()} | {
+    sum prod mean var std max min amax amin any all argmax argmin argsort sort cumsum cumprod median where clip
+    reshape ravel transpose swapaxes moveaxis squeeze expand_dims broadcast_to concatenate stack vstack hstack flip
+    roll tile repeat dot vdot inner outer tensordot einsum trace diagonal diag tril triu take take_along_axis pad copy
+    round nan_to_num isclose matrix_transpose diff kron cross fliplr flipud rot90 count_nonzero""".split()} | {
     np.linalg.norm, np.linalg.inv, np.linalg.solve, np.linalg.det}
-_KNOWN = {np.shape: np.shape, np.ndim: np.ndim, np.size: np.size, np.result_type: np.result_type,     # whatever the values are
-          np.zeros_like: np.zeros_like, np.ones_like: np.ones_like, np.empty_like: np.zeros_like,
-          np.iscomplexobj: np.iscomplexobj}
+# Functions whose result is the same whatever the values are.
+_KNOWN = {f: f for f in (np.shape, np.ndim, np.size, np.result_type, np.zeros_like, np.ones_like, np.iscomplexobj)}
+_KNOWN[np.empty_like] = np.zeros_like
 # `x ** 2` and `np.power(x, 2)` round differently, so `pow` stays what it is.
 UFUNCS = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.true_divide,
           operator.matmul: np.matmul, operator.neg: np.negative, operator.abs: np.absolute, operator.gt: np.greater,
           operator.ge: np.greater_equal, operator.lt: np.less, operator.le: np.less_equal, operator.eq: np.equal,
-          operator.ne: np.not_equal, operator.and_: np.bitwise_and, operator.or_: np.bitwise_or, operator.invert: np.invert,
-          operator.mod: np.remainder, operator.floordiv: np.floor_divide, operator.xor: np.bitwise_xor}
+          operator.ne: np.not_equal, operator.and_: np.bitwise_and, operator.or_: np.bitwise_or,
+          operator.xor: np.bitwise_xor, operator.invert: np.invert, operator.mod: np.remainder,
+          operator.floordiv: np.floor_divide}
 _METHODS = """sum prod mean var std max min any all argmax argmin argsort cumsum cumprod clip ravel swapaxes squeeze dot
     round take repeat diagonal copy""".split()
 
@@ -43,7 +44,8 @@ class Missing(Unseen, AttributeError):
 
 
 class Traced:
-    """What stands for an array while a function is written down: it has the shape and dtype, and most methods, of the array.
+    """What stands for an array while a function is written down: it has the shape and dtype, and most methods, of the
+    array.
 
     Attributes
     ----------
@@ -56,7 +58,8 @@ class Traced:
     __slots__ = ("trace", "order", "function", "args", "keywords", "value", "why")
 
     def __init__(self, trace, function, args, keywords, value, why=None):
-        self.trace, self.function, self.args, self.keywords, self.value, self.why = trace, function, args, keywords, value, why
+        self.trace, self.function, self.args, self.keywords = trace, function, args, keywords
+        self.value, self.why = value, why
         self.order = len(trace.nodes)
         trace.nodes.append(self)
 
@@ -98,15 +101,18 @@ class Traced:
             return self
         for part in index if isinstance(index, tuple) else (index,):
             if isinstance(part, Traced) and part.dtype == bool:
-                raise Unseen("x[mask] has as many entries as the mask, computed from the arguments, has True: use where(mask, x, 0)")
+                raise Unseen("x[mask] has as many entries as the mask, which is computed from the arguments, has True: "
+                             "use where(mask, x, 0)")
         return call(operator.getitem, (self, index))
 
     def __setitem__(self, index, value):
-        raise Unseen("items of an array that is computed cannot be assigned in a function that is compiled: use where or concatenate")
+        raise Unseen("items of an array that is computed cannot be assigned in a function that is compiled: use where "
+                     "or concatenate")
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **keywords):
         if out is not None or method not in ("__call__", "reduce"):
-            raise Unseen(f"np.{ufunc.__name__} in place or as .{method} cannot be compiled: write z = x + y, not x += y")
+            raise Unseen(f"np.{ufunc.__name__} in place or as .{method} cannot be compiled: write z = x + y, not "
+                         "x += y")
         if any(not isinstance(a, (Traced, np.ndarray, np.generic, int, float, list, tuple)) for a in inputs):
             return NotImplemented       # a Tensor, which knows its own way
         return call(ufunc if method == "__call__" else ufunc.reduce, inputs, keywords)
@@ -115,20 +121,21 @@ class Traced:
         if function in _KNOWN:
             return _KNOWN[function](*_values(args), **_values(keywords))
         if function not in _FIXED or function is np.where and len(args) < 3:
-            raise Unseen(f"np.{function.__name__} cannot be compiled: the shape of its result may depend on the values, or it is "
-                         "not among those that are known not to")
+            raise Unseen(f"np.{function.__name__} cannot be compiled: the shape of its result may depend on the "
+                         "values, or it is not among those that are known not to")
         if not all(issubclass(kind, (Traced, np.ndarray)) for kind in types):
             return NotImplemented
         return call(function, args, keywords)
 
     def __array__(self, dtype=None, copy=None):
-        raise Unseen("an array that a compiled function computes from its arguments cannot become a plain array there: its numbers "
-                     "would be those of the first call for ever; use np.stack or concatenate to join several, and where to choose")
+        raise Unseen("an array that a compiled function computes from its arguments cannot become a plain array there: "
+                     "its numbers would be those of the first call for ever; use np.stack or concatenate to join "
+                     "several, and where to choose")
 
     def _number(self, *_):
-        raise Unseen("a value computed from the arguments of a compiled function decides here, as an if, a while, float(), "
-                     "int(), .item() or an index does: the program would do for ever what it did for the first call; use where(…), "
-                     "or keep this part out of what is compiled")
+        raise Unseen("a value computed from the arguments of a compiled function decides here, as an if, a while, "
+                     "float(), int(), .item() or an index does: the program would do for ever what it did for the "
+                     "first call; use where(…), or keep this part out of what is compiled")
 
     __bool__ = __float__ = __int__ = __index__ = __complex__ = item = tolist = _number
 
@@ -156,6 +163,10 @@ def _operator(function, reflected):
     return method
 
 
+def _method(function):
+    return lambda self, *args, **keywords: call(function, (self, *args), keywords)
+
+
 for _name in "add sub mul truediv matmul pow mod floordiv and or xor".split():
     _function = getattr(operator, f"__{_name}__")
     setattr(Traced, f"__{_name}__", _operator(_function, False))
@@ -163,7 +174,7 @@ for _name in "add sub mul truediv matmul pow mod floordiv and or xor".split():
 for _name in "gt ge lt le eq ne neg abs invert".split():
     setattr(Traced, f"__{_name}__", _operator(getattr(operator, f"__{_name}__"), False))
 for _name in _METHODS:
-    setattr(Traced, _name, (lambda function: lambda self, *args, **keywords: call(function, (self, *args), keywords))(getattr(np, _name)))
+    setattr(Traced, _name, _method(getattr(np, _name)))
 
 
 def astype(x, dtype):
@@ -180,8 +191,8 @@ def call(function, args, keywords=MappingProxyType({})):
 
 
 def known(condition):
-    """`bool(condition)`, where code of the engine or of a library depends on it and it is nearly always the same: a program that
-    is being written checks it at every call, and is written anew when it is otherwise."""
+    """`bool(condition)`, where code of the engine or of a library depends on it and it is nearly always the same: a
+    program that is being written checks it at every call, and is written anew when it is otherwise."""
     if not isinstance(condition, Traced):
         return bool(condition)
     condition.trace.checks[condition.order] = bool(condition.value)
@@ -199,7 +210,8 @@ def _values(item):
 class Trace:
     """The program as it is written: `nodes` in the order they were computed, nothing twice.
 
-    `origin()` is called at every new node and says where it comes from. `inputs` are the nodes that are read and not computed.
+    `origin()` is called at every new node and says where it comes from. `inputs` are the nodes that are read and not
+    computed.
     """
 
     def __init__(self, origin=lambda: None):
@@ -222,7 +234,8 @@ class Trace:
         if key in self.known:
             return self.known[key]
         if any(isinstance(a, Traced) and a.trace is not self for a in args):
-            raise Unseen("an array of another function that is compiled, or of another call, was kept: pass it as an argument")
+            raise Unseen("an array of another function that is compiled, or of another call, was kept: pass it as an "
+                         "argument")
         value = function(*values, **_values(keywords))
         if isinstance(function, np.ufunc) and len(args) == 2 and not keywords and function is not np.matmul:
             args = tuple(_as_number(a, b, value) for a, b in zip(args, args[::-1]))
@@ -234,9 +247,9 @@ class Trace:
                 if _same(other.value, value):
                     return other
             inside = args[0] if isinstance(args[0], Traced) else args[1]
-            if function is np.multiply and float in map(type, args) and inside.function is np.multiply and 1.0 in [
-                    a for a in inside.args if type(a) is float]:
-                args = tuple(a if type(a) is float else inside.args[type(inside.args[0]) is float] for a in args)   # (1·x)·k is x·k
+            if function is np.multiply and float in map(type, args) and inside.function is np.multiply \
+                    and 1.0 in [a for a in inside.args if type(a) is float]:        # (1·x)·k is x·k
+                args = tuple(a if type(a) is float else inside.args[type(inside.args[0]) is float] for a in args)
         if isinstance(value, (tuple, list)):
             raise Unseen(f"{function.__name__} returns several arrays, and cannot be compiled")
         self.known[key] = node = Traced(self, function, args, dict(keywords), value, self.origin())
@@ -260,7 +273,7 @@ class Trace:
 
 def _as_number(constant, other, z):
     """A constant that is one number throughout as that number, where the result stays what it is."""
-    if isinstance(constant, Traced) or not isinstance(constant, (np.ndarray, np.generic)) or not isinstance(other, Traced):
+    if not isinstance(constant, (np.ndarray, np.generic)) or not isinstance(other, Traced):
         return constant
     uniform = constant.dtype.kind == "f" and constant.size and not any(constant.strides)
     fits = isinstance(other.value, np.ndarray) and other.ndim and other.shape == z.shape and (

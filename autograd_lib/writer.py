@@ -16,13 +16,15 @@ from .trace import UFUNCS, Traced, astype, equal
 
 LARGE = 1 << 16     # bytes from which on a result is written into memory that is kept between calls
 
-_SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**", np.greater: ">",
-          np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==", np.not_equal: "!=", np.bitwise_and: "&",
-          np.bitwise_or: "|", np.bitwise_xor: "^", np.remainder: "%", np.floor_divide: "//", np.negative: "-", np.invert: "~"}
+_SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**",
+          np.greater: ">", np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==",
+          np.not_equal: "!=", np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^", np.remainder: "%",
+          np.floor_divide: "//", np.negative: "-", np.invert: "~"}
 _SIGNS |= {function: _SIGNS[ufunc] for function, ufunc in UFUNCS.items() if ufunc in _SIGNS}
-_METHODS = {getattr(np, name): name for name in "sum mean max min prod any all argmax argmin argsort cumsum reshape ravel squeeze".split()}
-_VIEWS = {operator.getitem, *[getattr(np, name) for name in """reshape ravel transpose swapaxes moveaxis squeeze expand_dims
-    broadcast_to flip diagonal diag matrix_transpose fliplr flipud rot90""".split()]}
+_METHODS = {getattr(np, name): name for name in """sum mean max min prod any all argmax argmin argsort cumsum reshape
+    ravel squeeze""".split()}
+_VIEWS = {operator.getitem, *[getattr(np, name) for name in """reshape ravel transpose swapaxes moveaxis squeeze
+    expand_dims broadcast_to flip diagonal diag matrix_transpose fliplr flipud rot90""".split()]}
 
 
 class Writer:
@@ -33,8 +35,8 @@ class Writer:
         self.names, self.taken, self.header, self.constants, self.number = {}, {"np", "ops", "memory"}, {}, {}, 0
 
     def function(self, suffix, inputs, results, saved, known, structure=None):
-        """Write one, of the nodes `inputs`: it returns `results` in a `structure`, or in one tuple with, unless it is None, a tuple of
-        `saved`; the nodes `known` are computed elsewhere."""
+        """Write one, of the nodes `inputs`: it returns `results` in a `structure`, or in one tuple with, unless it is
+        None, a tuple of `saved`; the nodes `known` are computed elsewhere."""
         kept = [x for x in [*results, *(saved or ())] if isinstance(x, Traced)]
         checks = {} if known else self.trace.checks
         lines = [self.trace.nodes[n] for n in sorted(needed(kept + [self.trace.nodes[n] for n in checks], known))]
@@ -59,12 +61,14 @@ class Writer:
                          '        raise ValueError("this program is for arguments that are otherwise: compile anew")']
         taken, returned = {_root(x).order for x in inputs}, []
         for x in results:
-            shared = isinstance(x, np.ndarray) or isinstance(x, Traced) and isinstance(x.value, np.ndarray) and _root(x).order in taken
+            array = isinstance(x.value if isinstance(x, Traced) else x, np.ndarray)
+            shared = array and (not isinstance(x, Traced) or _root(x).order in taken)
             returned.append(self.say(x) + ".copy()" * shared)
             taken |= {_root(x).order} if isinstance(x, Traced) else set()
         if saved is not None:
             returned.append(self.say(tuple(saved)))
-        whole = self.structure(structure, iter(returned)) if structure else f"({', '.join(returned)}{',' * (len(returned) == 1)})"
+        flat = (tuple, *[...] * len(returned))
+        whole = self.structure(structure or flat, iter(returned))
         text.append(f"    return {whole[1:-1] if whole.startswith('(') and whole != '()' else whole}")
         self.texts.append("\n".join(text) + "\n")
 
@@ -93,9 +97,11 @@ class Writer:
 
     def done(self):
         """The source, and its functions."""
-        imports = ["import numpy as np"] + ["\nfrom autograd_lib import ops"] * any("ops." in text for text in self.texts)
+        imports = ["import numpy as np"]
+        imports += ["\nfrom autograd_lib import ops"] * any("ops." in text for text in self.texts)
         header = [f"{name} = {value}" for name, value in self.header.items()]
-        source = "\n".join([*imports, *([""] + header if header else []), "\n", ""]) + "\n\n".join(filter(None, self.texts))
+        source = "\n".join([*imports, *([""] + header if header else []), "\n", ""])
+        source += "\n\n".join(text.rstrip("\n") + "\n" for text in self.texts if text)
         file = f"<{self.name}, compiled: {id(self):x}>"
         linecache.cache[file] = len(source), None, source.splitlines(True), file
         space = {self.name: SimpleNamespace(constants=self.constants), **self.own}
@@ -112,7 +118,8 @@ class Writer:
 
     def inlined(self, node):
         """Whether it stands in the line that reads it: a transpose that is read once."""
-        return node.function in (np.transpose, np.swapaxes) and self.readers.get(node.order) == 1 and node.order not in self.names
+        return node.function in (np.transpose, np.swapaxes) and self.readers.get(node.order) == 1 \
+            and node.order not in self.names
 
     def name_of(self, node, last=MappingProxyType({})):
         """Its name in the source: the learner's, or g_x for the gradient of x, or t and a number."""
@@ -151,12 +158,13 @@ class Writer:
             return f"{said[0]}.astype({said[1]})" if hasattr(first, "astype") else f"{said[1]}({said[0]})"
         if function in (np.transpose, np.swapaxes):
             return said[0] + self.transposed(first, *args[1:], **keywords)
-        if function is np.expand_dims and isinstance(axis := keywords.get("axis", args[1] if len(args) > 1 else None), int) and axis >= 0:
+        axis = keywords.get("axis", args[1] if len(args) > 1 else None)
+        if function is np.expand_dims and isinstance(axis, int) and axis >= 0:
             return f"{said[0]}[{':, ' * axis}None]"
-        named = [f"{name}={self.say(value)}" for name, value in keywords.items()
-                 if not (name == "axis" and value is None or name == "keepdims" and value is False)]
+        named = {name: f"{name}={self.say(value)}" for name, value in keywords.items()}
         if isinstance(function, Primitive):
-            return f"{self.row(function)}({', '.join(said + named)})"
+            return f"{self.row(function)}({', '.join([*said, *named.values()])})"
+        named = [text for name, text in named.items() if text not in ("axis=None", "keepdims=False")]     # NumPy's defaults
         if function is np.reshape and hasattr(first, "shape"):
             named = [word.removeprefix("shape=") for word in named]
         if function in _METHODS and hasattr(first, "shape"):
@@ -169,11 +177,12 @@ class Writer:
         order = np.transpose(places, *axes, **keywords).shape if len(axes) < 2 else np.swapaxes(places, *axes).shape
         order = [n - 2 for n in order]
         straight = [*range(x.ndim)]
-        return ".T" if order == straight[::-1] else ".mT" if order == [*straight[:-2], *straight[:-3:-1]] else f".transpose({order})"
+        return ".T" if order == straight[::-1] else ".mT" if order == [*straight[:-2], *straight[:-3:-1]] \
+            else f".transpose({order})"
 
     def row(self, row):
         """A row that is one line: by its name in the table, or as it came from the learner's code."""
-        if ops.ROWS.get(row.name) is row:
+        if not _own(row):
             return f"ops.{row.name}" if getattr(ops, row.name, None) is row else f'ops.ROWS["{row.name}"]'
         name = row.name + "_" * (row.name == self.name)
         self.own[name] = row
@@ -202,7 +211,9 @@ class Writer:
                 return self.say(i)
             ends = ["" if end is None else self.say(end) for end in (i.start, i.stop)]
             return ":".join(ends) + (f":{self.say(i.step)}" if i.step is not None else "")
-        return ", ".join(map(part, index)) + "," * (len(index) == 1) if isinstance(index, tuple) and index else part(index)
+        if isinstance(index, tuple) and index:
+            return ", ".join(map(part, index)) + "," * (len(index) == 1)
+        return part(index)
 
     def constant(self, array):
         """The name of an array that is the same in every call, which the header gives."""
@@ -214,7 +225,8 @@ class Writer:
         name = f"c{len(self.constants)}"
         self.constants[name] = array
         self.taken.add(name)
-        self.header[name] = _literal(array) or f'{self.name}.constants["{name}"]    # {array.dtype} of shape {array.shape}'
+        self.header[name] = _literal(array) or (f'{self.name}.constants["{name}"]    # {array.dtype}, shape '
+                                                f'{array.shape}')
         return name
 
 
@@ -251,8 +263,9 @@ def _pooled(function, memory):
 
 
 def _planned(lines, kept):
-    """({name: how memory for it is made}, {order of a node: the name of where its result is written}), for large results that
-    are gone when the function returns: where a value is not read any more, the next of its shape is written."""
+    """({name: how memory for it is made}, {order of a node: the name of where its result is written}), for large
+    results that are gone when the function returns: where a value is not read any more, the next of its shape is
+    written."""
     end = {_root(x).order: np.inf for x in kept}
     for node in lines:
         for x in [node, *arguments(node)]:
@@ -264,7 +277,8 @@ def _planned(lines, kept):
             root = _root(x).order
             if end[root] == node.order and root in holds and (node.function is not np.matmul):
                 free.setdefault(holds[root][1], []).append(holds.pop(root)[0])
-        if isinstance(node.function, np.ufunc) and node.value.nbytes >= LARGE and end[node.order] < np.inf and not node.keywords:
+        large = isinstance(node.function, np.ufunc) and not node.keywords and node.value.nbytes >= LARGE
+        if large and end[node.order] < np.inf:
             name = free[kind].pop() if free.get(kind) else f"b{len(memory)}"
             memory.setdefault(name, f"np.empty({node.shape}, np.{node.dtype.name})")
             out[node.order], holds[node.order] = name, (name, kind)
@@ -277,12 +291,17 @@ def _planned(lines, kept):
 
 def _root(node):
     """Whose memory the result may lie in: its own, or that of what it is a view of."""
-    while node.function in _VIEWS or isinstance(node.function, Primitive) and ops.ROWS.get(node.function.name) is not node.function:
+    while node.function in _VIEWS or isinstance(node.function, Primitive) and _own(node.function):
         inside = arguments(node)
         if not inside:
             break
         node = inside[0]
     return node
+
+
+def _own(row):
+    """Whether a row is the learner's own: what the function of one in the table returns is never a view."""
+    return ops.ROWS.get(row.name) is not row
 
 
 def arguments(node):

@@ -82,11 +82,12 @@ def attention_weights(query, key, attn_mask=None, is_causal=False, scale=None):
         if mask.dtype.kind not in "bf":
             raise TypeError(f"{name}: attn_mask is made of bool, True where a query may look, or of floating-point "
                             f"numbers to add to the scores, not of {mask.dtype}")
-        if not (mask > -np.inf if mask.dtype.kind == "f" else mask).any(axis=-1).all():
+        if not known((mask > -np.inf if mask.dtype.kind == "f" else mask).any(axis=-1).all()):
             raise ValueError(f"{name}: attn_mask leaves a query nowhere to look, and weights of 0 sum to no 1")
         if mask.dtype == bool:
             attn_mask = np.where(mask, 0.0, -np.inf)
-        scores = scores + (attn_mask if isinstance(attn_mask, Tensor) else np.asarray(attn_mask)).astype(scores.dtype)
+        attn_mask = attn_mask if isinstance(attn_mask, Tensor) else as_array(attn_mask, name)
+        scores = scores + attn_mask.astype(scores.dtype)
     return ops.softmax(scores)
 
 

@@ -1,4 +1,4 @@
-"""compile: the program computes what the tape computes, can be read and run as text, and refuses what it could not repeat."""
+"""compile: a program computes what the tape computes, can be read and run, and what it could not repeat is refused."""
 
 import gc
 import re
@@ -87,8 +87,9 @@ def test_a_compiled_row_passes_check_grads(row, xs, params):
     ag.check_grads(ag.compile(f), *moving, order=1 if sum(x.size for x in moving) > 12 else 2)
 
 
-@pytest.mark.parametrize("transform", [ag.grad, ag.value_and_grad, ag.hessian, ag.jacobian, lambda f: lambda x: ag.hvp(f, x, x),
-                                       lambda f: ag.grad(lambda x: ag.sum(ag.grad(lambda x: ag.sum(ag.grad(f)(x)))(x)))],
+@pytest.mark.parametrize("transform", [
+    ag.grad, ag.value_and_grad, ag.hessian, ag.jacobian, lambda f: lambda x: ag.hvp(f, x, x),
+    lambda f: ag.grad(lambda x: ag.sum(ag.grad(lambda x: ag.sum(ag.grad(f)(x)))(x)))],
                          ids=["grad", "value_and_grad", "hessian", "jacobian", "hvp", "third order"])
 def test_transforms_compile_and_compiled_functions_transform(transform):
     def f(x):
@@ -99,10 +100,11 @@ def test_transforms_compile_and_compiled_functions_transform(transform):
     same(ag.compile(transform(ag.compile(f)))(x), transform(f)(x))
 
 
-OPS = [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / (2 + b * b), lambda a, b: ag.tanh(a),
-       lambda a, b: ag.relu(a) - b, lambda a, b: ag.exp(-a * a), lambda a, b: ag.maximum(a, b), lambda a, b: a.sum(axis=0) + b,
-       lambda a, b: a @ b.T @ b, lambda a, b: ag.softmax(a) * b, lambda a, b: a[::-1] * 0.5, lambda a, b: np.where(a > b, a, b),
-       lambda a, b: a.mean(axis=1, keepdims=True) * b, lambda a, b: ag.concatenate([a[:1], b[1:]]), lambda a, b: a[[2, 0, 0]] - 1]
+OPS = [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / (2 + b * b),
+       lambda a, b: ag.tanh(a), lambda a, b: ag.relu(a) - b, lambda a, b: ag.exp(-a * a), lambda a, b: ag.maximum(a, b),
+       lambda a, b: a.sum(axis=0) + b, lambda a, b: a @ b.T @ b, lambda a, b: ag.softmax(a) * b,
+       lambda a, b: a[::-1] * 0.5, lambda a, b: np.where(a > b, a, b), lambda a, b: a.mean(axis=1, keepdims=True) * b,
+       lambda a, b: ag.concatenate([a[:1], b[1:]]), lambda a, b: a[[2, 0, 0]] - 1]
 
 
 @settings(max_examples=60, deadline=None)
@@ -124,7 +126,8 @@ def mlp():
 
 
 def cnn():
-    return nn.Sequential(nn.Conv2d(1, 3, 3, padding=1, rng=0), ag.relu, nn.MaxPool2d(2), nn.Flatten(), nn.Linear(12, 4, rng=1))
+    return nn.Sequential(nn.Conv2d(1, 3, 3, padding=1, rng=0), ag.relu, nn.MaxPool2d(2), nn.Flatten(),
+                         nn.Linear(12, 4, rng=1))
 
 
 class Recurrent(nn.Module):
@@ -236,7 +239,7 @@ def loss(W, b, x, y):
 
 def arguments(n=5, dtype=np.float64):
     rng = np.random.default_rng(0)
-    return [a.astype(dtype) for a in (rng.normal(size=(4, 3)), rng.normal(size=3), rng.normal(size=(n, 4)), rng.normal(size=(n, 3)))]
+    return [rng.normal(size=shape).astype(dtype) for shape in ((4, 3), (3,), (n, 4), (n, 3))]
 
 
 def test_the_source_is_what_a_person_would_write():
@@ -452,9 +455,9 @@ def test_shapes_dtypes_and_structures_have_programs_of_their_own():
     def f(x, y=None, *, power=1):
         return x ** power if y is None else x * y["a"][0]
     compiled = ag.compile(f)
-    calls = [((np.ones(3),), {}), ((np.ones(4),), {}), ((np.ones(3, np.float32),), {}), ((2.0,), {}), ((np.float64(2),), {}),
-             ((np.ones(3),), {"power": 2}), ((np.ones(3), {"a": [np.full(3, 2.0)]}), {}), ((np.ones(3, int),), {}),
-             ((np.ones(3), {"a": (np.full(3, 2.0),)}), {})]
+    calls = [((np.ones(3),), {}), ((np.ones(4),), {}), ((np.ones(3, np.float32),), {}), ((2.0,), {}),
+             ((np.float64(2),), {}), ((np.ones(3),), {"power": 2}), ((np.ones(3), {"a": [np.full(3, 2.0)]}), {}),
+             ((np.ones(3, int),), {}), ((np.ones(3), {"a": (np.full(3, 2.0),)}), {})]
     for args, kwargs in calls * 2:
         same(compiled(*args, **kwargs), f(*args, **kwargs))
     assert len(compiled.programs) == len(calls)
@@ -517,7 +520,8 @@ def test_what_a_call_returned_is_never_written_over():
 
 
 @pytest.mark.parametrize("f", [lambda x, c: (x, x), lambda x, c: (x.T, x + 0), lambda x, c: ((x + c), (x + c).T, x[:1]),
-                               lambda x, c: ((x * c).reshape(-1)[2:], x * c), ag.grad(lambda x, c: ag.sum(x + c), (0, 1)),
+                               lambda x, c: ((x * c).reshape(-1)[2:], x * c),
+                               ag.grad(lambda x, c: ag.sum(x + c), (0, 1)),
                                lambda x, c: (np.broadcast_to(x, (2, *x.shape)),)])
 def test_results_are_the_callers_alone(f):
     x, c = np.random.default_rng(0).normal(size=(2, 200, 200))

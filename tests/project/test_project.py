@@ -79,7 +79,8 @@ def test_numpy_is_all_the_engine_loads():
 
 # Each module or package may import those further left in its row; the kit may import the engine too.
 LAYERS = {
-    "autograd_lib": [{"tape"}, {"ops"}, {"operators"}, {"transforms"}, {"state"}, {"nn", "optim", "check", "data"}, {"__init__"}],
+    "autograd_lib": [{"trace"}, {"tape"}, {"ops"}, {"operators"}, {"transforms"}, {"writer"}, {"state"},
+                     {"nn", "optim", "check", "data", "compile"}, {"__init__"}],
     "autograd_course": [{"source", "data"}, {"show"}, {"ask"}, {"practice"}, {"lessons"}, {"doctor"}, {"__init__"}],
 }
 MODULES = sorted(path for package in LAYERS for path in ROOT.glob(f"{package}/**/*.py"))
