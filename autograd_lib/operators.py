@@ -42,7 +42,7 @@ _METHODS = ["exp", "log", "sqrt", "abs", "sin", "cos", "tanh", "sigmoid", "softp
 _FUNCTIONS = ["add", "subtract", "multiply", "divide", "negative", "power", "exp", "log", "sqrt", "abs", "absolute",
               "sin", "cos", "tanh", "maximum", "minimum", "where", "clip", "sum", "mean", "max", "min", "amax", "amin",
               "matmul", "dot", "reshape", "transpose", "broadcast_to", "squeeze", "expand_dims", "swapaxes",
-              "concatenate", "stack", "var", "std", "flip", "split"]
+              "concatenate", "stack", "var", "std", "flip", "split", "einsum"]
 # Functions whose slope is 0 wherever it exists, or whose result does not depend on the values: plain arrays.
 _CONSTANT = ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "sign", "floor", "ceil", "rint", "isnan",
              "isfinite", "isinf", "argmax", "argmin", "argsort", "shape", "ndim", "size", "zeros_like", "ones_like",
@@ -64,8 +64,8 @@ _ELSEWHERE = {
     "hstack": "concatenate", "mm": "@", "bmm": "@", "mul": "multiply, *,", "sub": "subtract, −,", "div": "divide, /,", "neg": "negative",
     "pow": "power, **,", "numpy": ".data", "tolist": ".data.tolist()", "cpu": ".data", "requires_grad_": "t.requires_grad = True",
     "zero_": ".zero_grad()", "stop_gradient": ".detach()", "tensor": "Tensor", "square": "x * x", "reciprocal": "1 / x",
-    "norm": "(x * x).sum() ** 0.5", "prod": "exp(log(x).sum()) for x > 0", "einsum": "a product of transpose, reshape and @",
-    "tensordot": "a product of transpose, reshape and @", "outer": "x.reshape(-1, 1) * y", "cumsum": "@ with a triangle of ones",
+    "norm": "(x * x).sum() ** 0.5", "prod": "exp(log(x).sum()) for x > 0",
+    "tensordot": "einsum(letters, x, y)", "outer": "x.reshape(-1, 1) * y", "cumsum": "@ with a triangle of ones",
     "take": "x[index]", "repeat": "x[index], with indices repeated,",
     "sort": "x[np.argsort(x)]", "log1p": "log(1 + x)", "log_sigmoid": "−softplus(−x)",
     "silu": "x * sigmoid(x)", "leaky_relu": "where(x > 0, x, slope * x)", "tan": "sin(x) / cos(x)",

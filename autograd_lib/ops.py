@@ -433,6 +433,48 @@ conv2d = bilinear(_conv2d,                     # Z = X·Y with a window a row of
     _conv2d_y,                                 # ∂L/∂Y = Xᵀ·g
     name="conv2d", doc="Kernels (K, C, kh, kw) slid over images (N, C, H, W), not flipped: (N, K, windows down, windows across).")
 
+# --- Lesson 18: attend -----------------------------------------------------------------------------------
+
+
+_einsum = bilinear(lambda x, y, a, b, c:               # a, b, c: the letters of x, y, z
+        np.einsum(f"{a},{b}->{c}", x, y, optimize=True),
+    lambda g, z, x, y, a, b, c: einsum(f"{c},{b}->{a}", g, y),       # x and z swap places, and so do their letters
+    lambda g, z, x, y, a, b, c: einsum(f"{a},{c}->{b}", x, g),       # y and z do
+    name="einsum")
+
+
+def einsum(subscripts, *operands):
+    """The sum of products that letters spell, as NumPy's einsum of two arrays: "ij,jk->ik" is the matrix product.
+
+    Each axis has a letter, and what the result, after the arrow, does not have is summed over; without an arrow it has
+    those that stand in one array only. Raises ValueError if a letter stands twice in one array, has two lengths, or
+    comes from nowhere.
+    """
+    if not isinstance(subscripts, str) or len(operands) != 2:
+        raise TypeError('einsum: its arguments are letters and two arrays, as in einsum("ij,jk->ik", x, y); for one '
+                        "array use sum and transpose, for three two calls")
+    x, y = (x if hasattr(x, "ndim") else as_array(x, f"einsum: argument {i}") for i, x in enumerate(operands))
+    inputs, arrow, c = subscripts.replace(" ", "").partition("->")
+    a, _, b = inputs.partition(",")
+    c = c if arrow else "".join(sorted(set(a) ^ set(b)))
+    lengths = dict(zip(a + b, x.shape + y.shape))
+    if ((len(a), len(b)) != (x.ndim, y.ndim) or any(lengths[k] != n for k, n in zip(a, x.shape))
+            or not set(c) <= lengths.keys()
+            or any(part and not part.isalpha() or len(set(part)) < len(part) for part in (a, b, c))):
+        raise ValueError(f"einsum: {subscripts!r} does not fit arrays of shapes {x.shape} and {y.shape}: each axis has "
+                         "a letter, none twice in one array, the same letter has one length, and the result has letters "
+                         "of the two")
+    x, a = _summed(x, a, b + c)
+    y, b = _summed(y, b, a + c)
+    return _einsum(x, y, a=a, b=b, c=c)
+
+
+def _summed(x, letters, others):
+    """`x` summed over the letters that it alone has, and those left: each is in the result or in the other array, where
+    its rule finds it."""
+    alone = tuple(i for i, k in enumerate(letters) if k not in others)
+    return (sum(x, axis=alone), "".join(k for k in letters if k in others)) if alone else (x, letters)
+
 # --- Made of the rows above ------------------------------------------------------------------------------
 
 

@@ -194,6 +194,8 @@ SHAPES = {
     "scatter": [([(3, 2)], {"index": [0, 2, 0], "shape": (4, 2)})],
     "concatenate": [([(2, 2), (1, 2)], {"axis": 0, "starts": [0, 2, 3]}), ([(2, 2), (2, 1)], {"axis": 1, "starts": [0, 2, 3]})],
     "matmul": [([(2, 3), (3, 4)], {}), ([(2, 2, 3), (2, 3, 2)], {})],
+    "einsum": [([(2, 3), (3, 4)], {"a": "ij", "b": "jk", "c": "ki"}),
+               ([(2, 2, 3), (2, 4, 3)], {"a": "nqd", "b": "nkd", "c": "nqk"})],
     "nll_loss": [([(2, 3)], {"target": np.array([2, 0])})],
     "unfold": [([(2, 1, 5, 4)], {"kernel_size": (3, 2), "stride": 2, "padding": 1}), ([(1, 2, 3, 4)], {"kernel_size": 2})],
     "fold": [([(1, 9, 4)], {"output_size": (4, 5), "kernel_size": 2, "stride": 2, "padding": 1})],

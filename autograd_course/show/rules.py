@@ -24,7 +24,7 @@ FORMULAS = {        # z, where the name of the row is not how it is written
     "clip": "x, kept between low and high", "where": "x where c holds, else y",
     "concatenate": "x₀, x₁, … joined", "sum": "Σ x", "mean": "Σ x / n", "transpose": "Xᵀ", "getitem": "x[index]", "matmul": "X · Y",
     "max": "the largest of x", "min": "the smallest of x", "logsumexp": "log Σ eˣ", "softmax": "eˣ / Σ eˣ",
-    "log_softmax": "log softmax x", "nll_loss": "−mean of x at the target",
+    "log_softmax": "log softmax x", "nll_loss": "−mean of x at the target", "einsum": "Σ x · y, as the letters say",
 }
 
 

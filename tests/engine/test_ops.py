@@ -42,6 +42,9 @@ SAMPLES = {
              ([(1, 4, 9)], {"output_size": (4, 4), "kernel_size": 3, "stride": 2, "padding": 1})],
     "conv2d": [([(2, 2, 3, 4), (3, 2, 2, 2)], {}), ([(1, 2, 5, 4), (2, 2, 3, 2)], {"stride": (2, 1), "padding": (1, 0)})],
     "matmul": [([(2, 3), (3, 4)], {}), ([(2, 2, 3), (2, 3, 2)], {}), ([(2, 3), (4, 3, 2)], {}), ([(4, 2, 3), (1, 3, 2)], {})],
+    "einsum": [([(2, 3), (3, 4)], {"a": "ij", "b": "jk", "c": "ki"}),
+               ([(2, 3), (2, 3)], {"a": "ij", "b": "ij", "c": ""}), ([(2,), ()], {"a": "i", "b": "", "c": "i"}),
+               ([(2, 2, 3), (2, 4, 3)], {"a": "nqd", "b": "nkd", "c": "nqk"})],
 }
 
 
@@ -96,6 +99,7 @@ REFERENCES = {  # what NumPy does not have under the row's name
     "unfold": lambda x, **kw: unfold_by_indices(x, **kw),
     "fold": lambda x, **kw: fold_by_indices(x, **kw),
     "astype": lambda x, dtype: x.astype(dtype),
+    "einsum": lambda x, y, a, b, c: np.einsum(f"{a},{b}->{c}", x, y),
 }
 
 
@@ -759,6 +763,32 @@ def test_flip_split_and_pad():
         with pytest.raises((ValueError, IndexError), match="split|pad|flip"):
             call()
     assert Tensor(x).argmax() == x.argmax() and Tensor(x).argmin(axis=0).tolist() == x.argmin(axis=0).tolist()
+
+
+@pytest.mark.parametrize("subscripts, shapes", [
+    ("ij,jk->ik", [(2, 3), (3, 4)]), ("ij,jk", [(2, 3), (3, 4)]), (" ba , cb ", [(2, 3), (4, 2)]),
+    ("i,j->ji", [(2,), (3,)]), ("nqhd,nkhd->nhqk", [(2, 3, 2, 4), (2, 5, 2, 4)]),
+    ("ijk,il->l", [(2, 3, 4), (2, 2)]), ("i,jk->", [(2,), (3, 2)]),
+    ("ij,->ij", [(2, 3), ()]), (",", [(), ()])])
+def test_einsum_is_numpys(subscripts, shapes):
+    """Broken once: a letter that one array alone has."""
+    x, y = spread(shapes, [SPANS["wide"]] * 2)
+    np.testing.assert_allclose(ag.einsum(subscripts, x, y), np.einsum(subscripts, x, y), rtol=1e-12)
+    agree(lambda x, y: np.einsum(subscripts, x, y), [x, y])
+    agree(lambda x: ag.einsum(subscripts, x, y.tolist()), [x])
+
+
+@pytest.mark.parametrize("subscripts, shapes", [
+    ("ij,jk->ik", [(2, 3), (2, 3)]), ("ij,jk->ik", [(2, 3), (1, 3)]), ("ii,i->i", [(2, 2), (2,)]),
+    ("i,i->ii", [(2,), (2,)]), ("i,j->k", [(2,), (2,)]), ("...i,i->i", [(2, 2), (2,)]), ("ij,k->i", [(2,), (2,)]), ("i", [(2,), (2,)]),
+    ("i,i,i", [(2,), (2,)])])
+def test_einsum_says_what_does_not_fit(subscripts, shapes):
+    x, y = (Tensor(np.ones(shape), requires_grad=True) for shape in shapes)
+    with pytest.raises(ValueError, match=r"einsum: '.*' does not fit .* \(2"):
+        ag.einsum(subscripts, x, y)
+    for wrong in [("i->", x), (x, y), ("i,i,i", x, x, x)]:
+        with pytest.raises(TypeError, match="einsum: its arguments are letters"):
+            np.einsum(*wrong) if wrong[0] is not x else ag.einsum(*wrong)
 
 
 def test_clip_in_every_form():
