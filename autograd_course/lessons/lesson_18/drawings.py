@@ -1,0 +1,137 @@
+"""Lesson 18: who reads whom, a row of attention with its gradients, and what long vectors do to softmax."""
+import numpy as np
+
+from ...show import style
+from ...show.axes import Axes, ticks
+from ...show.ink import number, words
+from ...show.picture import Picture, svg
+
+CELL = 30
+
+
+def who_reads_whom(sizes, letters, pick=None, what="slope"):
+    """A square of sizes (T, T): row t is what place t reads, column k from which. The larger, the darker; a dot for 0.
+
+    What lies after a row's own place is the future: grey, and crossed where it is read. `pick` frames a row.
+    """
+    sizes, left, top = np.asarray(sizes, float), 104, 56
+    side, least = len(sizes), 5e-4 * np.max(sizes) if what == "weight" else 1e-9 * np.max(sizes)
+    colour = style.GRADIENT if what == "slope" else style.VALUE
+    parts = [words(left - 12, 46, "at place", anchor="end", size=13),
+             words(left, 20, "reads the letter", anchor="start", size=13)]
+    told, leaks = [], 0
+    for t in range(side):
+        y, read = top + t * CELL, np.flatnonzero(sizes[t] > least)
+        leaks += int(np.sum(read > t))
+        told.append(f"{t} ({letters[t]}): " + ", ".join(f"{k} {number(float(f'{sizes[t, k]:.2g}'))}" for k in read))
+        parts.append(words(left + (t + 0.5) * CELL, 46, letters[t]))
+        parts.append(words(left - 12, y + 20, f"{t}: {letters[t]}", anchor="end", size=13))
+        for k in range(side):
+            x = left + k * CELL
+            box = f'<rect x="{x + 1}" y="{y + 1}" width="{CELL - 2}" height="{CELL - 2}"'
+            ground = "#E4E6E8" if k > t else style.PAPER
+            parts.append(f'{box} fill="{ground}" stroke="{style.LINE}" stroke-width="0.6"/>')
+            if k not in read:
+                parts.append(f'<circle cx="{x + CELL / 2}" cy="{y + CELL / 2}" r="1.5" fill="{style.LINE}"/>')
+                continue
+            parts.append(f'{box} fill="{colour}" fill-opacity="{0.12 + 0.88 * sizes[t, k] / np.max(sizes):.3f}"/>')
+            if k > t:
+                parts.append(f'<path d="M{x + 7} {y + 7}l16 16m0 -16l-16 16" stroke="{style.INK}" stroke-width="2.5"/>')
+    if pick is not None:
+        parts.append(f'<rect x="{left - 1}" y="{top + pick * CELL - 1}" width="{side * CELL + 2}" height="{CELL + 2}" '
+                     f'fill="none" stroke="{style.INK}" stroke-width="3"/>')
+    below = top + side * CELL
+    legend = "grey: the future" + ", crossed where it is read" * bool(leaks)
+    parts.append(words(left, below + 22, legend, style.FAINT, "start", 13))
+    first = f"Place {told[pick]}" if pick is not None else f"The future is read {leaks} times."
+    text = "\n".join([first, f"Place, what it reads, and the {what} of each:", *told])
+    return Picture(svg(f"0 0 {left + side * CELL + 24} {below + 34}", "".join(parts), text), text)
+
+
+def attention_row(letters, scores, values, place):
+    """One row of attention, that of the query at `place`: the scores (T,), their weights, what they make of the values
+    (T,), and what goes back to the scores when 1 arrives at the result. What comes after `place` is masked."""
+    scores, values = np.asarray(scores, float), np.asarray(values, float)
+    side, wide = len(letters), 62
+    seen = np.arange(side) <= place
+    p = np.exp(scores - scores[seen].max()) * seen
+    p = p / p.sum()
+    z = p @ values
+    back = p * (values - z)
+    left, parts, panels = 176, [], [
+        ("score", scores, (-4, 4), style.VALUE, "none"), ("weight P", p, (0, 1), style.VALUE, "none"),
+        ("gradient at the score", back, (-1.8, 1.8), style.GRADIENT, "6 4")]
+    for k, letter in enumerate(letters):
+        x = left + (k + 0.5) * wide
+        parts.append(words(x, 22, letter, size=17))
+        parts.append(words(x, 42, f"value {number(values[k])}", style.VALUE if seen[k] else style.FAINT, size=12))
+        if k == place:
+            parts.append(words(x, 62, "▲ asks", size=12))
+        if not seen[k]:
+            parts.append(words(x, 62, "masked", style.FAINT, size=12))
+    for row, (name, heights, span, colour, dash) in enumerate(panels):
+        plot = Axes((left, (82, 196, 318)[row], side * wide, 92), (0, side), span)
+        plot.frame([], [(0, "0")])
+        plot.words(8, plot.at(0, 0)[1] + 4, name, anchor="start", size=13)
+        for k, height in enumerate(heights):
+            if row == 0 and not seen[k]:
+                x, y = plot.at(k + 0.5, 0)
+                plot.words(x, y + 4, "−∞", style.FAINT, size=13, halo=True)
+                continue
+            x, up, down = _bar(plot, k, height, 15, colour, dash)
+            y = up - 5 if height >= 0 else down + 14
+            plot.words(x, y, number(round(float(height), 2)), colour, size=12, halo=True)
+        parts += plot.parts
+    low, high = min(values) - 0.5, max(values) + 0.5
+    scale = Axes((left, 446, side * wide, 10), (low, high), (0, 1))
+    scale.frame(ticks(low, high, most=8), [])
+    scale.words(8, 456, "result z", anchor="start", size=13)
+    for k in np.flatnonzero(seen):
+        scale.dot(values[k], 0.5, style.LINE, style.PAPER, size=4)
+    scale.dot(z, 0.5, style.VALUE, style.VALUE, size=8)
+    scale.words(scale.at(z, 0)[0], 436, f"z = {number(round(float(z), 2))}", style.VALUE, size=13, halo=True)
+    parts += scale.parts
+
+    def listed(numbers):
+        return ", ".join(f"{letter} {number(round(float(one), 3))}" for letter, one in zip(letters, numbers))
+    text = (f"{letters[place]}, at place {place}, asks; z = {number(round(float(z), 3))}, the mean of the values by "
+            f"its weights.\n"
+            f"weights: {listed(p)}\n"
+            f"gradients at the scores: {listed(back)}; their sum {number(round(float(back.sum()), 10))}\n"
+            f"gradients at the values: {listed(p)}")
+    return Picture(svg(f"0 0 {left + side * wide + 24} 488", "".join(parts), text), text)
+
+
+def _bar(plot, k, height, half, colour, dash):
+    """Bar k of a plot, from 0: a value's is filled, a gradient's dashed. Returns its middle and both ends in px."""
+    (x, up), (_, down) = plot.at(k + 0.5, max(height, 0)), plot.at(k + 0.5, min(height, 0))
+    plot.parts.append(f'<rect x="{x - half:.1f}" y="{up:.1f}" width="{2 * half}" height="{max(down - up, 0.01):.2f}" '
+                      f'fill="{colour}" fill-opacity="{0.85 if dash == "none" else 0.25}" stroke="{colour}" '
+                      f'stroke-width="1.6" stroke-dasharray="{dash}"/>')
+    return x, up, down
+
+
+def sharpness(d, divided_by):
+    """Softmax of q·k, divided by "1" or "√d", for one query and eight keys of d numbers drawn with variance 1: the
+    weights, and the sizes of what goes back to the scores when random numbers arrive at the weights."""
+    rng = np.random.default_rng(4)
+    query, keys, g = rng.normal(size=1024), rng.normal(size=(8, 1024)), rng.normal(size=8)
+    scores = keys[:, :d] @ query[:d] / (np.sqrt(d) if divided_by == "√d" else 1)
+    p = np.exp(scores - scores.max())
+    p = p / p.sum()
+    back = p * (g - g @ p)
+    parts = []
+    for left, title, heights, span, colour, dash in [
+            (56, "weights", p, (0, 1.1), style.VALUE, "none"),
+            (380, "size of the gradient at the score", np.abs(back), (0, 0.33), style.GRADIENT, "6 4")]:
+        plot = Axes((left, 70, 264, 190), (0, 8), span)
+        plot.frame([(k + 0.5, str(k)) for k in range(8)], ticks(*span, most=5), "key", title)
+        for k, height in enumerate(heights):
+            _bar(plot, k, height, 12, colour, dash)
+        parts += plot.parts
+    low, high = (number(round(float(one), 2)) for one in (scores.min(), scores.max()))
+    text = (f"d = {d}, scores divided by {divided_by}: from {low} to {high}.\n"
+            f"Largest weight {number(round(float(p.max()), 3))}; all gradients together "
+            f"{number(float(f'{np.abs(back).sum():.2g}'))}.")
+    parts.append(words(12, 20, text.split("\n")[0], anchor="start"))
+    return Picture(svg("0 0 670 316", "".join(parts), text), text)

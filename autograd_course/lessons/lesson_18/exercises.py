@@ -1,0 +1,601 @@
+"""Lesson 18: who reads whom, the way back of an embedding and of attention, einsum's two rules, and layer norm's."""
+import numpy as np
+
+import autograd_lib as ag
+
+from ...ask import NotYet, edit, exercise, expect_call, has_blank, is_stub
+from ...ask.mistakes import doubled, printed, sign_lost
+from ...ask.texts import Question, card, prediction, recall
+
+recall("18", [
+    Question("Which of its arrays does the rule of softmax read, and so the tape has to keep? (Lesson 17)",
+        "the output",
+             "The **output** alone: p · (g − Σ g·p) needs nothing else.", ["the input", "the output", "both"]),
+    Question("x is multiplied by 0.9 in each of 50 steps. By which factor does a gradient shrink on its way back? "
+             "(13)", 0.00515,
+             "0.9⁵⁰ ≈ **0.005**: the factors of a path are multiplied.", tolerance=0.002),
+    Question("z = x[[0, 2, 0]], and [1, 10, 100] arrives. What goes to x[0]? (08)", 101,
+             "1 + 100 = **101**: read twice, paid twice.")])
+
+prediction(
+    "18.masked", question="""A query scores four places at 2, 1, 0 and −∞: the last is masked. Something arrives at
+        the four weights. What goes to the score of the masked place? And what is the sum of what goes to all four
+        scores?""",
+    answer={"masked": 0, "sum": 0},
+    reveal="""**0**, exactly: in p · (g − Σ g·p) its p is 0. And the sum is **0** too (lesson 10): a constant added
+        to all scores moves no weight.""")
+
+prediction(
+    "18.stored", question="""A trained model with one head reads a text of 12 letters, so P has 144 entries. How many of
+        these numbers are parameters, which the optimizer has moved? Now it reads another text: does P change?""",
+    answer={"parameters in P": 0, "P changes": "yes"}, choices={"P changes": ["yes", "no"]},
+    reveal="""**0** of them, and **yes**. P is computed from the text, anew each time. Learned are the matrices that
+        make queries, keys and values; a score is a question that this text answers.""")
+
+prediction(
+    "18.spread", question="""A query and a key have 64 entries each, all drawn at random with mean 0 and variance 1.
+        Their product q · k is a sum of 64 terms. How large is it typically: what is its standard deviation?""",
+    answer=8, tolerance=0.5,
+    reveal="""**8**. A product of two such numbers has variance 1, and variances of independent terms add up: 64.
+        The standard deviation is its root, √64 = 8.""")
+
+prediction(
+    "18.order", question="""Attention and MLP, no positions. You shuffle all letters but the last one. What becomes
+        of the answer at the last place: with one block? With two blocks, both with a causal mask?""",
+    answer={"one block": "stays", "two blocks, causal": "changes"},
+    choices={"one block": ["stays", "changes"], "two blocks, causal": ["stays", "changes"]},
+    reveal="""One block: it **stays**, to rounding. A weighted sum does not care about the order of its terms. Two:
+        it **changes**. In the first block each place has read those before it, and the shuffle changed who these
+        are.""")
+
+card("18", [
+    "Does it cheat? The gradient of answer t at letter s > t has to be 0.",
+    "Embedding is indexing: whoever is read twice is paid twice.",
+    "Attention: P = softmax(Q·Kᵀ/√d, masked before), Z = P·V. P is computed, not stored.",
+    "Its way back: Pᵀ·g; g·Vᵀ; softmax's rule; dS·K/√d; dSᵀ·Q/√d.",
+    "einsum: the letters of an input and of the output change places.",
+    "Layer norm: take from g its mean and its share along z, divide by s."])
+
+
+# --- 18.who_reads -----------------------------------------------------------------------------------------------------
+
+def _reads(f, x):
+    return np.abs(ag.jacobian(f)(x)).max(axis=(1, 3))
+
+
+def _summed(f, x):
+    return np.stack([np.abs(ag.grad(lambda x: ag.sum(f(x)[t]))(x)).max(axis=1) for t in range(len(x))])
+
+
+CANCEL = ("The outputs of a place are added up first, and their slopes can cancel: those of a softmax always do. "
+          "The slope of "
+          "every output by itself, then the largest size.")
+
+
+@exercise(
+    "18.who_reads", minutes=4, difficulty="medium",
+    question="""
+        Write `who_reads(f, x)`. `f` takes x of shape (T, d), a row for each place, to (T, m). Give back an array (T,
+        T): entry [t, s]
+        is the largest size of a slope of any output at place t by any input at place s. `ag.jacobian(f)(x)` has the
+        shape (T, m, T, d).""",
+    stub="""
+        def who_reads(f, x):
+            slopes = ag.jacobian(f)(x)          # (T, m, T, d)
+            return ...                          # (T, T)""",
+    hints=["The size is `np.abs`. Then the largest over two of the four axes.",
+           "`.max(axis=(…, …))`: of the shape (T, m, T, d) the two T are to stay.",
+           ("Help: why not one gradient for each place?",
+            "It wants one number: you would have to add up a place's outputs first. Those of "
+            "a softmax add up to 1, whatever the input, so all slopes of that sum are 0, and you would acquit "
+            "everybody.")],
+    solution="""
+        def who_reads(f, x):
+            slopes = ag.jacobian(f)(x)          # (T, m, T, d)
+            return np.abs(slopes).max(axis=(1, 3))""",
+    explained="Output places stay as rows, input places as columns.",
+    why="0 proves that nothing was read here; what is not 0 was read. It does not matter what stands inside the model.",
+    mistakes=[
+        (_summed, CANCEL),
+        edit("np.abs(slopes)", "slopes", "A slope of −3 is a reader too: first the size, np.abs, then the largest."),
+        edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.max(axis=(1, 3)))",
+             "The largest first, and then its size: −3 lost against 0.1. First np.abs."),
+        edit("(1, 3))", "(1, 3)).T", "Transposed: rows are who reads (outputs), columns who is read."),
+        edit("(1, 3)", "(0, 2)", "The axes 0 and 2 are the places, and they went. m and d are to go: axes 1 and 3."),
+        edit("(1, 3)", "(0, 1)", "Axis 0 is the place that reads: it has to stay. m and d are to go: axes 1 and 3."),
+        edit("(1, 3)", "(1, 2)", "Axis 2 is the place that is read: it has to stay. m and d are to go: axes 1 and 3."),
+        edit("(1, 3)", "1", "One axis is left too many: over the inputs d, axis 3, the largest too."),
+        edit("(1, 3)", "None",
+             "One number for all came back. For each pair of places one: the largest over axes 1 and 3 alone."),
+        edit(".max(", ".sum(", "The sizes are added. Asked is the largest of them."),
+        edit(".max(", ".mean(", "A mean of the sizes. Asked is the largest of them."),
+        edit(".max(", ".min(", "The smallest: one output that does not read would hide all the others. The largest."),
+        edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes).max(axis=(1, 3)) > 0",
+             "True and False"),
+        edit("np.abs(slopes).max(axis=(1, 3))", "np.sqrt((slopes ** 2).sum(axis=(1, 3)))",
+             "That is the length of all of them together. Asked is the largest size."),
+        edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.sum(axis=1)).max(axis=-1)", CANCEL),
+        edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.mean(axis=1)).max(axis=-1)", CANCEL),
+        edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes[:, 0]).max(axis=-1)",
+             "The first output of each place alone. Another one may read what it does not."),
+        edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes[:, :, :, 0]).max(axis=1)",
+             "The first entry of each input alone. Another one may be read."),
+        (lambda f, x: np.tri(len(x)), "That is what ought to be. The slopes say what is."),
+        (lambda f, x: np.abs(f(x)), "Those are values. Who reads whom, the slopes say."),
+        (lambda f, x: np.abs(ag.grad(lambda x: ag.sum(f(x)))(x)),
+         "One gradient of everything says who is read, not by whom. One row for each output place."),
+        printed(_reads)],
+    planted=[
+        (lambda f, x: np.nan * _reads(f, x), "got"), (lambda f, x: _reads(f, x).round(1), "differs"),
+        (lambda f, x: np.tril(_reads(f, x)), "differs"), (lambda f, x: _reads(f, np.abs(x)), "got"),
+        (lambda f, x: _reads(f, x)[:2], "Shape")],
+    also_right=[
+        """
+        def who_reads(f, x):
+            T = len(x)
+            sizes = np.zeros((T, T))
+            for t in range(T):
+                slopes = ag.jacobian(lambda x: f(x)[t])(x)          # (m, T, d)
+                for s in range(T):
+                    sizes[t, s] = np.max(np.abs(slopes[:, s]))
+            return sizes""",
+        """
+        def who_reads(f, x):
+            value, pull = ag.vjp(f, x)
+            sizes = np.zeros((len(x), len(x)))
+            for t, k in np.ndindex(*value.shape):
+                g = np.zeros(value.shape)
+                g[t, k] = 1
+                sizes[t] = np.maximum(sizes[t], np.abs(pull(g)[0]).max(axis=1))
+            return sizes""",
+        """
+        def who_reads(f, x):
+            found = []
+            for s in range(len(x)):
+                columns = []
+                for k in range(x.shape[1]):
+                    nudge = np.zeros(x.shape)
+                    nudge[s, k] = 1
+                    columns.append(ag.jvp(f, (x,), (nudge,))[1])        # (T, m)
+                found.append(np.abs(columns).max(axis=(0, 2)))
+            return np.transpose(found)""",
+        edit("np.abs(slopes).max(axis=(1, 3))", "np.maximum(slopes, -slopes).max(axis=3).max(axis=1)"),
+        edit("np.abs(slopes).max(axis=(1, 3))", "np.amax(np.abs(slopes), axis=(-1, -3))"),
+        edit("np.abs(slopes).max(axis=(1, 3))", "np.max([[abs(slopes[:, k, :, j]) for k in range(slopes.shape[1])] "
+                                                "for j in range(slopes.shape[3])], axis=(0, 1))")])
+def leak(answer):
+    if has_blank(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    W = rng.normal(size=(3, 2)).round(1)
+    models = [("places that read all places up to the one after them", 4, lambda x: -3 * np.tri(4,
+        k=1) @ (x * x) @ np.abs(W)),
+              ("places that read those before them, through a softmax", 4, lambda x: ag.softmax(np.tri(4) @ x @ W)),
+              ("places that read whom they like", 3, lambda x: np.tanh(np.array([[0, 0, 1], [1, 0, 0],
+               [0.2, -2, 0]]) @ x) * x),
+              ("two places, the second read by nobody", 2, lambda x: np.array([[1.5, 0], [-2.5, 0]]) @ x @ W)]
+    for what, places, f in models:
+        x = rng.normal(size=(places, 3)).round(2)
+        x[0] = np.abs(x[0])
+        expect_call(answer, f, x, gives=_reads(f, x), hints=leak.mistakes, tried=f"who_reads of {what}")
+
+
+# --- 18.embedding -----------------------------------------------------------------------------------------------------
+
+def _to_table(g, letters, n):
+    table = np.zeros((n, g.shape[-1]))
+    np.add.at(table, letters, g)
+    return table
+
+
+ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add.at pays every time it is named."
+
+
+@exercise(
+    "18.embedding", minutes=3, difficulty="easy",
+    question="""
+        `z = weight[letters]`: weight has the shape (n, d), letters are whole numbers of shape (N, T), z has (N, T, d),
+        and so has g.
+        Write what goes to weight.""",
+    stub="""
+        def to_table(g, letters, n):
+            ...""",
+    hints=["Lesson 08: begin with zeros in the shape of weight. Who is read twice is paid twice.",
+           "`np.add.at(table, letters, g)` adds to a row as often as it is named."],
+    solution="""
+        def to_table(g, letters, n):
+            table = np.zeros((n, g.shape[-1]))
+            np.add.at(table, letters, g)
+            return table""",
+    explained="A letter that does not occur gets 0, and one that occurs three times the sum of three arrivals.",
+    why="Indexing, and its way back: nothing new in it but the name.",
+    mistakes=[
+        edit("np.add.at(table, letters, g)", "table[letters] += g", ONCE),
+        edit("np.add.at(table, letters, g)", "table[letters] = g", ONCE),
+        edit("np.add.at(table, letters, g)", "np.add.at(table, letters, 1.0)",
+             "Every reading counts 1 here. What arrives at it is g."),
+        edit("np.add.at(table, letters, g)", "np.subtract.at(table, letters, g)",
+             "The right size with the wrong sign: added, not taken off."),
+        edit("np.add.at(table, letters, g)", "np.add.at(table, letters[0], g[0])",
+             "The first text alone. All N of them read."),
+        edit("np.add.at(table, letters, g)", "np.add.at(table, letters[:, -1], g[:, -1])",
+             "The last place alone. Every place has read a row."),
+        edit("return table", "return table / len(letters)",
+             "Divided by N. What arrives is added up, and no mean is taken."),
+        edit("return table", "return table / np.maximum(np.bincount(letters.ravel(), minlength=n), 1)[:, None]",
+             "A mean over the readings of each letter. Read twice is paid twice: a sum."),
+        edit("return table", "return table.sum(axis=1)",
+             "The d entries of a row are added up. Each entry of weight has a gradient of its own."),
+        edit("return table", "return table.T", "Transposed: the gradient has the shape of weight, (n, d)."),
+        edit("np.zeros((n,", "np.ones((n,", "It begins with ones. What nobody reads gets 0."),
+        edit("np.zeros((n,", "np.zeros((letters.max() + 1,",
+             "Letters behind the last one that occurs are missing. weight has n rows, read or not."),
+        (lambda g, letters, n: g[letters], "g is indexed by letters. It is the table that was: add g into its rows."),
+        (lambda g, letters, n: g, "g as it came. Into which rows of weight does it go?"),
+        printed(_to_table)],
+    planted=[(lambda g, letters, n: np.nan * _to_table(g, letters, n), "got"),
+             (lambda g, letters, n: np.abs(_to_table(g, letters, n)), "got"),
+             (lambda g, letters, n: _to_table(g, letters, n).astype(int), "Whole"),
+             (lambda g, letters, n: _to_table(g, letters, n)[:3], "Shape"),
+             edit("table = np.zeros((n, g.shape[-1]))", "table = np.zeros((n, g.shape[-1])); g *= 1.0; g[0, 0] = 0",
+                  "got")],
+    also_right=[
+        "lambda g, letters, n: np.eye(n)[letters.ravel()].T @ g.reshape(letters.size, -1)",
+        "lambda g, letters, n: ag.vjp(lambda weight: weight[letters], np.zeros((n, g.shape[-1])))[1](g)[0]",
+        "lambda g, letters, n: np.stack([g[letters == k].sum(axis=0) for k in range(n)])",
+        """
+        def to_table(g, letters, n):
+            table = [[0.0] * g.shape[-1] for _ in range(n)]
+            for place, letter in np.ndenumerate(letters):
+                table[letter] = table[letter] + g[place]
+            return np.array(table)""",
+        "lambda g, letters, n: ag.ops.scatter(g, letters, (n, g.shape[-1]))",
+        "lambda g, letters, n: np.einsum('ntk,ntd->kd', letters[..., None] == np.arange(n), g)"])
+def embedding(answer):
+    if is_stub(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for letters, n, d in [([[0, 1, 0, 3]], 5, 2), ([[2, 2, 2], [0, 2, 1]], 3, 3), ([[1], [1], [0]], 4, 1)]:
+        letters = np.array(letters)
+        g = rng.normal(size=(*letters.shape, d)).round(1)
+        expect_call(answer, g, letters, n, gives=_to_table(g, letters, n), hints=embedding.mistakes)
+
+
+# --- 18.attention_back ------------------------------------------------------------------------------------------------
+
+def _attention(Q, K, V, allowed):
+    S = np.where(allowed, Q @ K.T / np.sqrt(K.shape[-1]), -np.inf)
+    P = np.exp(S - S.max(axis=-1, keepdims=True))
+    return P / P.sum(axis=-1, keepdims=True)
+
+
+def _back(g, Q, K, V, P):
+    gP = g @ V.T
+    gS = P * (gP - np.sum(gP * P, axis=-1, keepdims=True))
+    return gS @ K / np.sqrt(K.shape[-1]), gS.T @ Q / np.sqrt(K.shape[-1]), P.T @ g
+
+
+_SUM = "np.sum(gP * P, axis=-1, keepdims=True)"
+_ROOT = " / np.sqrt(K.shape[-1])"
+ARRIVES = "What arrives at P has P's shape, (T, n): gP = g @ V.T. That, and not g, goes through softmax's rule."
+FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes to Q and to K is divided by √d, both."
+
+
+@exercise(
+    "18.attention_back", minutes=7, difficulty="medium",
+    question="""
+        Fill the five blanks: attention's whole way back. Forward it was `S = Q @ K.T / np.sqrt(d)`, masked, then
+        `P = softmax(S)` along each row, then `Z = P @ V`. d is `K.shape[-1]`, and behind each line stands the shape
+        that has to come out.""",
+    stub="""
+        def attention_back(g, Q, K, V, P):      # (T, m); (T, d), (n, d), (n, m), (T, n)
+            gV = ...                            # (n, m)   from Z = P @ V
+            gP = ...                            # (T, n)   from Z = P @ V
+            gS = ...                            # (T, n)   from P = softmax(S)
+            gQ = ...                            # (T, d)   from S = Q @ K.T / √d
+            gK = ...                            # (n, d)   from S = Q @ K.T / √d
+            return gQ, gK, gV""",
+    hints=["Lesson 09: back through a product X @ Y go g @ Y.T and X.T @ g. In P @ V, who is X, and who is Y?",
+           "Lesson 10: softmax sends back p · (g − Σ g·p), row by row. Here p is P and what arrives is gP.",
+           "In Q @ K.T the right factor is K.T. So to Q goes gS @ K; and K gets the same with rows and columns "
+           "exchanged.",
+           ("Help: what of the mask?",
+            "Masked places have P = 0. So softmax's rule sends them 0, and nothing more is to be done.")],
+    solution="""
+        def attention_back(g, Q, K, V, P):      # (T, m); (T, d), (n, d), (n, m), (T, n)
+            gV = P.T @ g
+            gP = g @ V.T
+            gS = P * (gP - np.sum(gP * P, axis=-1, keepdims=True))
+            gQ = gS @ K / np.sqrt(K.shape[-1])
+            gK = gS.T @ Q / np.sqrt(K.shape[-1])
+            return gQ, gK, gV""",
+    explained="Four products and softmax's rule. The mask needs no line: where P is 0, gS is 0.",
+    why="That is attention, to the last line: nothing in it that you had not derived before.",
+    mistakes=[
+        edit("P.T @ g", "P @ g",
+             "For V: row t of P is what output t took. Place s is paid by all who took from it: a column, so P.T."),
+        edit("P.T @ g", "g", "For V: g is spread over the places by the weights, P.T @ g."),
+        edit("g @ V.T", "g @ V", "For P: back through a product, g meets the other factor transposed: V.T."),
+        edit("g @ V.T", "P @ V", ARRIVES),
+        edit("P * (gP - " + _SUM + ")", "gP",
+             "softmax's rule is missing: gP arrives at P, and the scores stand before the softmax."),
+        edit("P * (gP - " + _SUM + ")", "P * gP",
+             "softmax without its sum: raise one score, and the other weights fall. p · (g − Σ g·p)."),
+        edit("P * (gP - " + _SUM + ")", "P * (1 - P) * gP",
+             "Each score minds its own business here: that is the diagonal alone. p · (g − Σ g·p)."),
+        edit("P * (gP -", "(gP -", "The factor P in front of softmax's bracket is missing."),
+        edit("P * (gP - np", "P * (gP + np", "softmax: g *less* the sum."),
+        edit(_SUM, "np.sum(gP, axis=-1, keepdims=True)",
+             "In softmax's sum stands g · p: every arrival with its weight."),
+        edit(_SUM, "np.sum(g * P, axis=-1, keepdims=True)", ARRIVES),
+        edit(_SUM, "np.mean(gP * P, axis=-1, keepdims=True)",
+             "A sum and not a mean: the weights P add up to 1 already."),
+        edit(_SUM, "np.sum(gP * P, axis=0, keepdims=True)",
+             "Summed down the columns. Each query has a row of its own: axis=-1."),
+        edit(_SUM, "np.sum(gP * P)", "Summed over everything. Each query has a row of its own: axis=-1, and keepdims."),
+        edit(_SUM, "np.sum(gP * P, axis=-1)", "The sums have lost their axis: keepdims=True puts each beside its row."),
+        edit("gS @ K" + _ROOT, "gS @ K", "gS.T @ Q" + _ROOT, "gS.T @ Q", FORGOTTEN),
+        edit("gS @ K" + _ROOT, "gS @ K", FORGOTTEN), edit("gS.T @ Q" + _ROOT, "gS.T @ Q", FORGOTTEN),
+        edit("gS @ K" + _ROOT, "gS @ K * np.sqrt(K.shape[-1])", "gS.T @ Q" + _ROOT, "gS.T @ Q * np.sqrt(K.shape[-1])",
+             "Multiplied by √d, where S was divided by it."),
+        edit("gS @ K" + _ROOT, "gS @ K / K.shape[-1]", "gS.T @ Q" + _ROOT, "gS.T @ Q / K.shape[-1]",
+             "Divided by d. It was its root: √d."),
+        edit("gS @ K" + _ROOT, "gS @ K / np.sqrt(len(K))", "gS.T @ Q" + _ROOT, "gS.T @ Q / np.sqrt(len(K))",
+             "d is how many numbers a key has, K.shape[-1]; len(K) is how many keys there are."),
+        edit("gS @ K" + _ROOT, "gS @ K / np.sqrt(V.shape[-1])", "gS.T @ Q" + _ROOT, "gS.T @ Q / np.sqrt(V.shape[-1])",
+             "d is how many numbers a key has, K.shape[-1], not a value."),
+        edit("gS @ K /", "gS @ Q /", "To Q goes gS times the *other* factor: K."),
+        edit("gS @ K /", "gS.T @ K /", "To Q: its rows are those of gS, so gS @ K, not transposed."),
+        edit("gS.T @ Q", "gS @ Q", "To K: its rows are the columns of gS, so gS.T @ Q."),
+        edit("gS.T @ Q", "gS.T @ K", "To K goes gS.T times the *other* factor: Q."),
+        edit("gS.T @ Q", "Q.T @ gS", "To K: that is the transposed, (d, n). The gradient has K's shape: gS.T @ Q."),
+        edit("gS.T @ Q", "gP.T @ Q", "To K: gP is what arrives behind the softmax. Before it, it is gS."),
+        edit("gS @ K /", "gP @ K /", "To Q: gP is what arrives behind the softmax. Before it, it is gS."),
+        edit("return gQ, gK, gV", "return gQ, gV, gK", "Keys and values are swapped in the last line."),
+        edit("return gQ, gK, gV", "return gV, gK, gQ", "Queries and values are swapped in the last line."),
+        edit("return gQ, gK, gV", "return gK, gQ, gV", "Queries and keys are swapped in the last line."),
+        edit("gQ = gS", "gS = np.tril(gS)\n    gQ = gS",
+             "np.tril cuts off what may be allowed: not every mask is causal. Where P is 0, gS is 0 already."),
+        edit("return gQ, gK, gV", "return gQ, gK", "V gets something too: three gradients.")],
+    planted=[
+        (lambda g, Q, K, V, P: tuple(map(np.abs, _back(g, Q, K, V, P))), "got"),
+        (lambda g, Q, K, V, P: tuple(np.nan * a for a in _back(g, Q, K, V, P)), "got"),
+        (lambda g, Q, K, V, P: tuple(a.round(2) for a in _back(g, Q, K, V, P)), "got"),
+        (lambda g, Q, K, V, P: tuple(2 * a for a in _back(g, Q, K, V, P)), "ouble"),
+        (lambda g, Q, K, V, P: _back(g, Q, K, V, P)[0], "got"),
+        edit("gP = g @ V.T", "P *= 1.0; P[0] = P[0] / 2\n    gP = g @ V.T", "got"),
+        edit("gS = P * (", "P *= (", "gQ = gS", "gS = P\n    gQ = gS", "writes into the caller")],
+    also_right=[
+        """
+        def attention_back(g, Q, K, V, P):
+            gP = np.einsum("tm,sm->ts", g, V)
+            gS = (P * gP - P * np.einsum("ts,ts->t", P, gP)[:, None]) * K.shape[1] ** -0.5
+            return np.einsum("ts,sd->td", gS, K), np.einsum("ts,td->sd", gS, Q), np.einsum("ts,tm->sm", P, g)""",
+        """
+        def attention_back(g, Q, K, V, P):
+            gQ, gK, gV = np.zeros(Q.shape), np.zeros(K.shape), np.zeros(V.shape)
+            for t in range(len(Q)):
+                arrives = [g[t] @ v for v in V]
+                mean = sum(p * a for p, a in zip(P[t], arrives))
+                for s in range(len(K)):
+                    at_score = P[t, s] * (arrives[s] - mean) / np.sqrt(len(K[s]))
+                    gQ[t] += at_score * K[s]
+                    gK[s] += at_score * Q[t]
+                    gV[s] += P[t, s] * g[t]
+            return gQ, gK, gV""",
+        """
+        def attention_back(g, Q, K, V, P):
+            gV, gP = ag.vjp(lambda V, P: P @ V, V, P)[1](g)
+            gS = gP * P
+            gS = gS - P * gS.sum(axis=1)[:, np.newaxis]
+            gQ, gK = ag.vjp(lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1]), Q, K)[1](gS)
+            return gQ, gK, gV""",
+        edit("gS @ K" + _ROOT, "np.matmul(gS, K) / K.shape[-1] ** 0.5", "gS.T @ Q" + _ROOT,
+             "(Q.T @ gS).T / K.shape[-1] ** 0.5"),
+        edit(_SUM, "np.diag(gP @ P.T)[:, None]"), edit(_SUM, "np.sum(g * (P @ V), axis=-1, keepdims=True)"),
+        edit("return gQ, gK, gV", "return [gQ, gK, gV]")])
+def back(answer):
+    if has_blank(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for T, n, d, m, allowed in [(2, 2, 4, 3, np.tri(2) > 0), (3, 5, 4, 2, np.ones((3, 5), bool)), (3, 4, 2, 3,
+        np.tri(3, 4, 1) > 0),
+                                (4, 4, 9, 1, np.tri(4)[::-1, ::-1] > 0)]:
+        g, Q, K, V = (rng.normal(size=shape).round(1) for shape in [(T, m), (T, d), (n, d), (n, m)])
+        P = _attention(Q, K, V, allowed)
+        expect_call(answer, g, Q, K, V, P, gives=_back(g, Q, K, V, P), hints=back.mistakes,
+                    tried=f"attention_back with {T} queries and {n} keys, d = {d}, values of {m}")
+
+
+# --- 18.swap ----------------------------------------------------------------------------------------------------------
+
+ROW = ag.ops.ROWS["einsum"]
+
+
+def _einsum_x(g, z, x, y, a, b, c):
+    return np.einsum(f"{c},{b}->{a}", g, y)
+
+
+def _einsum_y(g, z, x, y, a, b, c):
+    return np.einsum(f"{a},{c}->{b}", x, g)
+
+
+TURNED = ("Transposed: each array goes in with its own letters, g with c; what comes out has those of the input, in "
+          "its order.")
+WRONG_SWAP_X = [
+    (lambda g, z, x, y, a, b, c: np.einsum("ik,jk->ij", g, y),
+     "Written for one product alone. The letters are handed in: a, b, c."),
+    (lambda g, z, x, y, a, b, c: g @ y.mT, "Written for one product alone. The letters are handed in: a, b, c."),
+    (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{b}->{c}", g, y),
+     "g stands where x stood, and so do x's letters. g has the letters of z, c; what comes out has those of x, a."),
+    (lambda g, z, x, y, a, b, c: np.einsum(f"{b},{c}->{a}", g, y), TURNED),
+    (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a}", z, y),
+     "z stands where g belongs: what arrives, not the output itself."),
+    (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{a}->{a}", g, x),
+     "Its own factor. In a product each slot gets the *other* one, here y."),
+    (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{b}", g, y), "What goes to x has x's letters, a."),
+    (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a[::-1]}", g, y), TURNED),
+    (lambda g, z, x, y, a, b, c: np.einsum(f"{b}->{b}", y), "What arrives is missing: g."),
+    (lambda g, z, x, y, a, b, c: _einsum_x(np.ones_like(g), z, x, y, a, b, c),
+     "Off by the factor g: what arrives is missing."),
+    (lambda g, z, x, y, a, b, c: -_einsum_x(g, z, x, y, a, b, c), "The right size with the wrong sign."),
+    (lambda g, z, x, y, a, b, c: np.abs(_einsum_x(g, z, x, y, a, b, c)), "The signs are lost."),
+    (lambda g, z, x, y, a, b, c: _einsum_x(g, z, x, y, a, b, c) / y.shape[-1],
+     "Divided: the product adds, and takes no mean."),
+    (lambda g, z, x, y, a, b, c: g * y, "* multiplies entry by entry. Which letters meet, einsum has to be told."),
+    (lambda g, z, x, y, a, b, c: (_einsum_x(g, z, x, y, a, b, c), _einsum_y(g, z, x, y, a, b, c)),
+     "Both came back in a tuple. This rule is for x alone.")]
+WRONG_SWAP_Y = [
+    (lambda g, z, x, y, a, b, c: np.einsum("ij,ik->jk", x, g),
+     "Written for one product alone. The letters are handed in: a, b, c."),
+    (lambda g, z, x, y, a, b, c: x.mT @ g, "Written for one product alone. The letters are handed in: a, b, c."),
+    (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{b}->{c}", x, g),
+     "g stands where y stood, and so do y's letters. g has the letters of z, c; what comes out has those of y, b."),
+    (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", g, x), TURNED),
+    (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", x, z),
+     "z stands where g belongs: what arrives, not the output itself."),
+    (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b[::-1]}", x, g), TURNED),
+    (lambda g, z, x, y, a, b, c: _einsum_y(np.ones_like(g), z, x, y, a, b, c),
+     "Off by the factor g: what arrives is missing."),
+    (lambda g, z, x, y, a, b, c: -_einsum_y(g, z, x, y, a, b, c), "The right size with the wrong sign.")]
+
+
+@exercise(
+    "18.swap", minutes=3, difficulty="easy",
+    question="""
+        Write both rules of `z = einsum(f"{a},{b}->{c}", x, y)`: a, b and c are the letters of x, y and z, such as "ij",
+        "jk" and "ik".""",
+    stub="""
+        einsum_x = lambda g, z, x, y, a, b, c: ...
+        einsum_y = lambda g, z, x, y, a, b, c: ...""",
+    hints=["One call of einsum each. g has the letters of z.",
+           "For x: g and y go in, with the letters c and b. What comes out has x's letters, a."],
+    solution="""
+        einsum_x = lambda g, z, x, y, a, b, c: einsum(f"{c},{b}->{a}", g, y)
+        einsum_y = lambda g, z, x, y, a, b, c: einsum(f"{a},{c}->{b}", x, g)""",
+    explained="With \"ij\", \"jk\" and \"ik\" the first is \"ik,jk->ij\": that is g · Yᵀ, and nobody had to think "
+              "of a transpose.",
+    names=lambda: {"einsum": ag.einsum},
+    why="Two lines for every product of two arrays that there is: matmul in all its shapes, heads and batches too.",
+    planted=[*(((wrong, _einsum_y), hint) for wrong, hint in WRONG_SWAP_X), *(((_einsum_x, wrong), hint) for wrong,
+        hint in WRONG_SWAP_Y),
+             ((_einsum_y, _einsum_x), "swapped"), ((_einsum_x, _einsum_x), "other array"), ((_einsum_y, _einsum_y),
+                  "other array")],
+    also_right=[
+        edit('einsum(f"{c},{b}->{a}", g, y)', 'np.einsum(c + "," + b + "->" + a, g, y)'),
+        edit('einsum(f"{c},{b}->{a}", g, y)', 'einsum(f"{b},{c}->{a}", y, g)', 'einsum(f"{a},{c}->{b}", x, g)',
+             'einsum(f"{c},{a}->{b}", g, x)'),
+        edit('einsum(f"{c},{b}->{a}", g, y)', 'np.einsum("{},{}->{}".format(c, b, a), g, y, optimize=True)'),
+        edit('einsum(f"{c},{b}->{a}", g, y)', 'ag.vjp(lambda x: einsum(f"{a},{b}->{c}", x, y), x)[1](g)[0]'),
+        edit('einsum(f"{c},{b}->{a}", g, y)', 'einsum("%s,%s->%s" % (c, b, a), g, y)',
+             'einsum(f"{a},{c}->{b}", x, g)', 'einsum(",".join([a, c]) + "->" + b, x, g)')])
+def swap(answer):
+    if any(map(is_stub, answer)):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for slot, rule, right, hints, other in [
+            ("x", answer[0], _einsum_x, WRONG_SWAP_X, _einsum_y), ("y", answer[1], _einsum_y, WRONG_SWAP_Y, _einsum_x)]:
+        swapped = (other, "That is what goes to the other array: are the two rules swapped?")
+        for (a, b, c), shapes in [(("ij", "jk", "ik"), [(2, 3), (3, 4)]), (("ij", "kj", "ki"), [(3, 3), (3, 3)]),
+                                  (("thd", "shd", "hts"), [(2, 3, 4), (5, 3, 4)]), (("i", "j", "ij"), [(2,), (3,)])]:
+            x, y = (rng.normal(size=shape).round(1) for shape in shapes)
+            z = np.einsum(f"{a},{b}->{c}", x, y)
+            g = rng.normal(size=z.shape).round(1)
+            expect_call(rule, g, z, x, y, a, b, c, gives=right(g, z, x, y, a, b, c), hints=[swapped, *hints],
+                        tried=f"the rule for {slot} of einsum('{a},{b}->{c}', x, y), x {x.shape} and y {y.shape}")
+
+
+# --- 18.layer_norm_x --------------------------------------------------------------------------------------------------
+
+def _norm(g, z, s):
+    return (g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s
+
+
+_MEAN, _ALONG = " - np.mean(g, axis=-1, keepdims=True)", " - z * np.mean(g * z, axis=-1, keepdims=True)"
+LOST = "A mean has lost its axis: keepdims=True keeps it, so that it stands beside its row."
+DOWN = "A mean is taken down the columns. Each row is normalised by itself: axis=-1."
+SECOND = ("The mean of g · z is missing (that of z alone is 0): x moves the mean, and it moves s. Stretch a row, "
+          "and z stays.")
+WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis=-1, and keepdims."
+
+
+@exercise(
+    "18.layer_norm_x", minutes=5, difficulty="medium",
+    question="""
+        Write what goes to x, for a batch: z is what came out, s the divisor of each row, (N, 1),
+        and the means run along the last axis.""",
+    stub="""
+        layer_norm_x = lambda g, z, s: ...""",
+    hints=["① is the mean of g, and ② the mean of g · z, both along the row, with `keepdims=True`.",
+           "All of it is divided by s, in the end.",
+           ("Help: how do I test it?",
+            "With the two sums: `.sum(axis=-1)` of what you send back is 0, and so is that of it times z.")],
+    solution="""
+        layer_norm_x = lambda g, z, s: (
+            g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
+    explained="The first mean is for the shift, the second for the stretch.",
+    why="Take from g what only shifts the row, and what only stretches it: neither moves z.",
+    mistakes=[
+        edit(_MEAN, "", _ALONG, "",
+             "Both means are missing: x moves the mean and s too, and through them every entry."),
+        edit(_ALONG, "", SECOND),
+        edit(_MEAN, "", "The first mean is missing: x also moves the mean. Raise a whole row, and z stays."),
+        edit(" / s", "", "Divided by s, in the end: a row that is spread ten times as wide has a tenth of the slope."),
+        edit("/ s", "* s", "Multiplied by s, where z is divided by it."),
+        edit("/ s", "/ s ** 2", "Divided by s twice."),
+        edit("np.mean(g, axis", "np.sum(g, axis", "Sums for means? Each entry has a share of 1/n in the mean."),
+        edit("np.mean(g * z, axis", "np.sum(g * z, axis",
+             "The second is a mean too: each entry has a share of 1/n in the mean square."),
+        edit("np.mean(g, axis", "np.sum(g, axis", "np.mean(g * z, axis", "np.sum(g * z, axis",
+             "Sums, n times too large: each entry has a share of 1/n in a mean."),
+        edit(" - np.mean(g,", " + np.mean(g,", "The first mean is taken off, not added."),
+        edit(" - z * ", " + z * ", "The second mean is taken off, not added."),
+        edit(" - z * ", " - ", "Before the second mean stands z: the part of g *along z* goes."),
+        edit("np.mean(g * z, axis", "np.mean(z, axis", SECOND),
+        edit("np.mean(g * z, axis", "np.mean(g, axis", "In the second mean stands g · z: how far g and z go together."),
+        edit("np.mean(g * z, axis", "np.mean(z * z, axis",
+             "In the second mean stands g · z. That of z² is 1, or nearly."),
+        edit("    g -", "    1 -", "g itself is missing in the bracket."),
+        edit("np.mean(g, axis=-1, keepdims=True)", "np.mean(g, axis=-1)", "np.mean(g * z, axis=-1, keepdims=True)",
+             "np.mean(g * z, axis=-1)", LOST),
+        edit("np.mean(g, axis=-1, keepdims=True)", "np.mean(g, axis=0)", "np.mean(g * z, axis=-1, keepdims=True)",
+             "np.mean(g * z, axis=0)", DOWN),
+        edit("np.mean(g, axis=-1, keepdims=True)", "np.mean(g, axis=-1)", LOST),
+        edit("np.mean(g * z, axis=-1, keepdims=True)", "np.mean(g * z, axis=-1)", LOST),
+        edit("np.mean(g, axis=-1, keepdims=True)", "np.mean(g)", WHOLE),
+        edit("np.mean(g * z, axis=-1, keepdims=True)", "np.mean(g * z)", WHOLE),
+        edit("np.mean(g, axis=-1, keepdims=True)", "np.mean(g)", "np.mean(g * z, axis=-1, keepdims=True)",
+             "np.mean(g * z)", WHOLE),
+        (lambda g, z, s: z * (g - np.sum(g * z, axis=-1, keepdims=True)),
+         "That is softmax's rule. Here each row is shifted and stretched."),
+        sign_lost(_norm), doubled(_norm, "Exactly double: is one of the paths counted twice?")],
+    planted=[(lambda g, z, s: np.abs(_norm(g, z, s)), "got"), (lambda g, z, s: np.nan * g, "got"),
+             (lambda g, z, s: _norm(g, z, s).round(2), "got"), (lambda g, z, s: _norm(g, z, s)[:1], "Shape"),
+             (lambda g, z, s: _norm(g, z, s[0]), "got")],
+    also_right=[
+        edit("np.mean(g, axis=-1, keepdims=True)", "g.mean(-1, keepdims=True)",
+             "np.mean(g * z, axis=-1, keepdims=True)", "(g * z).mean(-1)[..., None]"),
+        "lambda g, z, s: np.stack([(a - a.mean() - b * (a @ b) / len(b)) / c for a, b, c in zip(g, z, s)])",
+        """
+        def layer_norm_x(g, z, s):
+            n = z.shape[-1]
+            made = np.zeros(g.shape)
+            for row in range(len(g)):
+                for i in range(n):
+                    made[row, i] = g[row, i] / s[row, 0]
+                    for j in range(n):
+                        made[row, i] -= g[row, j] * (1 + z[row, i] * z[row, j]) / n / s[row, 0]
+            return made""",
+        "lambda g, z, s: (g - (g.sum(axis=-1, keepdims=True) + z * np.sum(g * z, axis=-1, keepdims=True)) / "
+        "g.shape[-1]) / s",
+        "lambda g, z, s: g / s - np.einsum('ni,nij->nj', g / s, 1 + z[:, :, None] * z[:, None]) / z.shape[1]"])
+def norm(answer):
+    if is_stub(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for shape, eps in [((1, 3), 0), ((2, 4), 1e-5), ((5, 3), 0.5)]:
+        x, g = 2 * rng.normal(size=shape).round(1), rng.normal(0.4, size=shape).round(1)
+        g[0, 0] += 1
+        s = np.sqrt(x.var(axis=-1, keepdims=True) + eps)
+        z = (x - x.mean(axis=-1, keepdims=True)) / s
+        expect_call(answer, g, z, s, gives=_norm(g, z, s), hints=norm.mistakes)

@@ -1,0 +1,76 @@
+"""Lesson 18: small models that are asked for the next letter, one of which cheats, and how they are trained."""
+import numpy as np
+
+import autograd_lib as ag
+from autograd_lib import nn, optim
+from autograd_lib.nn.functional import cross_entropy
+
+LETTERS, PLACES = "abcdefgh", 12
+
+
+class Reader(nn.Module):
+    """Letters, whole numbers of shape (N, T), to logits for the letter that follows each, (N, T, 8).
+
+    Between them stands `block`, which takes (…, T, width) to the same shape.
+    """
+
+    def __init__(self, block, width=32, seed=0):
+        rng = np.random.default_rng(seed)
+        self.letters = nn.Embedding(len(LETTERS), width, rng=rng)
+        self.positions = nn.Embedding(PLACES, width, rng=rng)
+        self.block, self.norm = block, nn.LayerNorm(width)
+        self.out = nn.Linear(width, len(LETTERS), rng=rng)
+
+    def embed(self, letters):
+        return self.letters(letters) + self.positions(np.arange(letters.shape[-1]))
+
+    def read(self, x):
+        """From the vectors of the letters, (…, T, width), on."""
+        return self.out(self.norm(self.block(x)))
+
+    def forward(self, letters):
+        return self.read(self.embed(letters))
+
+
+class Suspect(nn.Module):
+    """The block that cheats: every place also looks at the one after it."""
+
+    def __init__(self, width=32, seed=0):
+        self.attention = nn.MultiheadAttention(width, 2, rng=seed)
+        self.mlp = nn.MLP([width, 4 * width, width], rng=seed)
+
+    def forward(self, x):
+        future = ~np.tri(x.shape[-2], k=1, dtype=bool)
+        x = x + self.attention(x, x, x, attn_mask=future, need_weights=False)[0]
+        return x + self.mlp(x)
+
+
+def random_letters(rng, n):
+    """n texts of 13 letters, each letter drawn by itself: whole numbers of shape (n, 13)."""
+    return rng.integers(0, len(LETTERS), (n, PLACES + 1))
+
+
+def twice(rng, n):
+    """n texts of six letters drawn at random, then the same six again, and the first once more: (n, 13)."""
+    half = random_letters(rng, n)[:, :6]
+    return np.concatenate([half, half, half[:, :1]], axis=1)
+
+
+def train(model, draw, steps=100):
+    """The model, trained on new texts at every step: of 12 letters, it is to say the next, at every place."""
+    rng, optimizer = np.random.default_rng(0), optim.Adam(model.parameters(), lr=0.01)
+    for step in range(steps):
+        optimizer.lr = 0.01 * (1 - step / steps)
+        texts = draw(rng, 32)
+        optimizer.zero_grad()
+        cross_entropy(model(texts[:, :-1]).reshape(-1, len(LETTERS)), texts[:, 1:].ravel()).backward()
+        optimizer.step()
+    return model
+
+
+def loss_by_place(model, draw):
+    """The mean loss at each of the 12 places, over 500 texts that it has not seen."""
+    texts = draw(np.random.default_rng(1), 500)
+    with ag.no_grad():
+        log_p = ag.log_softmax(model(texts[:, :-1])).data
+    return -np.take_along_axis(log_p, texts[:, 1:, None], axis=-1)[..., 0].mean(axis=0)
