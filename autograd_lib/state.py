@@ -47,8 +47,16 @@ class Stateful:
         commit(self._changes({key: np.array(value, own[key].dtype) for key, value in new.items()}))
 
     def save(self, path):
-        """Write the state to `path` as .npz. A save that is interrupted leaves the old file whole."""
+        """Write the state to `path` as .npz. A save that is interrupted, or meets a full disk, leaves the old file whole.
+
+        Raises
+        ------
+        ValueError
+            If there is something else than a file at `path`: a folder, a device.
+        """
         path = Path(path).resolve()
+        if path.exists() and not path.is_file():    # it would be replaced: a device by a file
+            raise ValueError(f"{type(self).__name__}.save: {path} is not a file; give the path of one, or of a new one")
         draft = path.with_name(f"{path.name}.{os.getpid()}.{get_ident()}.part")
         try:
             with open(draft, "wb") as file:
@@ -70,11 +78,16 @@ class Stateful:
         FileNotFoundError
             If there is no such file.
         ValueError
-            If it is not a whole .npz file of plain arrays, or does not fit; then nothing has changed.
+            If it is not a whole .npz file of plain arrays, or does not fit; then nothing has changed. One that unpacks to far
+            more than this state takes is not unpacked.
         """
         try:
             with ZipFile(path) as archive:      # np.load would take the name "x.npy" for "x"
-                state = {}
+                state, takes = {}, sum(np.asarray(array).nbytes for array in self._state().values())
+                unpacked = sum(member.file_size for member in archive.infolist())       # no more of it is ever read
+                if unpacked > 4 * takes + 1e8:      # float64 for float16; and room to say which shape does not fit
+                    raise ValueError(f"it unpacks to {unpacked / 1e6:.0f} MB, "
+                                     f"and the state of {type(self).__name__} takes {takes / 1e6:.1f} MB")
                 for member in archive.namelist():
                     with archive.open(member) as file:
                         state[member.removesuffix(".npy")] = np.lib.format.read_array(file, allow_pickle=False)

@@ -107,7 +107,8 @@ class Lesson:
         self.window.console, self.window.outside = [], []
 
     def wait(self, condition, *, given=None, seconds=60):
-        self.page.wait_for_function(condition, arg=given, timeout=1000 * seconds)
+        # Asked every 20 ms: to be asked at every frame, the page would have to draw frames
+        self.page.wait_for_function(condition, arg=given, timeout=1000 * seconds, polling=20)
 
     def run_all(self, seconds=180):
         """Run all cells, to the end or the first error."""

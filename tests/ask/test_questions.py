@@ -280,6 +280,15 @@ def test_a_card_shows_code_as_it_was_typed():
     assert "<li>__init__ &lt;b&gt; &amp; 1. &lt;img onerror=alert(1)&gt; $&lt;b&gt;$</li>" in mine
 
 
+@pytest.mark.parametrize("typed, html", [
+    ("<script>x</script>", "&lt;script&gt;x&lt;/script&gt;"), ("$a<b$", r"\(a&lt;b\)"), ("`x < y`", "x &lt; y"),
+    ("$$\na < b & c\n$$", "a &lt; b &amp; c"), ("|a|b|\n|-|-|\n|$x<1$|<i>|", "<td>&lt;i&gt;</td>"),
+    ("[a](javascript:alert(1))", '<a href="#harmful-link">'), ('![x" onerror="y](z)', 'alt="x&quot; onerror=&quot;y"')])
+def test_what_a_text_holds_is_never_markup(typed, html):
+    """A learner's card is Markdown of their own; releases of mistune before 3.2.1 let maths through as it was."""
+    assert html in questions.as_html(typed)
+
+
 def test_what_cannot_be_read_is_shown_as_it_was_typed():
     ask = ask_of("01.mean")
     assert "“x*y*z &lt;img&gt; __a__” is not a number" in answer(ask, "x*y*z <img> __a__")

@@ -1022,6 +1022,27 @@ def test_a_missing_file_is_a_missing_file(tmp_path):
         Pair().save(tmp_path / "none" / "m.npz")
 
 
+def test_a_small_file_that_unpacks_to_a_huge_one_is_not_unpacked(tmp_path, monkeypatch):
+    path, model = tmp_path / "m.npz", Pair()
+    np.savez_compressed(path, a=np.zeros(13_000_000), b=np.zeros(3))
+    assert path.stat().st_size < 1e6
+    monkeypatch.setattr(np.lib.format, "read_array", None)      # or it is read
+    with pytest.raises(ValueError, match=r"m.npz is not a .* it unpacks to 104 MB, and the state of Pair takes 0.0 MB"):
+        model.load(path)
+    np.testing.assert_array_equal(model.a.data, [1, 2])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    """/dev/full was once, by a file: root may."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for path in [tmp_path / "pipe", tmp_path / "link", tmp_path]:
+        with pytest.raises(ValueError, match="Pair.save: .* is not a file"):
+            Pair().save(path)
+    assert (tmp_path / "pipe").is_fifo() and sorted(os.listdir(tmp_path)) == ["link", "pipe"]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")
 def test_a_saved_file_has_the_usual_mode_and_links_stay_links(tmp_path):
     """0600 once, whatever the umask: nobody else could read the model."""
