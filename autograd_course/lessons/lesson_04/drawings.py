@@ -1,36 +1,53 @@
-"""Lesson 04: a walk on a plateau, and a graph turned over."""
+"""Lesson 04: walks on a plateau, and a graph turned over."""
 import numpy as np
 
 from ...show import style
-from ...show.axes import DOTS, Axes, ticks
+from ...show.axes import DOTS, Axes, decades, ticks
 from ...show.ink import number
 from ...show.picture import Picture, svg
 
 
-def plateau(start, x, steps):
-    """The loss (tanh x − 1)² over x, where a walk downhill began, and where it stands after `steps` steps."""
+def plateau(walks, steps):
+    """The loss (tanh x − 1)² over x with where walks downhill stand after `steps` steps, and the size of the gradient below.
+
+    walks: {start: [x after each step]}; at most five, some way apart.
+    """
     def loss(x):
         return (np.tanh(x) - 1) ** 2
 
-    slope = 2 * (np.tanh(x) - 1) * (1 - np.tanh(x) ** 2)
-    arrives = number(float(f"{slope:.2g}")) if slope else "exactly 0.0"
+    def gradient(x):
+        return 2 * (np.tanh(x) - 1) * (1 - np.tanh(x) ** 2)
+
+    span, lowest = (-22.0, 12.0), -18
     after = f"after {steps:,} step{'s' * (steps != 1)}"
-    plot = Axes((46, 40, 560, 190), (-22.0, 12.0), (-0.4, 4.9))
-    plot.frame(ticks(*plot.x, most=8), ticks(*plot.y), "x", f"L = (tanh x − 1)², {after}")
-    xs = np.linspace(*plot.x, 281)
-    plot.line(xs, loss(xs), style.VALUE, 2.5)
-    (left, top), (px, py) = plot.at(start, loss(start)), plot.at(x, loss(x))
-    plot.dot(start, loss(start), style.FAINT)
-    plot.dot(x, loss(x), style.VALUE, style.VALUE, size=6)
-    if np.hypot(px - left, py - top) > 14:
-        flat = loss(start) > 3.9
-        plot.words(left - (not flat) * 12, top - 12 if flat else top + 5, "start", style.FAINT, "middle" if flat else "end", 13, halo=True)
-    high, leftward = loss(x) > 3, loss(x) > 3 and px > 150
-    plot.words(px - 14 if leftward else px + 10, py + 24 if high else py - 12, f"gradient {arrives}", style.GRADIENT,
-               "end" if leftward else "start", halo=True)
-    text = (f"From x = {number(start)}, {after}: x = {number(x)}, z = {number(np.tanh(x))}, L = {number(loss(x))}.\n"
-            f"The gradient of x there is {arrives}.")
-    return Picture(svg("0 0 630 275", "".join(plot.parts), text), text)
+    hill, size = Axes((56, 40, 560, 170), span, (-0.4, 4.9)), Axes((56, 262, 560, 150), span, (lowest - 1, 1.5))
+    hill.frame([], ticks(*hill.y), "", f"L = (tanh x − 1)², {after}")
+    size.frame(ticks(*span, most=8), decades(lowest, 1, 6), "x", "how large the gradient is")
+    xs = np.linspace(*span, 281)
+    hill.line(xs, loss(xs), style.VALUE, 1.5)
+    with np.errstate(divide="ignore"):
+        sizes = np.maximum(np.log10(np.abs(gradient(xs))), lowest - 1)
+    size.line(xs, sizes, style.GRADIENT, 2, "6 4")
+    lines = []
+    for start, walk in walks.items():
+        x = walk[steps]
+        slope = gradient(x)
+        arrives = number(float(f"{slope:.2g}")) if slope else "exactly 0.0"
+        lines.append(f"From x = {number(start)}, {after}: x = {number(x)}, z = {number(np.tanh(x))}, L = {number(loss(x))}, "
+                     f"gradient {arrives}.")
+        way = np.linspace(start, x, 41)
+        hill.line(way, loss(way), style.VALUE, 5)
+        hill.dot(start, loss(start), style.FAINT)
+        hill.words(hill.at(start, 0)[0], hill.at(0, loss(start))[1] - 12, number(start), style.FAINT, size=13, halo=True)
+        height = max(np.log10(abs(slope)), lowest - 1) if slope else lowest - 1
+        (px, top), (_, low) = hill.at(x, loss(x)), size.at(x, height)
+        hill.parts.append(f'<path d="M{px:.1f} {top:.1f}V{low:.1f}" stroke="{style.LINE}" stroke-dasharray="2 3"/>')
+        hill.dot(x, loss(x), style.VALUE, style.VALUE, size=6)
+        size.dot(x, height, style.GRADIENT, style.GRADIENT, size=5)
+        if not slope:
+            size.words(px + 10, low - 2, "exactly 0", style.GRADIENT, "start", 13, halo=True)
+    text = "\n".join(lines)
+    return Picture(svg("0 0 640 465", "".join(hill.parts + size.parts), text), text)
 
 
 def turned_over(x):
