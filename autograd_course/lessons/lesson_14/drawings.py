@@ -27,12 +27,15 @@ def window(x, y, i, j):
     text = (f"z[{i}, {j}] reads {read.sum()} pixels of x, rows {i} to {i + y.shape[0] - 1} and columns {j} to {j + y.shape[1] - 1}.\n"
             f"Times the kernel, and added: {' + '.join(terms) + ' = ' if terms else 'every pixel there is 0, so '}{number(z[i, j])}"
             f"{' (the pixels that are 0 left out)' * bool(terms)}.")
-    return _drawn([("image x", x, np.where(read, "value", "plain")), ("kernel y", y, np.full(y.shape, "value")),
-                   ("output z", z, np.where(here, "picked", "plain"))], text)
+    return _drawn([[("image x", x, np.where(read, "value", "plain")), ("kernel y", y, np.full(y.shape, "value")),
+                    ("output z", z, np.where(here, "picked", "plain"))]], text)
 
 
-def reach(x, y, i, j, stride=1, padding=0):
-    """What x[i, j] does: by how much each output moves if that pixel grows by 1, which is an entry of the kernel."""
+def reach(x, y, i, j, stride=1, padding=0, backward=False):
+    """What x[i, j] does: by how much each output moves if that pixel grows by 1, which is an entry of the kernel.
+
+    backward: below it the gradient of x when 1 arrives at every output, where the same entries add up.
+    """
     padded = np.pad(np.zeros(x.shape), padding)
     raised = padded.copy()
     raised[i + padding, j + padding] = 1
@@ -45,26 +48,42 @@ def reach(x, y, i, j, stride=1, padding=0):
     text = (f"x[{i}, {j}] is read by {count} window{'s' * (count != 1)}: {count} of the {moves.size} outputs move.\n"
             f"Each moves by the kernel entry that lies on this pixel: {', '.join(number(v) for v in moves[reached]) or 'none'}.")
     lying = np.isin(np.arange(1, y.size + 1), used).reshape(y.shape)
-    return _drawn([("image x" + " and a rim" * bool(padding), np.pad(x, padding), looks),
-                   ("kernel y", y, np.where(lying, "value", "plain")),
-                   ("z moves by", moves, np.where(reached, "value", "pale"))], text)
+    rim = " and a rim" * bool(padding)
+    rows = [[("image x" + rim, np.pad(x, padding), looks),
+             ("kernel y", y, np.where(lying, "value", "plain")),
+             ("z moves by", moves, np.where(reached, "value", "pale"))]]
+    if backward:
+        ones = np.ones(moves.shape)
+        _, pull = ag.vjp(lambda x: ag.conv2d(x[None, None], y[None, None] * 1.0, stride=stride, padding=padding), x * 1.0)
+        (gradient,) = pull(ones[None, None])
+        entries = " + ".join(number(v) for v in moves[reached]).replace("+ −", "− ") or "nothing"
+        text += f"\nBackward, 1 arrives at every output: the gradient of x[{i}, {j}] is {entries}"
+        text += f" = {number(gradient[i, j])}." if count > 1 else "."
+        found = np.where(looks == "picked", "gradient", np.where(looks == "rim", "rim", "pale"))
+        rows.append([("gradient of x" + rim, np.pad(gradient, padding), found), None,
+                     ("g at z", ones, np.where(reached, "gradient", "pale"))])
+    return _drawn(rows, text)
 
 
 def _slid(x, y, stride, padding):
     return ag.conv2d(x[None, None] * 1.0, y[None, None] * 1.0, stride=stride, padding=padding)[0, 0]
 
 
-def _drawn(grids, text):
-    plot, left = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 12
-    high = max(len(values) for _, values, _ in grids)
-    for name, values, looks in grids:
-        rows, columns = values.shape
-        top = TOP + (high - rows) * HIGH / 2
-        plot.words(left, top - 12, f"{name} {values.shape}", anchor="start", size=13)
-        for r, c in np.ndindex(rows, columns):
-            plot.parts.append(cell(left + c * WIDE, top + r * HIGH, WIDE, HIGH, number(values[r, c]), looks[r, c]))
-        left += max(columns * WIDE, 112) + GAP
-    return Picture(svg(f"0 0 {left - GAP + 12} {TOP + high * HIGH + 10}", "".join(plot.parts), text), text)
+def _drawn(lines, text):
+    """Grids beside each other, in lines one below the other: (name, values, looks), or None for a gap. The first line has all."""
+    plot, above = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 0
+    for grids in lines:
+        high, left = max(len(grid[1]) for grid in grids if grid), 12
+        for grid, (_, widest, _) in zip(grids, lines[0]):
+            if grid:
+                name, values, looks = grid
+                top = above + TOP + (high - len(values)) * HIGH / 2
+                plot.words(left, top - 12, f"{name} {values.shape}", anchor="start", size=13)
+                for r, c in np.ndindex(values.shape):
+                    plot.parts.append(cell(left + c * WIDE, top + r * HIGH, WIDE, HIGH, number(values[r, c]), looks[r, c]))
+            left += max(widest.shape[1] * WIDE, 112) + GAP
+        above += TOP + high * HIGH + 10
+    return Picture(svg(f"0 0 {left - GAP + 12} {above}", "".join(plot.parts), text), text)
 
 
 def copies(x, y, i, j):

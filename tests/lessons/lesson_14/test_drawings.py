@@ -23,7 +23,7 @@ def cells(picture, stroke):
     return [int(after.text) for cell, after in zip(found, found[1:]) if cell.tag == f"{SVG}rect" and cell.get("stroke") == stroke]
 
 
-VALUE, PICKED = "#0072B2", "#222222"
+VALUE, PICKED, GRADIENT = "#0072B2", "#222222", "#D55E00"
 
 
 @pytest.mark.parametrize("i, j", [(0, 0), (2, 1), (4, 2)])
@@ -45,6 +45,10 @@ def test_a_pixel_moves_what_its_nudge_moves(i, j, stride, padding):
     assert cells(picture, VALUE) == [*sorted(moved), *moved] and cells(picture, PICKED) == [X[i, j]]
     assert f"{len(moved)} of the {moves.size} outputs move" in picture.text
     assert ("and a rim (8, 7)" in picture.html) == (padding == 1)
+    back = reach(X, Y, i, j, stride, padding, backward=True)
+    assert cells(back, VALUE) == cells(picture, VALUE) and cells(back, GRADIENT) == [moved.sum(), *(1 for _ in moved)]
+    sums = {0: " is nothing.", 1: f" is {moved.sum():g}."}
+    assert back.text.endswith(sums.get(len(moved), f" = {moved.sum():g}."))
 
 
 @pytest.mark.parametrize("i, j, times", [(0, 0, 1), (2, 2, 6), (5, 2, 3)])
