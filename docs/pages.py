@@ -13,6 +13,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import asked
 import frames
 import jinja2
 import nbformat
@@ -96,6 +97,13 @@ MOVING = jinja2.Template("""<div class="moves" id="moves-{{ number }}" data-cont
 <script type="application/gzip;base64">{{ packed.data }}</script>
 </div>""", autoescape=True)
 
+# A prediction: without script its answer stands folded there; the script asks first.
+ASKING = jinja2.Template("""<div class="ask" id="ask-{{ number }}" data-ask="{{ spec }}">
+<div class="boxes"></div>
+<div class="verdict" role="status"></div>
+{{ answer | safe }}
+</div>""", autoescape=True)
+
 # A cell whose source an author has collapsed stays collapsed.
 CELLS = """{%- extends 'basic/index.html.j2' -%}
 {%- block input -%}
@@ -176,6 +184,9 @@ def seen(notebook):
                 mark = f"<!-- moves {len(moves)} -->"
                 moves[mark] = moving(packed, len(moves))
                 shown["text/html"] = shown["text/html"].replace(packed["html"], mark)
+            if prediction := shown.pop(asked.MIME, None):
+                spec = json.dumps(prediction, ensure_ascii=False, sort_keys=True)
+                shown["text/html"] = ASKING.render(number=prediction["name"], spec=spec, answer=shown["text/html"])
             if "text/html" in shown:
                 shown["text/html"] = re.sub(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", formula, shown["text/html"], flags=re.DOTALL)
         if cell.cell_type == "code":

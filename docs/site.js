@@ -1,11 +1,16 @@
-// What moves on the pages of `make site`: sliders, and no kernel. Every picture is in the page already, packed by
-// docs/frames.py; this attaches the controls, and puts the picture of their place where the first one stands.
+// What moves and what asks on the pages of `make site`, with no kernel and no other host. Every picture behind a slider is
+// in the page already, packed by docs/frames.py: this attaches the controls, and puts the picture of their place where the
+// first one stands. Predictions are judged here as autograd_course/ask/questions.py does it.
 "use strict";
+
+// --- Sliders ---------------------------------------------------------------------------------------------------------
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const near = new IntersectionObserver(seen => seen.filter(one => one.isIntersecting).forEach(one => one.target.load()),
                                       {rootMargin: "600px"});
 document.querySelectorAll(".moves").forEach(attach);
+reachable(document);
+addEventListener("resize", () => reachable(document));
 
 function attach(box) {
     const {controls, together} = JSON.parse(box.dataset.controls);
@@ -38,6 +43,7 @@ function attach(box) {
             if (aside.some(Boolean))
                 view.querySelectorAll("*").forEach((one, i) => one.scrollLeft = aside[i] ?? 0);
             words.textContent = text;
+            reachable(view);
             box.dataset.place = shown;
         }
         if (!playing.size)
@@ -119,6 +125,13 @@ function attach(box) {
     }
 }
 
+// What is wider than its place scrolls, also for who uses only the keyboard.
+function reachable(root) {
+    for (const one of root.querySelectorAll("pre, table, .formula, .output_wrapper, .view, .view div"))
+        if (one.scrollWidth > one.clientWidth + 1)
+            one.tabIndex = 0;
+}
+
 async function unpack(base64) {
     const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
@@ -127,6 +140,140 @@ async function unpack(base64) {
 function nearest(values, typed) {
     const off = values.map(value => Math.abs(value - typed));
     return off.indexOf(Math.min(...off));
+}
+
+// --- Predictions -----------------------------------------------------------------------------------------------------
+
+const EXAMPLE = {number: "like 17, −0.3, 1/7", row: "like 17, −0.3, 11", shape: "like (8, 5)"};
+const HOW = {number: "Write it like 17, −0.3, 1/7 or 2e-9.", row: "Write it like 17, −0.3, 11.",
+             shape: "Write it like (8, 5), or () for a single number."};
+const KEPT = "autograd-course progress.json";       // in this browser; the same as JupyterLab's file, and can be saved as it
+const progress = JSON.parse(localStorage.getItem(KEPT) ?? '{"exercises": [], "predictions": {}, "cards": {}}');
+document.querySelectorAll(".ask").forEach(ask);
+offer();
+
+function ask(box) {
+    const {name, parts, sure, praise} = JSON.parse(box.dataset.ask);
+    const boxes = box.querySelector(".boxes"), verdict = box.querySelector(".verdict"), answer = box.querySelector("details");
+    const given = parts.map((part, i) => part.kind === "choice" ? chosen(part.label || "your answer", part.choices, `${box.id}-${i}`)
+                                                                : typed(part, `${box.id}-${i}`));
+    const how = chosen("how sure?", sure, `${box.id}-sure`);
+    const button = element("button", {type: "button"});
+    boxes.append(...given.map(one => one.row), ...(parts.length ? [how.row] : []), button);
+    button.onclick = () => answer.hidden ? reveal() : again();
+    let openings = 0;
+    again();
+    const earlier = progress.predictions[name];
+    if (earlier?.answer.length === parts.length) {
+        given.forEach((one, i) => one.set(earlier.answer[i]));
+        how.set(earlier.sure);
+        open(earlier.right);
+    }
+
+    function again() {
+        verdict.textContent = "";
+        lock(false, "Reveal");
+    }
+
+    function lock(shut, action) {
+        answer.hidden = !shut;
+        answer.open = shut;
+        button.textContent = action;
+        [...given, how].forEach(one => one.lock(shut));
+    }
+
+    function reveal() {
+        const texts = given.map(one => one.get());
+        if (texts.some(Boolean) && !texts.every(Boolean))
+            return verdict.textContent = "One part is still empty. Fill it in, or empty the others to see the answer.";
+        const right = texts.map((text, i) => text && agrees(parts[i], text));
+        const unclear = right.findIndex(one => one === undefined);
+        if (unclear >= 0)
+            return verdict.textContent = `“${texts[unclear]}” is not clear to me. ${HOW[parts[unclear].kind]}`;
+        const good = texts.some(Boolean) ? right.every(Boolean) : null;
+        if (good !== null && !(name in progress.predictions)) {
+            progress.predictions[name] = {answer: texts, sure: how.get() || null, right: good, recalled: false, missed: +!good};
+            keep();
+        }
+        open(good);
+    }
+
+    function open(good) {
+        openings += 1;
+        if (good !== null) {
+            const words = openings === 1 ? praise[`${good ? "True" : "False"} ${how.get()}`] : good ? "Right this time." : "Not this time.";
+            verdict.replaceChildren(element("strong", {textContent: `${good ? "✓ " : ""}${words}`}),
+                                    ` You: ${given.map(one => one.get()).join(", ")}. Ours: ${parts.map(part => part.shown).join(", ")}.`);
+        }
+        lock(true, parts.length ? "Try again" : "Hide");
+    }
+}
+
+function typed({label, kind}, id) {
+    const row = element("div", {className: "part"});
+    const box = element("input", {id, type: "text", placeholder: EXAMPLE[kind], autocomplete: "off"});
+    row.append(element("label", {htmlFor: id, textContent: label || "your answer"}), box);
+    return {row, get: () => box.value.trim(), set: text => box.value = text, lock: shut => box.disabled = shut};
+}
+
+function chosen(label, choices, name) {
+    const row = element("fieldset", {className: "part"});
+    row.append(element("legend", {textContent: label}));
+    const radios = choices.map((choice, i) => {
+        const one = element("label"), radio = element("input", {type: "radio", name, value: choice, autocomplete: "off"});
+        one.append(radio, choice);
+        row.append(one);
+        return radio;
+    });
+    return {row, get: () => radios.find(radio => radio.checked)?.value ?? "",
+            set: text => radios.forEach(radio => radio.checked = radio.value === text), lock: shut => row.disabled = shut};
+}
+
+// Whether a text is the answer; undefined where it cannot be read.
+function agrees({kind, value, room, shown}, text) {
+    if (kind === "choice")
+        return text === shown;
+    if (kind === "shape")
+        return /^[\s\d,x×()[\]]*$/.test(text) ? (text.match(/\d+/g) ?? []).map(Number).join() === value.map(Number).join() : undefined;
+    const numbers = (kind === "row" ? text.replace(/^[[\]() ]+|[[\]() ]+$/g, "").split(/[\s,;]+/) : [text]).map(read);
+    if (numbers.includes(undefined))
+        return undefined;
+    return numbers.length === value.length && numbers.every((x, i) => x === read(value[i]) || Math.abs(x - read(value[i])) <= room[i]);
+}
+
+// The number in "3", "-0.5", "−0,5", "1/3", "2,410" or "1e-8".
+function read(text) {
+    let plain = text.replaceAll("−", "-").replaceAll("∞", "inf").replaceAll(" ", "").replace(/^[=≈~]+/, "");
+    if (/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(plain))
+        plain = plain.replaceAll(",", "");
+    const parts = plain.replaceAll(",", ".").split("/").map(part =>
+        /^[+-]?inf$/.test(part) ? Number(part.replace("inf", "Infinity"))
+        : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(part) ? Number(part) : undefined);
+    if (parts.length > 2 || parts.includes(undefined) || parts[1] === 0)
+        return undefined;
+    return parts.length === 2 ? parts[0] / parts[1] : parts[0];
+}
+
+function keep() {
+    localStorage.setItem(KEPT, JSON.stringify(progress));
+    offer();
+}
+
+// At the end of the page: what is kept, to be saved for JupyterLab or forgotten.
+function offer() {
+    const count = Object.keys(progress.predictions).length;
+    document.querySelector(".keep")?.remove();
+    if (!count)
+        return;
+    const keeping = element("p", {className: "keep"});
+    const save = element("a", {download: "progress.json", textContent: "Save them as progress.json", href: URL.createObjectURL(
+        new Blob([JSON.stringify(progress, null, 1)], {type: "application/json"}))});
+    const forget = element("button", {type: "button", textContent: "Forget them", onclick: () => {
+        localStorage.removeItem(KEPT);
+        location.reload();
+    }});
+    keeping.append(`Kept in this browser: ${count} prediction${count === 1 ? "" : "s"}. `, save, " and put it beside the notebooks, or ", forget);
+    document.querySelector(".turn.end").before(keeping);
 }
 
 function element(tag, properties) {

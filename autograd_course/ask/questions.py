@@ -82,12 +82,15 @@ def shown(answer):
 # ---------------------------------------------------------------- what all of them are made of
 
 class Panel(widgets.VBox):
-    """A box of widgets with a static twin: `html` for a reader without a kernel, answers folded; `text` without the answers."""
+    """A box of widgets with a static twin: `html` for a reader without a kernel, answers folded; `text` without the answers.
 
-    def __init__(self, children, html, text):
+    asks: the name of the prediction in it, if there is one; `children[0]` is then its Ask.
+    """
+
+    def __init__(self, children, html, text, asks=None):
         super().__init__(children, layout=widgets.Layout(border_left=f"5px solid {style.LINE}", padding="2px 0 2px 10px",
                                                          margin="2px 0", overflow="visible"))
-        self.html, self.text = html, text
+        self.html, self.text, self.asks = html, text, asks
 
     def _repr_mimebundle_(self, **options):
         return super()._repr_mimebundle_(**options) | {"text/html": self.html, "text/plain": self.text}
@@ -232,7 +235,7 @@ def predict(name):
             record.predicted(name, [part.text for part in ask.parts], ask.sure.value, ask.good)
 
     ask = Ask(question, opened, sure=True, earlier=record.read()["predictions"].get(name))
-    return Panel([ask], *_twin([question], "Predict"))
+    return Panel([ask], *_twin([question], "Predict"), asks=name)
 
 
 def recall(lesson):

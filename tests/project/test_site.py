@@ -1,6 +1,10 @@
 """`make site`: every page built, and read as a browser and a screen reader would."""
 import html
+import json
 import re
+import shutil
+import subprocess
+import tarfile
 from functools import cache
 from html.parser import HTMLParser
 from itertools import product
@@ -8,6 +12,7 @@ from math import prod
 from pathlib import Path
 from urllib.parse import unquote
 
+import asked
 import frames
 import lab
 import nbformat
@@ -17,7 +22,9 @@ import pages
 import pytest
 
 import autograd_lib as ag
-from autograd_course import Picture, backward_stepper, explore, live_graph, slope_explorer
+from autograd_course import Picture, backward_stepper, explore, live_graph, predict, slope_explorer
+from autograd_course.ask import questions, record, registered
+from autograd_course.ask.texts import PREDICTIONS, Question
 
 ROOT = Path(__file__).parents[2]
 NAMES = ["index", *(path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))), "teachers_guide"]
@@ -320,3 +327,137 @@ def test_every_control_moves_its_picture(site, page, name):
             assert len(seen) >= min(3, len(packed["controls"][number]["values"])), (values, "did not move")
             seen.clear()
     assert not page.faults
+
+
+def shapes(drawing):
+    """What is drawn, but for the words and numbers written in it."""
+    return re.sub(r"<text.*?</text>|<title>.*?</title>|aria-label=\"[^\"]*\"", "", drawing, flags=re.DOTALL)
+
+
+NUMBERS_ARE_THE_PICTURE = {("08_share_and_sum", 0, "b1")}       # sums in cells
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name[:2].isdigit()])
+def test_what_a_slider_moves_is_seen(name, record_property):
+    """Over a slider's way, the others at their start, most pictures differ in more than numbers; the poorest is named."""
+    poorest = 1.0, "none, all do"
+    for number, packed in enumerate(moving(name)):
+        pictures = frames.unpacked(packed)
+        start = [control["values"][control["start"]] for control in packed["controls"]]
+        for i, control in enumerate(packed["controls"]):
+            if control["numbers"] and (name, number, control["name"]) not in NUMBERS_ARE_THE_PICTURE:
+                way = [place(packed, [*start[:i], value, *start[i + 1:]]) for value in control["values"]]
+                share = len({shapes(pictures[at][0]) for at in way}) / len(way)
+                said = f"{control['name']} of picture {number}, {share:.0%} of {len(way)} values"
+                poorest = min(poorest, (share, said))
+    record_property("summary", f"{name}: fewest pictures that differ under a slider: {poorest[1]}")
+    assert poorest[0] >= 0.5, poorest[1]
+
+
+def test_a_slider_offers_what_the_text_asks_for():
+    """"Slide x to 20": the page has left out some of the slider's values, but not that one."""
+    asked_for = 0
+    for name in NAMES[1:-1]:
+        controls = [control for packed in moving(name) for control in packed["controls"]]
+        for cell in nbformat.read(ROOT / f"notebooks/{name}.ipynb", as_version=4).cells:
+            for slider, value in re.findall(r"[Ss]lide `?(\w+)`? to ([−-]?\d+(?:\.\d+)?)", cell.source.replace("$", "")):
+                asked_for += 1
+                value = value.replace("−", "-")
+                assert any(control["name"] == slider and value in control["values"] for control in controls), (name, slider)
+    assert asked_for > 3
+
+
+# What learners type, right and wrong, clear and not.
+TYPED = ["3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "= 17", "inf", "-∞", "0", "(8, 5)", "8x5", "()", "[5, 7; 9]", "5 7 9", "yes",
+         "no", "1/0", "1//2", "2e", "x", "0x10", "1,2,3", "1.5.2", "about 3", "−", ",", "1e400"]
+
+
+registered()
+
+
+def test_a_page_judges_as_the_kit_does(site, page):
+    """Every prediction of the course: its answer, what is just outside its tolerance, and all that is typed above."""
+    page.goto((site / "index.html").as_uri())
+    judged = 0
+    for name, question in PREDICTIONS.items():
+        for (label, answer, choices), told in zip(questions.parts(question), asked.prediction(predict(name))["parts"]):
+            alone = Question("?", answer, "", choices, question.tolerance)
+            near = [str(float(answer) * (1 + by)) for by in (0.001, -0.003, 0.1)] if told["kind"] == "number" else []
+            for text in [questions.shown(answer), *near, *TYPED]:
+                try:
+                    wanted = questions.right(alone, [text])
+                except ValueError:
+                    wanted = None
+                given = page.evaluate("([part, text]) => agrees(part, text)", [told, text])
+                assert given is wanted, (name, label, text)
+                judged += 1
+    assert judged > 1000
+
+
+def test_a_prediction_is_asked_kept_and_saved(site, page, tmp_path, monkeypatch):
+    page.goto((site / "02_draw_the_graph.html").as_uri())
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    box = page.locator("[id='ask-02.both']")
+    assert not box.locator("details").is_visible()
+    (_, number), (_, knob) = PREDICTIONS["02.both"].answer.items()
+    box.get_by_label(knob, exact=True).check()
+    box.get_by_text("Reveal").click()
+    assert box.locator(".verdict").inner_text().startswith("One part is still empty.")
+    box.locator("[type=text]").fill("fish")
+    box.get_by_text("Reveal").press("Enter")
+    assert "“fish” is not clear to me" in box.locator(".verdict").inner_text() and not box.locator("details").is_visible()
+    box.locator("[type=text]").fill("77")
+    box.get_by_label("certain").check()
+    box.get_by_text("Reveal").click()
+    said = f"Worth remembering: it comes back in the next lesson. You: 77, {knob}."
+    assert box.locator(".verdict").inner_text().startswith(said) and box.locator("details").is_visible()
+    page.reload()
+    assert box.locator(".verdict").inner_text().startswith(said), "kept"
+    box.get_by_text("Try again").click()
+    box.locator("[type=text]").fill(questions.shown(number))
+    box.get_by_text("Reveal").click()
+    assert box.locator(".verdict").inner_text().startswith("✓ Right this time."), "the first answer counts"
+    with page.expect_download() as download:
+        page.get_by_text("Save them as progress.json").click()
+    download.value.save_as(tmp_path / "progress.json")
+    monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
+    assert record.read()["predictions"] == {
+        "02.both": {"answer": ["77", knob], "sure": "certain", "right": False, "recalled": False, "missed": 1}}
+    page.get_by_text("Forget them").click()
+    page.wait_for_function("!document.querySelector('.keep')")
+    assert box.locator("[type=text]").input_value() == "" and not page.faults
+
+
+# --- Accessibility, measured --------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    """The script of axe-core, as npm has it: a tool of this test alone."""
+    folder = tmp_path_factory.mktemp("axe")
+    if not shutil.which("npm"):
+        pytest.skip("no npm here: accessibility not measured")
+    fetched = subprocess.run(["npm", "pack", "--silent", "axe-core@4"], cwd=folder, capture_output=True, text=True, timeout=120)
+    if fetched.returncode:
+        pytest.skip(f"npm has no axe-core for us: accessibility not measured ({fetched.stderr.strip()[-200:]})")
+    with tarfile.open(next(folder.glob("*.tgz"))) as archive:
+        return archive.extractfile("package/axe.min.js").read().decode()
+
+
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+
+@EVERY_PAGE
+def test_a_page_is_accessible(site, page, axe, name):
+    """No violation of WCAG 2.2 A and AA that axe-core finds, with all that folds unfolded; in the dark the colours again."""
+    found = {}
+    for theme, rules in [("light", WCAG), ("dark", ["color-contrast"])]:
+        page.emulate_media(color_scheme=theme)
+        page.goto((site / f"{name}.html").as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.hidden = false; fold.open = true })")
+        page.evaluate(axe)
+        report = page.evaluate("rules => axe.run({resultTypes: ['violations'], runOnly: rules, preload: false})", rules)
+        for violation in report["violations"]:
+            found[theme, violation["id"]] = [node["html"][:200] for node in violation["nodes"]]
+    page.emulate_media(color_scheme="light")
+    assert not found, json.dumps({" ".join(key): (len(nodes), nodes[:3]) for key, nodes in found.items()}, indent=1)
