@@ -345,7 +345,7 @@ class _Watched:
                 self.get(f".{name}", cell.__getattribute__, "cell_contents")
             for name in ("__defaults__", "__kwdefaults__"):
                 if getattr(x, name):
-                    self.get(path, x.__getattribute__, name)
+                    self.get("", x.__getattribute__, name)
             for name in x.__code__.co_names:
                 if name in x.__globals__ and not _ours(x.__globals__["__name__"]):
                     self.get(f".{name}", x.__globals__.get, name)

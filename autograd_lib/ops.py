@@ -412,7 +412,7 @@ def _conv2d(x, y, stride=1, padding=0):
     if x.ndim != 4 or y.ndim != 4 or x.shape[1] != y.shape[1]:
         raise ValueError("images of shape (N, C, H, W) and kernels of shape (K, C, kh, kw) are needed, with the same C")
     h, w = _sizes(x.shape[2:], y.shape[2:], stride, padding)
-    windows = _unfold(x, y.shape[2:], stride, padding)
+    windows = unfold(x, y.shape[2:], stride, padding)
     z = windows.reshape(-1, windows.shape[2]) @ _as_columns(y)
     return z.reshape(len(x), h, w, len(y)).transpose(0, 3, 1, 2)
 

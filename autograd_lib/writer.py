@@ -6,6 +6,7 @@ import linecache
 import operator
 import re
 from collections import Counter
+from itertools import count
 from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
@@ -24,7 +25,7 @@ _SIGNS |= {function: _SIGNS[ufunc] for function, ufunc in UFUNCS.items() if ufun
 _METHODS = {getattr(np, name): name for name in """sum mean max min prod any all argmax argmin argsort cumsum reshape
     ravel squeeze""".split()}
 _VIEWS = {operator.getitem, *[getattr(np, name) for name in """reshape ravel transpose swapaxes moveaxis squeeze
-    expand_dims broadcast_to flip diagonal diag matrix_transpose fliplr flipud rot90""".split()]}
+    expand_dims broadcast_to flip diagonal diag matrix_transpose fliplr flipud rot90 einsum""".split()]}
 
 
 class Writer:
@@ -40,11 +41,12 @@ class Writer:
         kept = [x for x in [*results, *(saved or ())] if isinstance(x, Traced)]
         checks = {} if known else self.trace.checks
         lines = [self.trace.nodes[n] for n in sorted(needed(kept + [self.trace.nodes[n] for n in checks], known))]
-        memory, out = _planned(lines, kept)
+        memory, out = self.planned(lines, kept)
         name, last = self.name + suffix, {_group(node): node for node in lines if node.why}
         several = Counter(map(_group, lines))
         self.count(lines, kept)
-        self.texts.append(f"def {name}_memory():\n    return {', '.join(memory.values())},\n\n\n" if memory else "")
+        inside = ",\n            ".join(memory.values())
+        self.texts.append(f"def {name}_memory():\n    return ({inside},)" if memory else "")
         parameters = [self.name_of(x) for x in inputs] + ["memory=None"] * bool(memory)
         text = [f"def {name}({', '.join(parameters)}):"]
         if memory:
@@ -53,7 +55,9 @@ class Writer:
         for node in lines:
             if self.inlined(node):
                 continue
-            line = f"    {self.name_of(node, last)} = {self.expression(node, out.get(node.order))}"
+            place = out.get(node.order)
+            place = self.name_of(place) if isinstance(place, Traced) else place
+            line = f"    {self.name_of(node, last)} = {self.expression(node, place)}"
             comment, before = _comment(node, before, several), node
             text.append(f"{line:<59} # {comment}" if comment else line)
             if node.order in checks:
@@ -95,6 +99,34 @@ class Writer:
         self.own[name] = value
         return name
 
+    def planned(self, lines, kept):
+        """({name: how memory for it is made}, {order of a node: where its result is written}), for large results that are
+        gone when the function returns. Where a value is not read any more, the next of its kind is written."""
+        end = {_root(x).order: np.inf for x in kept}
+        for node in lines:
+            for x in [node, *arguments(node)]:
+                end[_root(x).order] = max(end.get(_root(x).order, 0), node.order)
+        memory, out, free = {}, {}, {}
+        for node in lines:
+            kind = _made(node.value)
+            over = {x.order: x for x in map(_root, arguments(node)) if end[x.order] == node.order and x.function}
+            large = isinstance(node.function, np.ufunc) and not node.keywords and node.value.nbytes >= LARGE
+            if large and end[node.order] < np.inf:
+                here = [x for x in over.values() if _made(x.value) == kind] if node.function is not np.matmul else []
+                if here:
+                    out[node.order] = out.get(here[0].order, here[0])
+                    del over[here[0].order]
+                elif free.get(kind):
+                    out[node.order] = free[kind].pop()
+                else:
+                    name = next(n for n in map("m{}".format, count()) if n not in {*memory, *self.taken})
+                    memory[name], out[node.order] = kind, name
+            for x in over.values():
+                if np.ndim(x.value) and x.value.nbytes >= LARGE:
+                    free.setdefault(_made(x.value), []).append(out.get(x.order, x))
+        self.taken.update(memory)
+        return memory, out
+
     def done(self):
         """The source, and its functions."""
         imports = ["import numpy as np"]
@@ -129,7 +161,7 @@ class Writer:
                     and not self.inlined(node.why[3]):
                 name = f"g_{self.name_of(node.why[3])}"
             name = re.sub(r"\W", "_", name or "t" + str(self.next_number()) if node.function else name or "x")
-            name = name + "_" if keyword.iskeyword(name) or not name.isidentifier() else name
+            name = name + "_" if keyword.iskeyword(name) else name if name.isidentifier() else "_" + name
             stem, k = name, 1
             while name in self.taken:
                 k += 1
@@ -145,6 +177,8 @@ class Writer:
     def expression(self, node, out):
         """The line that computes it, after the equals sign."""
         function, args, keywords = node.function, list(node.args), node.keywords
+        if function in (np.transpose, np.swapaxes):
+            return self.say(args[0]) + self.transposed(args[0].value, *args[1:], **keywords)
         said = [self.say(a) for a in args]
         first = args[0].value if args and isinstance(args[0], Traced) else None
         if isinstance(function, np.ufunc) and out:
@@ -156,8 +190,6 @@ class Writer:
             return f"{said[0]}[{self.index(args[1])}]"
         if function is astype:
             return f"{said[0]}.astype({said[1]})" if hasattr(first, "astype") else f"{said[1]}({said[0]})"
-        if function in (np.transpose, np.swapaxes):
-            return said[0] + self.transposed(first, *args[1:], **keywords)
         axis = keywords.get("axis", args[1] if len(args) > 1 else None)
         if function is np.expand_dims and isinstance(axis, int) and axis >= 0:
             return f"{said[0]}[{':, ' * axis}None]"
@@ -262,31 +294,11 @@ def _pooled(function, memory):
     return run if memory else function
 
 
-def _planned(lines, kept):
-    """({name: how memory for it is made}, {order of a node: the name of where its result is written}), for large
-    results that are gone when the function returns: where a value is not read any more, the next of its shape is
-    written."""
-    end = {_root(x).order: np.inf for x in kept}
-    for node in lines:
-        for x in [node, *arguments(node)]:
-            end[_root(x).order] = max(end.get(_root(x).order, 0), node.order)
-    memory, out, free, holds = {}, {}, {}, {}
-    for node in lines:
-        kind = node.shape, node.dtype
-        for x in arguments(node):
-            root = _root(x).order
-            if end[root] == node.order and root in holds and (node.function is not np.matmul):
-                free.setdefault(holds[root][1], []).append(holds.pop(root)[0])
-        large = isinstance(node.function, np.ufunc) and not node.keywords and node.value.nbytes >= LARGE
-        if large and end[node.order] < np.inf:
-            name = free[kind].pop() if free.get(kind) else f"b{len(memory)}"
-            memory.setdefault(name, f"np.empty({node.shape}, np.{node.dtype.name})")
-            out[node.order], holds[node.order] = name, (name, kind)
-        for x in arguments(node):
-            root = _root(x).order
-            if end[root] == node.order and root in holds and root != node.order:
-                free.setdefault(holds[root][1], []).append(holds.pop(root)[0])
-    return memory, out
+def _made(z):
+    """How memory for an array like `z`, a number or an array, is made: in the order that its axes have in memory."""
+    order = sorted(range(np.ndim(z)), key=lambda axis: -z.strides[axis])
+    text = f"np.empty({tuple(z.shape[axis] for axis in order)}, np.{z.dtype.name})" if np.ndim(z) else ""
+    return text if order == sorted(order) else f"{text}.transpose({[order.index(axis) for axis in range(z.ndim)]})"
 
 
 def _root(node):

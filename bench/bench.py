@@ -20,7 +20,7 @@ import arrays
 # isort: on
 from measure import MODULES, ROWS, have, measure, median
 
-ENGINES = ("ours", "NumPy", "PyTorch", "HIPS autograd", "MyGrad", "micrograd")
+ENGINES = ("ours", "compiled", "NumPy", "PyTorch", "torch.compile", "JAX jit", "HIPS autograd", "MyGrad", "micrograd")
 ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")}
 KEEP_BLOCKS = {"MALLOC_TRIM_THRESHOLD_": str(2**32 - 1), "MALLOC_MMAP_THRESHOLD_": str(2**32 - 1), "MALLOC_TOP_PAD_": str(2**28)}
 
@@ -29,7 +29,7 @@ def peak_memory():
     """Peak of what NumPy allocates in one training step beyond the parameters, relative to NumPy by hand."""
     runs = training.mlp([784, 1024, 1024, 10], 256, "float32")
     peaks = {}
-    for engine in runs.keys() - {"PyTorch"}:  # which does not allocate through Python
+    for engine in runs.keys() - {"PyTorch", "torch.compile", "JAX jit"}:  # which do not allocate through Python
         runs[engine]()
         tracemalloc.start()
         runs[engine]()

@@ -15,6 +15,31 @@ def softmax_loss(z, y):
     return loss, p / p.dtype.type(len(y))
 
 
+def compiled_step(loss, start, X, y, lr):
+    """A step of gradient descent on copies of `start`, as one compiled program: `loss(X, y, *parameters)`, its gradient, the update."""
+    gradient = ag.value_and_grad(loss, tuple(range(2, 2 + len(start))))
+
+    @ag.compile
+    def step(parameters, X, y):
+        value, grads = gradient(X, y, *parameters)
+        return value, [p - lr * g for p, g in zip(parameters, grads)]
+    parameters = [p.copy() for p in start]
+
+    def run():
+        value, parameters[:] = step(parameters, X, y)
+        return value
+    return run
+
+
+def torch_compiled(step):
+    """`step` if torch.compile can run here, which needs a C++ compiler, and else None."""
+    try:
+        step()
+        return step
+    except Exception:
+        return None
+
+
 def mlp(sizes, batch, dtype, lr=0.01):
     """{engine: one step of plain gradient descent}; the same start and the same batch for all."""
     rng = np.random.default_rng(0)
@@ -38,6 +63,15 @@ def mlp(sizes, batch, dtype, lr=0.01):
         sgd.step()
         return loss.data
     runs["ours"] = our_step
+
+    def loss_of(X, y, *layers):
+        h = X
+        for k in range(0, len(layers), 2):
+            h = h @ layers[k] + layers[k + 1]
+            h = ag.relu(h) if k < len(layers) - 2 else h
+        return ag.nn.functional.cross_entropy(h, y)
+    flat = [p for W in start for p in (W, np.zeros(W.shape[1], dtype))]
+    runs["compiled"] = compiled_step(loss_of, flat, X, y, lr)
 
     by_hand = [(W.copy(), np.zeros(W.shape[1], dtype)) for W in start]
     rows = np.arange(batch)
@@ -77,6 +111,48 @@ def mlp(sizes, batch, dtype, lr=0.01):
             tsgd.step()
             return loss.item()
         runs["PyTorch"] = torch_step
+
+        quick = [torch.tensor(p, requires_grad=True) for p in flat]
+        qsgd = torch.optim.SGD(quick, lr=lr)
+
+        @torch.compile
+        def quick_loss(h):
+            for k in range(0, len(quick), 2):
+                h = h @ quick[k] + quick[k + 1]
+                h = torch.relu(h) if k < len(quick) - 2 else h
+            return torch.nn.functional.cross_entropy(h, ty)
+
+        def quick_step():
+            qsgd.zero_grad()
+            loss = quick_loss(tX)
+            loss.backward()
+            qsgd.step()
+            return loss.item()
+        if torch_compiled(lambda: quick_loss(tX)):
+            runs["torch.compile"] = quick_step
+
+    if have("JAX jit"):
+        import jax
+        import jax.numpy as jnp
+        jax.config.update("jax_enable_x64", True)
+
+        def jax_loss(parameters):
+            h = X
+            for k in range(0, len(parameters), 2):
+                h = h @ parameters[k] + parameters[k + 1]
+                h = jax.nn.relu(h) if k < len(parameters) - 2 else h
+            return -jnp.mean(jax.nn.log_softmax(h)[jnp.arange(batch), y])
+
+        @jax.jit
+        def jax_update(parameters):
+            loss, grads = jax.value_and_grad(jax_loss)(parameters)
+            return loss, [p - lr * g for p, g in zip(parameters, grads)]
+        jitted = [jnp.asarray(p) for p in flat]
+
+        def jax_step():
+            loss, jitted[:] = jax_update(jitted)
+            return loss.block_until_ready().item()
+        runs["JAX jit"] = jax_step
 
     if have("HIPS autograd"):
         import autograd
@@ -154,6 +230,12 @@ def small_cnn():
         sgd.step()
         return loss.data
     runs["ours"] = our_step
+
+    def loss_of(X, y, w1, b1, w2, b2, w3, b3):
+        h = F.max_pool2d(ag.relu(F.conv2d(X, w1, b1, padding=1)), 2)
+        h = F.max_pool2d(ag.relu(F.conv2d(h, w2, b2, padding=1)), 2)
+        return F.cross_entropy(ag.reshape(h, (n, 128)) @ w3.T + b3, y)
+    runs["compiled"] = compiled_step(loss_of, start, X, y, lr)
 
     by_hand = [p.copy() for p in start]
 
@@ -242,6 +324,68 @@ def small_cnn():
             return loss.item()
         runs["MyGrad"] = mygrad_step
     return runs
+
+
+@row("transformer block, 16 × 64 × 64, 4 heads, float32", ("ms", 1000), rounds=9)
+def transformer():
+    """Layer norm, causal attention, layer norm and a network, each beside a path that skips it; then 64 classes."""
+    from autograd_lib import nn
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(16, 64, 64)).astype("f"), rng.integers(0, 64, (16, 64))
+
+    class Block(nn.Module):
+        def __init__(self):
+            self.norms = [nn.LayerNorm((64,), dtype="f") for _ in range(2)]
+            self.attention = nn.MultiheadAttention(64, 4, rng=0, dtype="f")
+            self.up, self.down, self.out = [nn.Linear(n, m, rng=0, dtype="f") for n, m in ((64, 256), (256, 64), (64, 64))]
+
+        def forward(self, x):
+            h = self.norms[0](x)
+            x = x + self.attention(h, h, h, need_weights=False, is_causal=True)[0]
+            return self.out(x + self.down(ag.relu(self.up(self.norms[1](x)))))
+    runs = {}
+    for name, wrap in (("ours", lambda f: f), ("compiled", ag.compile)):
+        model = Block()
+
+        def loss_of(X, y, model=model):
+            return nn.functional.cross_entropy(ag.transpose(model(X), (0, 2, 1)), y)
+        runs[name] = backward_step(wrap(loss_of), ag.optim.SGD(model.parameters(), lr=0.01), X, y)
+
+    if have("PyTorch"):
+        import torch
+        torch.set_num_threads(1)
+        T, tX, ty = torch.nn, torch.tensor(X), torch.tensor(y)
+        theirs = T.ModuleDict({"norm0": T.LayerNorm(64), "norm1": T.LayerNorm(64), "up": T.Linear(64, 256),
+                               "attention": T.MultiheadAttention(64, 4, batch_first=True), "down": T.Linear(256, 64),
+                               "out": T.Linear(64, 64)})
+        state = dict(model.named_parameters())
+        with torch.no_grad():
+            for theirs_name, p in theirs.named_parameters():
+                p.copy_(torch.tensor(state[theirs_name.replace("norm0", "norms.0").replace("norm1", "norms.1")].data))
+        tsgd, hidden = torch.optim.SGD(theirs.parameters(), lr=0.01), torch.triu(torch.ones(64, 64, dtype=torch.bool), 1)
+
+        def torch_step():
+            tsgd.zero_grad()
+            h = theirs["norm0"](tX)
+            x = tX + theirs["attention"](h, h, h, need_weights=False, attn_mask=hidden, is_causal=True)[0]
+            z = theirs["out"](x + theirs["down"](torch.relu(theirs["up"](theirs["norm1"](x)))))
+            loss = T.functional.cross_entropy(z.transpose(1, 2), ty)
+            loss.backward()
+            tsgd.step()
+            return loss.item()
+        runs["PyTorch"] = torch_step
+    return runs
+
+
+def backward_step(loss, optimizer, X, y):
+    def run():
+        optimizer.zero_grad()
+        value = loss(X, y)
+        value.backward()
+        optimizer.step()
+        return value.data
+    return run
 
 
 @row("where the step of MLP 64-64-10 goes", ("×",), rounds=41)

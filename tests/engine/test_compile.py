@@ -625,3 +625,18 @@ def test_a_row_of_the_learners_own():
 def test_rows_of_the_table_that_look_at_values_are_one_line():
     for row in ops.ROWS.values():
         assert row.name in re.findall(r"\w+", " ".join(ops.ROWS))
+
+
+def test_memory_has_no_name_of_the_learners():
+    def f(m0, m1):
+        m2 = ag.tanh(m0) * m1
+        return ag.sum(ag.exp(m2))
+    x, c = np.random.default_rng(0).normal(size=(2, BIG))
+    assert "out=" in both(ag.value_and_grad(f, (0, 1)), x, c).source
+
+
+def test_parameters_given_as_defaults_have_names():
+    model = cnn()
+    f = ag.compile(lambda x, model=model, more=[model]: model(x))
+    f(np.ones((2, 1, 4, 4)))
+    assert "0_weight" in f.source
