@@ -10,7 +10,7 @@ _HOME = {
     "slope_explorer": "show.slopes", "table_of_rules": "show.rules",
     "check": "ask", "Verdict": "ask", "yours_or_ours": "ask", "same_line": "ask.same_line",
     "predict": "ask.questions", "recall": "ask.questions", "card": "ask.questions", "place": "ask.questions",
-    "progress": "ask.report", "gym": "practice",
+    "progress": "ask.report", "gym": "practice", "unaided": "practice.unaided",
     "digits": "data", "moons": "data", "mnist": "data",
     "installation": "doctor",
 }

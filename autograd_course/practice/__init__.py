@@ -104,7 +104,8 @@ class Gym(Panel):
             entry, icon = self._entry(box), widgets.HTML(layout={"width": "1.4em"})
             self.boxes.append(entry)
             self.icons.append(icon)
-            groups.setdefault(box.group, []).append(widgets.HBox([entry, icon], layout={"overflow": "visible", "max_width": "100%"}))
+            groups.setdefault(box.group, []).append(widgets.HBox([entry, icon], layout={"overflow": "visible",
+                                                                                        "max_width": "100%"}))
         self.form.children = [part for group, entries in groups.items() for part in (
             *[widgets.HTML(escape(group))] * bool(group), widgets.HBox(entries, layout=ROW))]
         self.verdict.value = ""
@@ -120,7 +121,8 @@ class Gym(Panel):
             return widgets.Checkbox(description=box.label, indent=False, layout={"width": "auto"})
         wide = f"{WIDTHS[box.look] + 2 + 0.55 * len(box.label):.0f}em"
         entry = widgets.Text(description=box.label, placeholder=EXAMPLES[box.look],
-                             layout={"width": wide, "max_width": "calc(100% - 2em)"}, style={"description_width": "initial"})
+                             layout={"width": wide, "max_width": "calc(100% - 2em)"},
+                             style={"description_width": "initial"})
         entry.on_msg(lambda _, content, buffers: self.enter() if content.get("event") == "submit" else None)
         return entry
 

@@ -1,0 +1,136 @@
+"""unaided: a rule to derive without a hint, and a gradient check of the learner's own, which is checked too."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..ask import record
+from ..ask.compare import Endless, bounded, copies, expect_call, unfinished
+from ..ask.verdict import NotYet, Verdict, Wrong, brief, shortened
+from ..source import is_stub
+
+
+@dataclass
+class Task:
+    """`f` of one array, its rule, and wrong rules: {text: why it may pass}. `sizes` are lengths of x to try."""
+    lesson: str
+    f: object
+    rule: object
+    wrong: dict
+    sizes: tuple = (1, 4, 7)
+
+
+def unit(x):
+    return x / np.sqrt(np.sum(x * x))
+
+
+TASKS = {
+    "softsign": Task("05", lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + np.abs(x)) ** 2, {
+        "1 / (1 + np.abs(x)) ** 2": "It is right wherever g is 1. Let your check draw a g of its own for every entry.",
+        "g / (1 + x) ** 2": "It is right wherever x is above 0. Let your check look below 0, too.",
+        "g / (1 + np.abs(x))": "It is right at x = 0 alone. Compare with a difference, entry by entry."}),
+    "x_tanh": Task("07", lambda x: x * np.tanh(x), lambda g, z, x: g * (np.tanh(x) + x * (1 - np.tanh(x) ** 2)), {
+        "np.tanh(x) + x * (1 - np.tanh(x) ** 2)": "It is right wherever g is 1. Let your check draw a g of its own.",
+        "g * (np.tanh(x) + x)": "It is close near x = 0. Compare with a difference, to more than two digits.",
+        "g * (np.tanh(np.abs(x)) + np.abs(x) * (1 - np.tanh(x) ** 2))":
+            "It is right wherever x is above 0. Let your check look at the entries below, and at the sign."}),
+    "cumsum": Task("08", np.cumsum, lambda g, z, x: np.cumsum(g[::-1])[::-1], {
+        "g * np.arange(len(x), 0, -1)": "It is right where all of g is the same. Draw each entry of g by itself.",
+        "np.cumsum(g)": "Where all of g is the same it has the right entries in reverse. Compare entry by entry.",
+        "np.full(len(x), np.sum(g))": "Its first entry is right. Compare every entry, not one."}),
+    "centre": Task("10", lambda x: x - np.mean(x), lambda g, z, x: g - np.mean(g), {
+        "g": "It is right where g sums to 0. Draw g at random.",
+        "g * (1 - 1 / len(x))": "It is right where one entry of x moves and that entry of z alone is looked at. "
+                                "Nudge one entry of x, and sum g times what becomes of all of z.",
+        "g - np.sum(g)": "It is right for one entry. Let your check compare the numbers, not the shapes."}),
+    "differences": Task("14", np.diff, lambda g, z, x: np.concatenate([-g[:1], g[:-1] - g[1:], g[-1:]]), {
+        "np.concatenate([[0], g[:-1] - g[1:], [0]])": "It is right in the middle. Compare the first and the last "
+                                                      "entry too.",
+        "np.concatenate([g[:1], g[1:] - g[:-1], -g[-1:]])": "It has the wrong sign. Compare the numbers, not their "
+                                                            "sizes.",
+        "np.concatenate([-g[:1], 0 * g[1:], g[-1:]])": "It is right where all of g is the same. Draw each of them."},
+                        (2, 4, 7)),
+    "unit": Task("14", unit, lambda g, z, x: (g - z * np.sum(g * z)) / np.sqrt(np.sum(x * x)), {
+        "g / np.sqrt(np.sum(x * x))": "It is right where g and x are at right angles. Draw g at random.",
+        "(g - z * np.sum(g)) / np.sqrt(np.sum(x * x))": "It sums g, where it should sum g · z. Compare every entry.",
+        "(g - z * np.sum(g * z)) / np.sum(x * x)": "It is right where x has the length 1. Draw x at random."},
+                 (2, 4, 7)),
+}
+
+
+def unaided(name, rule, my_check):
+    """The Verdict on a rule that was derived without help, and on the gradient check that the learner trusts it by.
+
+    name : one of TASKS, such as "softsign".
+    rule : function of g, z and x, which gives what goes to x: arrays of one axis.
+    my_check : function of f, rule and x that says True if `rule` is right for f at the array x, and False if not. It
+        must say True of a right rule, and False of three wrong ones that are handed to it.
+
+    Never raises.
+    """
+    task = TASKS.get(name)
+    if task is None:
+        return Verdict("wrong", ("hint", f"There is no task {str(name)[:40]!r}. There are {', '.join(TASKS)}."))
+    if any(one is ... or one is None or is_stub(one) or unfinished(one) for one in (rule, my_check)):
+        return Verdict("not yet", ("", "A ... is still there, in the rule or in your check: replace it."))
+    try:
+        _rule_is_right(task, rule)
+        _check_tells(task, my_check)
+    except NotYet:
+        return Verdict("not yet", ("", "A ... is still there, in the rule or in your check."))
+    except Wrong as wrong:
+        return Verdict("wrong", *zip(("tried", "got", "expected", "hint"), wrong.args))
+    except (Exception, SystemExit) as error:
+        return Verdict("wrong", ("raised", shortened(error)))
+    record.solved(f"{task.lesson}.unaided_{name}")
+    return Verdict("right", ("",
+                             "Your rule is right, and your check is worth trusting: it took a right rule, and refused "
+                                 f"{len(task.wrong)} wrong ones."))
+
+
+def _inputs(task):
+    """Arrays of both signs, not near 0, each of another length."""
+    rng = np.random.default_rng(11)
+    return [rng.uniform(0.3, 2.0, n).round(2) * rng.permutation(np.resize([1, -1], n)) for n in task.sizes]
+
+
+def _rule_is_right(task, rule):
+    rng = np.random.default_rng(12)
+    for x in _inputs(task):
+        z = task.f(x)
+        g = rng.normal(size=z.shape).round(2)
+        expect_call(rule, g, z, x, gives=task.rule(g, z, x), shown="what finite differences give",
+                    tried=f"your rule, with g = {brief(g)}, x = {brief(x)}")
+
+
+def _check_tells(task, my_check):
+    sine = Task("", np.sin, lambda g, z, x: g * np.cos(x), {})
+    largest = _inputs(task)[-1]
+    for x in _inputs(task):
+        if _said(my_check, task, task.rule, x) is not True:
+            raise Wrong(f"your check of a right rule, at x = {brief(x)}", "False", "True",
+                        "A right rule is refused: is the step of your difference too large, or the comparison too "
+                        "strict?")
+    if _said(my_check, sine, sine.rule, largest) is not True:
+        raise Wrong("your check of another f, sin, and its right rule", "False", "True",
+                    "It has to measure whatever f it is given, and not to compare with one rule.")
+    for text, why in task.wrong.items():
+        if _said(my_check, task, eval(f"lambda g, z, x: {text}", {"np": np}), largest) is not False:
+            raise Wrong(f"your check of the wrong rule {text}", "True", "False", why)
+
+
+def _said(my_check, task, rule, x):
+    """What the learner's check says, a bool. It may draw at random: asked twice, it has to say the same."""
+    answers = set()
+    for _ in range(2):
+        try:
+            answer = bounded(my_check, task.f, rule, *copies([x]))
+        except Endless:
+            raise Wrong("your check", "no end", "True or False", "It does not come to an end.") from None
+        if not isinstance(answer, (bool, np.bool_)):
+            raise Wrong("your check", brief(answer), "True or False",
+                        "Let it return one bool, np.allclose(…) for example.")
+        answers.add(bool(answer))
+    if len(answers) > 1:
+        raise Wrong("your check, asked twice about one rule", "True and False", "the same both times",
+                    "What it draws decides: make the difference more exact, or the comparison less strict.")
+    return answers.pop()

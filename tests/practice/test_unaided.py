@@ -1,0 +1,103 @@
+"""unaided: the rule is judged, and so is the learner's own gradient check."""
+import numpy as np
+import pytest
+
+from autograd_course import unaided
+from autograd_course.ask import record
+from autograd_course.practice.unaided import TASKS, _inputs
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
+    monkeypatch.setattr(record, "unkept", [])
+
+
+def measured(f, x, g, h=1e-6):
+    nudges = h * np.eye(len(x))
+    return np.array([np.sum(g * (f(x + n) - f(x - n))) / (2 * h) for n in nudges])
+
+
+def good(f, rule, x, g=None):
+    """A gradient check as a learner would write it."""
+    z = f(x)
+    g = np.random.default_rng(3).normal(size=z.shape) if g is None else g
+    return np.allclose(rule(g, z, x), measured(f, x, g), rtol=1e-4, atol=1e-6)
+
+
+def one_at_a_time(f, rule, x):
+    """The same in another style: a loop, its own g for each entry."""
+    z = f(x)
+    for k in range(len(z)):
+        g = np.zeros(len(z))
+        g[k] = 1.5
+        if np.max(np.abs(rule(g, z, x) - measured(f, x, g))) > 1e-5:
+            return False
+    return True
+
+
+CHECKS = {
+    "g is 1": lambda f, rule, x: good(f, rule, x, np.ones_like(f(x))),
+    "above 0 alone": lambda f, rule, x: good(f, rule, np.abs(x)),
+    "g is 2 everywhere": lambda f, rule, x: good(f, rule, x, np.full(f(x).shape, 2.0)),
+    "always": lambda f, rule, x: True,
+    "shapes": lambda f, rule, x: rule(f(x), f(x), x).shape == x.shape}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_right_rule_with_a_sound_check(name):
+    task = TASKS[name]
+    for x in _inputs(task):      # what we call right is what differences say, and what we call wrong is not
+        z = task.f(x)
+        g = np.random.default_rng(1).normal(size=z.shape)
+        assert np.allclose(task.rule(g, z, x), measured(task.f, x, g), atol=1e-6)
+    for text in task.wrong:
+        assert not np.allclose(eval(text), measured(task.f, x, g), atol=1e-3)
+    for check in (good, one_at_a_time):
+        assert unaided(name, task.rule, check).status == "right"
+    assert any(one.endswith(f"unaided_{name}") for one in record.read()["exercises"])
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_wrong_rules_are_refused(name):
+    for text in TASKS[name].wrong:
+        verdict = unaided(name, eval(f"lambda g, z, x: {text}"), good)
+        assert verdict.status == "wrong" and "your rule" in repr(verdict)
+    assert record.read()["exercises"] == []
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_check_that_lets_a_wrong_rule_pass_is_refused(check):
+    refused = 0
+    for name, task in TASKS.items():
+        verdict = unaided(name, task.rule, CHECKS[check])
+        refused += verdict.status == "wrong" and "hint" in repr(verdict)
+    assert refused == len(TASKS) if check in ("always", "shapes") else refused >= 2
+
+
+@pytest.mark.parametrize("check, said", [
+    (lambda f, rule, x: False, "A right rule is refused"), (lambda f, rule, x: print(x), "one bool"),
+    (lambda f, rule, x: good(f, rule, x) and bool(COIN.integers(2)), ""), (lambda f, rule, x: 1 / 0,
+                                                                           "ZeroDivisionError"),
+    (3, "not callable"), (lambda f, rule: True, "argument")])
+def test_a_check_that_is_none(check, said):
+    verdict = unaided("softsign", TASKS["softsign"].rule, check)
+    assert verdict.status == "wrong" and said in repr(verdict)
+
+
+COIN = np.random.default_rng(0)
+
+
+def test_a_check_that_knows_the_answer_measures_nothing():
+    def check(f, rule, x):
+        g = np.random.default_rng(5).normal(size=x.shape)
+        return np.allclose(rule(g, f(x), x), TASKS["softsign"].rule(g, f(x), x))
+    assert "whatever f it is given" in repr(unaided("softsign", TASKS["softsign"].rule, check))
+
+
+def test_what_waits_is_not_yet():
+    def rule(g, z, x):
+        ...
+    assert unaided("cumsum", rule, good).status == unaided("cumsum", ..., good).status == "not yet"
+    assert unaided("cumsum", TASKS["cumsum"].rule, rule).status == "not yet"
+    assert "There are softsign" in repr(unaided("sofsign", rule, rule))
