@@ -12,13 +12,15 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 
 import numpy as np
 
-from .tape import Primitive, Tensor, as_array, backward_pass, collect, plain, recording, result, sent, unbroadcast, written_down
+from . import tape
+from .tape import Primitive, Tensor, as_array, boxed, collect, plain, recording, result, written_down
 from .trace import Trace, Traced, Unseen, equal, writing
 from .transforms import jvp, vjp
 from .writer import Writer, arguments, needed
 
 LIMIT = 16          # programs that one function may have
-_NAMELESS = {"run", "forward"}      # what functions are called that a transform or a module made
+# Functions that are called so because they are a transform, a module's, or nothing in particular.
+_NAMELESS = {"run", "forward", "__call__", "<lambda>", "<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}
 
 # --- Call -------------------------------------------------------------------------------------------------
 
@@ -225,7 +227,7 @@ def _spec(x):
 # --- Trace ------------------------------------------------------------------------------------------------
 
 
-_TAPE = {sent.__code__: "back", unbroadcast.__code__: "fit", backward_pass.__code__: "sum",
+_TAPE = {tape.sent.__code__: "back", tape.unbroadcast.__code__: "fit", tape.backward_pass.__code__: "sum",
          Primitive._run.__code__: "run", Primitive._push.__code__: "push"}
 
 
@@ -263,8 +265,7 @@ def _trace(f, structure, leaves):
     trace.names, trace.watched, trace.pulls, trace.given, trace.calls = {}, _Watched(f), {}, len(leaves), []
     outside = sys.gettrace()
     with written_down(trace):
-        boxes = [_boxed(trace.input(x._data), x) if isinstance(x, Tensor) else trace.input(x) for x in leaves]
-        given = {id(box): i for i, box in enumerate(boxes)}
+        boxes = [boxed(trace.input(x._data), x) if isinstance(x, Tensor) else trace.input(x) for x in leaves]
         args, kwargs = _rebuilt(structure, iter(boxes))
         sys.settrace(partial(_name, trace))
         try:
@@ -274,20 +275,16 @@ def _trace(f, structure, leaves):
         trace.leaves = []
         trace.structure = _flatten(out, trace.leaves)
         for i, z in enumerate(trace.leaves):
-            if isinstance(z, Tensor) and z.requires_grad and z.order > trace.start and z.op:
+            if isinstance(z, Tensor) and z.requires_grad and z.op and z.order > trace.start:
                 g = trace.input(np.ones(z.shape, z.dtype)[()], "g")
-                trace.pulls[i] = g, [(given.get(id(t), t), gx) for t, gx in collect(z, g)
-                                     if id(t) in given or t.order <= trace.start]
+                trace.pulls[i] = g, collect(z, g)
+    trace.places = {id(box): i for i, box in enumerate(boxes)} | {id(box): t for t, box in trace.stands_for.items()}
+    trace.pulls = {i: (g, [(trace.places[id(t)], gx) for t, gx in arrived if id(t) in trace.places])
+                   for i, (g, arrived) in trace.pulls.items()}
     for path, t in trace.watched.tensors:
         if t in trace.stands_for:
-            trace.names.setdefault(trace.stands_for[t], path)
+            trace.names.setdefault(trace.stands_for[t]._data, path)
     return trace
-
-
-def _boxed(node, t):
-    box = Tensor(node)
-    box._requires_grad, box.name = t.requires_grad, t.name
-    return box
 
 
 def _name(trace, frame, event, argument):
@@ -295,13 +292,13 @@ def _name(trace, frame, event, argument):
     if _ours(frame.f_globals.get("__name__", "")):
         return None
     values = dict(frame.f_locals)
-    if event == "return" and frame.f_code.co_name.isidentifier():
+    if event == "return" and frame.f_code.co_name not in _NAMELESS:
         values.setdefault(frame.f_code.co_name, argument)       # after the other names
     if event == "call":
         trace.calls.append(frame.f_code.co_name)
     for name, x in values.items():
         while isinstance(x, Tensor):
-            x = trace.stands_for.get(x) if not x.level and x.order <= trace.start else x._data
+            x = trace.stands_for.get(x, x)._data
         if isinstance(x, Traced):
             trace.names.setdefault(x, name)
     return partial(_name, trace)
@@ -416,7 +413,7 @@ class Program:
         outputs = [_bottom(z, trace) for z in trace.leaves]
         results = [x for x in outputs if isinstance(x, Traced)]
         checks = [trace.nodes[n] for n in trace.checks]
-        inputs = [*trace.inputs[:trace.given], *trace.stands_for.values()]
+        inputs = [*trace.inputs[:trace.given], *[box._data for box in trace.stands_for.values()]]
         passes = {i: (g, [gx for _, gx in arrived]) for i, (g, arrived) in trace.pulls.items()}
         made = needed(results + checks)
         read = {x.order for _, grads in passes.values() for x in grads if isinstance(x, Traced)}
@@ -459,7 +456,9 @@ class Program:
                                [x for x in (*leaves, *self.tensors) if isinstance(x, Tensor)], _Pull(run, found[-1]))
                 elif self.wrapped[i]:
                     z = Tensor(z)
-            outputs.append(z.copy() if isinstance(z, np.ndarray) and self.outputs[i] is not ... else z)
+            elif isinstance(z, _Given):
+                z = leaves[z.place]
+            outputs.append(z.copy() if self.outputs[i] is not ... and isinstance(z, np.ndarray) else z)
         return _rebuilt(self.structure, iter(outputs))
 
     def within(self, f, structure, leaves):
@@ -471,6 +470,16 @@ class Program:
         if not self.row.function:
             self.row = _as_row(self, f, structure, leaves)
         return self.row(*leaves)
+
+
+class _Given:
+    """Stands among the results for an argument that is returned as it came, a Tensor."""
+
+    def __init__(self, place):
+        self.place = place
+
+    def __eq__(self, other):
+        return isinstance(other, _Given) and self.place == other.place
 
 
 class _Pull:
@@ -514,7 +523,8 @@ def _bottom(z, trace):
     """What an output is in the trace: a node, or a value that does not depend on the arguments."""
     if not isinstance(z, Tensor):
         return z
-    return trace.stands_for.get(z, z) if z.order <= trace.start else z._data
+    place = trace.places.get(id(z), z)
+    return _Given(place) if isinstance(place, int) else z if z.order <= trace.start else z._data
 
 
 def _compare(name, trace, again):
@@ -540,4 +550,4 @@ def _alike(a, b):
         return a.keys() == b.keys() and all(_alike(a[k], b[k]) for k in a)
     if isinstance(a, slice):
         return isinstance(b, slice) and _alike((a.start, a.stop, a.step), (b.start, b.stop, b.step))
-    return a is b or equal(a, b) or isinstance(a, np.dtype) and a == b
+    return a is b or equal(a, b) or isinstance(a, _Given) and a == b or isinstance(a, np.dtype) and a == b

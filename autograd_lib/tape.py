@@ -322,7 +322,9 @@ class Primitive:
             elif type(a) not in _arrays and not isinstance(a, (np.number, complex)):
                 return self.record([a if isinstance(a, (Tensor, int, float)) else as_array(a, f"{self.name}: argument {i}")
                                     for i, a in enumerate(args)], params)
-        values = [_lower(a) if isinstance(a, Tensor) and a.level == level else a for a in args]
+        if writing.get():
+            args = [_stand_in(a) if isinstance(a, Tensor) else a for a in args]
+        values = [a._data if isinstance(a, Tensor) and a.level == level else a for a in args]
         if level > 0 and any([isinstance(v, Tensor) for v in values]):
             z = self(*values, **params)
         else:
@@ -764,14 +766,21 @@ def written_down(trace):
         writing.reset(token)
 
 
-def _lower(t):
-    """The value of `t` one level down; while a program is written, what stands there for a Tensor from outside."""
+def _stand_in(t):
+    """`t`; while a program is written, what stands there for a Tensor from outside, which ends the backward pass there."""
     trace = writing.get()
-    if trace is None or t.level or t.order > trace.start or isinstance(t._data, Traced):
-        return t._data
+    if trace is None or t.level or t.order > trace.start:
+        return t
     if t not in trace.stands_for:
-        trace.stands_for[t] = trace.input(t._data)
+        trace.stands_for[t] = boxed(trace.input(t._data), t)
     return trace.stands_for[t]
+
+
+def boxed(node, t):
+    """A leaf with the value `node`, a Traced array, that requires a gradient where `t` does."""
+    box = _constant(node, 0)
+    box._requires_grad, box.name = t._requires_grad, t.name
+    return box
 
 
 def _check_not_written(what):
@@ -844,7 +853,7 @@ def is_constant(t):
 def plain(t):
     """The value of a Tensor of any level as an array, all derivatives forgotten."""
     while isinstance(t, Tensor):
-        t = _lower(t)
+        t = _stand_in(t)._data
     return t if isinstance(t, Traced) else np.asarray(t)
 
 

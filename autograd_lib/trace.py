@@ -63,6 +63,7 @@ class Traced:
         self.order = len(trace.nodes)
         trace.nodes.append(self)
 
+    __class__ = property(lambda self: type(self.value))     # for code that asks isinstance(x, np.ndarray)
     shape = property(lambda self: np.shape(self.value))
     ndim = property(lambda self: np.ndim(self.value))
     size = property(lambda self: np.size(self.value))
@@ -273,7 +274,7 @@ class Trace:
 
 def _as_number(constant, other, z):
     """A constant that is one number throughout as that number, where the result stays what it is."""
-    if not isinstance(constant, (np.ndarray, np.generic)) or not isinstance(other, Traced):
+    if type(constant) is Traced or not isinstance(constant, (np.ndarray, np.generic)) or type(other) is not Traced:
         return constant
     uniform = constant.dtype.kind == "f" and constant.size and not any(constant.strides)
     fits = isinstance(other.value, np.ndarray) and other.ndim and other.shape == z.shape and (

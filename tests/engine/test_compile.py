@@ -216,7 +216,19 @@ def test_tensors_as_arguments():
     np.testing.assert_array_equal(x.grad, [6.0, 12.0])
     assert c.grad is None
     assert isinstance(f(c, c), ag.Tensor) and not f(c, c).requires_grad
-    assert ag.compile(lambda x: x)(x) is not None
+    assert ag.compile(lambda x: x)(x) is x
+    x.zero_grad()
+    ag.compile(lambda y: (y * x).sum())(x).backward()       # an argument, and closed over
+    np.testing.assert_array_equal(x.grad, [2.0, 4.0])
+    x.zero_grad()
+    h = x * 3
+    for g in (ag.compile(lambda y: (y * y).sum()), ag.compile(lambda y: (h * h).sum() + 0 * y.sum())):
+        x.zero_grad()
+        g(h).backward()                                     # on into what was recorded before
+        np.testing.assert_array_equal(x.grad, 18 * x.data)
+    x.data = x.data + 1
+    with pytest.raises(RuntimeError, match="was changed"):
+        g(h).backward()
 
 
 def test_a_result_that_is_not_one_of_the_arguments():
@@ -640,3 +652,10 @@ def test_parameters_given_as_defaults_have_names():
     f = ag.compile(lambda x, model=model, more=[model]: model(x))
     f(np.ones((2, 1, 4, 4)))
     assert "0_weight" in f.source
+
+
+def test_code_that_asks_for_an_array_gets_one():
+    def f(x, n):
+        assert isinstance(n, float) and len(x) == 3
+        return x * 2 if isinstance(x, np.ndarray) else x
+    both(f, np.ones(3), 2.0)
