@@ -341,6 +341,36 @@ def test_14_an_op_of_ones_own_in_jax():
     assert jax.grad(square)(3.0) == 6
 
 
+def test_15_forward_mode():
+    def f(xp):
+        return lambda x: xp.stack([x[0] * x[1], xp.sin(x[2]), x[1] / x[2], xp.tanh(x[0])])
+
+    rng = np.random.default_rng(0)
+    x, v = rng.normal(size=(2, 3))
+    u = rng.normal(size=4)
+    there, along = torch.tensor(x), torch.tensor(v)
+    value, tangent = ag.jvp(f(ag), (x,), (v,))
+    for theirs in (jax.jvp(f(jnp), (x,), (v,)), torch.func.jvp(f(torch), (there,), (along,))):
+        assert np.allclose(theirs[0], value) and np.allclose(theirs[1], tangent)
+    J = ag.jacobian(f(ag))(x)
+    for theirs in (jax.jacfwd(f(jnp))(x), jax.jacrev(f(jnp))(x), torch.func.jacfwd(f(torch))(there),
+                   torch.func.jacrev(f(torch))(there)):
+        assert np.allclose(theirs, J)
+    with torch.autograd.forward_ad.dual_level():
+        z = torch.autograd.forward_ad.unpack_dual(f(torch)(torch.autograd.forward_ad.make_dual(there, along)))
+    assert np.allclose(z.tangent, tangent), "dual numbers as such"
+    forward = jax.linearize(f(jnp), x)[1]
+    backward, = jax.linear_transpose(forward, x)(u)
+    assert np.allclose(backward, ag.vjp(f(ag), x)[1](u)[0]), "backward is forward, transposed"
+
+
+def test_15_most_rules_of_jax_are_forward_ones():
+    from jax.interpreters import ad
+    forward, transposed = set(ad.primitive_jvps), set(ad.primitive_transposes)
+    assert len(forward) > 1.5 * len(transposed)
+    assert jax.lax.tanh_p in forward - transposed and jax.lax.sin_p in forward - transposed
+
+
 def test_16_derivatives_of_derivatives():
     def f(xp):
         return lambda w: xp.sum(xp.tanh(w)) * xp.sum(w**3)

@@ -33,6 +33,19 @@ placement("08", "One number at a time holds nothing new for you; there arrays be
     Question("$Z = X W$, with X of shape (5, 3) and W of shape (3, 2). G is the gradient of Z. What is the gradient of W?", "Xᵀ G",
              "**Xᵀ G**, of shape (3, 2) like W itself.", choices=["G Wᵀ", "Xᵀ G", "G Xᵀ", "Wᵀ G"])])
 
+placement("11", "Arrays hold nothing new for you; there networks begin to learn.", [
+    Question("""Gradient descent on $L = \\frac{25}{2} w^2$, whose curvature is 25. Beyond which learning rate does it
+        run away?""", 0.08, "Beyond **0.08**, 2/25: there each step lands as far away as it began, on the other side.",
+             tolerance=0.001),
+    Question("""Fifty steps of a recurrent network multiply a gradient by 0.9 each. By about what is it multiplied in
+        the end?""", 0.005, "By about **0.005**: it has all but vanished.", tolerance=0.0011)])
+
+placement("15", "Networks and their training hold nothing new for you; there begins what lies beyond one gradient.", [
+    Question("""A function of one input has 1000 outputs, and you want all 1000 slopes. In how many sweeps does forward
+        mode find them?""", 1, "In **1**: it needs one for each input. Backward mode needs one for each output."),
+    Question("""x = 3 carries the tangent 1, and y = 4 the tangent 2. What is the tangent of x · y?""", 10,
+             "1 · 4 + 3 · 2 = **10**.")])
+
 prediction(
     "00.at_4", question="Our curve is $f(x) = (x - 3)^2 + 5$. What is $f(4)$?", answer=6,
     reveal="**6**: 4 − 3 is 1, its square is 1, and 1 + 5 is 6.")

@@ -90,9 +90,13 @@ def test_answers_of_the_placement_questions():
     a = ag.Tensor(0.0, requires_grad=True)
     for slope in (1, 2, 3):
         (slope * a).backward()
+    calls = []          # of the function with 1000 outputs: one to see their shape, then one a sweep
+    ag.jacobian(lambda x: calls.append(x) or x * np.ones(1000), mode="fwd")(1.0)
     measured = [3.01**2 - 3**2, "less" if abs(central(1e-12) - np.e) > 1000 * abs(central(1e-5) - np.e) else "more",
                 ag.grad(lambda x: (x + 3.0) * -4.0)(2.0), ag.grad(np.tanh)(np.arctanh(0.6)),
-                ag.grad(lambda a: (a * 5.0) * (a * 5.0))(10.0) / 2, a.grad, row(np.array([[1.0, 2, 3], [4, 5, 6]]))[0], "Xᵀ G"]
+                ag.grad(lambda a: (a * 5.0) * (a * 5.0))(10.0) / 2, a.grad, row(np.array([[1.0, 2, 3], [4, 5, 6]]))[0],
+                "Xᵀ G", 2 / ag.hessian(lambda w: 12.5 * w * w)(1.0), 0.9**50,
+                len(calls) - 1, ag.jvp(lambda x, y: x * y, (3.0, 4.0), (1.0, 2.0))[1]]
     questions = [question for _, group in PLACEMENT.values() for question in group]
     for question, value in zip(questions, measured, strict=True):
         if isinstance(value, str):
