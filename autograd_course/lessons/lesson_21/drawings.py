@@ -35,8 +35,8 @@ def line_of(port):
     """The line in which a port, "A" to "E", is not ours, beside the healthy one of its engine."""
     letter, port = port, PORTS[port]
     code = f'style="{CODE}"'
-    rows = [("as people write it", f"<div {code}>{escape(port.line)}</div>"),
-            ("as it has to be", f"<div {code}>{escape(port.healthy)}</div>")]
+    rows = [(("as people write it", "white-space:nowrap"), f"<div {code}>{escape(port.line)}</div>"),
+            (("as it has to be", "white-space:nowrap"), f"<div {code}>{escape(port.healthy)}</div>")]
     text = (f"{letter}, in {port.engine}: {port.cause}.\n"
             f"as people write it: {port.line}\nas it has to be: {port.healthy}")
     return Picture(f"<div><p><strong>{letter}</strong>, in {port.engine}: {port.cause}.</p>{table(rows)}</div>",
@@ -80,7 +80,7 @@ def chart(evidence):
     """How far each engine and port is from ours at the start: values on the way forward, then gradients; rounding is
     left blank."""
     names = ["PyTorch", "JAX", *PORTS]
-    plot, left, top, wide, high = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 96, 56, 74, 28
+    plot, left, top, wide, high = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 80, 56, 58, 28
     said = []
     for column, name in enumerate(names):
         x = left + column * wide + 12 * (column > 1)
@@ -175,14 +175,15 @@ def times(measured, rows):
     seconds}}, 0 is here."""
     step, wide = measured[rows], 300
     slowest = max(max(each.values()) for each in measured.values()) * 1e3
-    fastest = min(min(each.values()) for each in measured.values()) * 1e3
-    limits = np.floor(np.log10(fastest) * 2) / 2 - 0.2, np.log10(slowest)
+    fastest = min(each[0] / max(each) for each in measured.values()) * 1e3      # without anything to send
+    limits = np.log10(fastest) - 0.2, np.log10(slowest)
     plot = Axes((150, 46, wide, 34 * len(step)), limits, (0, 1))
-    plot.words(8, 24, f"one step over {rows:,} scans, ms (each mark to the right is ten times as long)",
-               anchor="start", size=13)
+    plot.words(8, 24, f"one step over {rows:,} scans, in milliseconds", anchor="start", size=13)
     for power in range(int(np.ceil(limits[0])), int(limits[1]) + 1):
         x = plot.at(power, 0)[0]
-        plot.parts.append(f'<path d="M{x:.0f} 40V{46 + 34 * len(step)}" stroke="{style.LINE}" stroke-width=".6"/>')
+        plot.parts.append(f'<path d="M{x:.0f} 40V{50 + 34 * len(step)}" stroke="{style.LINE}" stroke-width=".6"/>')
+        plot.words(x, 64 + 34 * len(step), f"{10 ** power:,}" if power >= 0 else f"{10.0 ** power:g}", style.FAINT,
+                   size=12)
     said = []
     for row, (workers, seconds) in enumerate(step.items()):
         y, ideal = 62 + 34 * row, step[0] / max(workers, 1)
@@ -192,13 +193,14 @@ def times(measured, rows):
         plot.parts.append(f'<path d="M150 {y}H{x:.1f}" stroke="{style.VALUE}" stroke-width="9"/>')
         if workers:
             plot.parts.append(f'<path d="M{there:.1f} {y - 11}v22" stroke="{style.INK}" stroke-width="2"/>')
-        plot.words(x + 8, y + 5, number(1e3 * seconds), anchor="start", size=13, halo=True)
+        plot.words(max(x, there * bool(workers)) + 8, y + 5, number(float(f"{1e3 * seconds:.3g}")), anchor="start",
+                   size=13, halo=True)
         said.append(f"{name}: {number(float(f'{1e3 * seconds:.3g}'))} ms"
                     + f", and {number(float(f'{1e3 * ideal:.3g}'))} if nothing had to be sent" * bool(workers))
-    plot.words(8, 62 + 34 * len(step) + 12, "the upright mark: the time of this process, divided by the workers",
+    plot.words(8, 62 + 34 * len(step) + 26, "the upright mark: the time of this process, divided by the workers",
                style.FAINT, "start", 12)
     text = f"One step over {rows:,} scans, on this computer, now.\n" + "\n".join(said)
-    return Picture(svg(f"0 0 {150 + wide + 70} {62 + 34 * len(step) + 24}", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 0 {150 + wide + 70} {62 + 34 * len(step) + 38}", "".join(plot.parts), text), text)
 
 
 # --- The whole way --------------------------------------------------------------------------------------------------
@@ -220,7 +222,7 @@ def way(kept, exercises, predictions, titles):
     lessons = sorted({name[:2] for name in [*exercises, *predictions]})
     step, size = 34, 16
     tall = max(sum(name[:2] == lesson for name in exercises) for lesson in lessons)
-    deep = max([sum(name[:2] == lesson for name in predictions) for lesson in lessons] + [1])
+    deep = max(sum(name[:2] == lesson and name in made for name in predictions) for lesson in lessons)
     ground, plot, said = 44 + tall * (size + 3), Axes((0, 0, 1, 1), (0, 1), (0, 1)), []
     counts = dict.fromkeys(["right", "mended", "missed"], 0)
     for column, lesson in enumerate(lessons):

@@ -22,39 +22,40 @@ recall("21", [
              "**¼**: the rule is g / (1 + |x|)², on both sides.")])
 
 prediction(
-    "21.agree", question="""Three engines, every function as it comes. Which of these have one gradient in all three,
-        up to rounding: the
-        network above? gelu(t)? the std of three numbers? max pooling at a tie?""",
+    "21.agree", question="""Three engines, each function as it comes. Which of these have one gradient in all three,
+        up to
+        rounding: the network as written above? gelu(t)? the std of three numbers? max pooling at a tie?""",
     answer={"network": True, "gelu": False, "std": False, "pooling at a tie": False},
     reveal="""**Yes, no, no, no.** One calculation has one gradient, and all three engines find it to the last digits.
-        They part where the
-        *calculation* is another one (PyTorch's gelu is by erf, its std divides by n − 1), or where there is no slope
-        and each states a
-        rule of its own (a tie).""")
+        They
+        part where the *calculation* is another one (PyTorch's gelu is by erf, its std divides by n − 1), or where
+        there is
+        no slope, and each states a rule of its own (a tie).""")
 
 prediction(
     "21.losses", question="""You compare one number: the loss before the first step, in all its digits. How many of
-        the five ports does that
-        catch?""", answer=3,
+        the five
+        ports does that catch?""", answer=3,
     reveal="""**3.** A, D and E calculate something else, so their losses differ: by 0.1 %, by 6 %, by a
-        hundred-thousandth. B and C
-        calculate the very same values. They part from yours only on the way back.""")
+        hundred-thousandth. B and C calculate the very same values. They part from yours only on the way back.""")
 
 prediction(
     "21.shards", question="""Four scans are dealt to two workers, three to one and one to the other. Each worker takes
-        the gradient of the
-        *mean* loss of its own scans: 2 and 10. What is the gradient of the mean loss of all four?""", answer=4,
+        the
+        gradient of the *mean* loss of its own scans: 2 and 10. What is the gradient of the mean loss of all four?""",
+    answer=4,
     reveal="""**4.** The first worker's mean stands for three scans, the other's for one: (3 · 2 + 1 · 10) / 4. The
-        plain mean of
-        the two workers, 6, lets one scan count as much as three.""")
+        plain
+        mean of the two workers, 6, lets one scan count as much as three.""")
 
 prediction(
     "21.workers", question="""A step over 20 scans takes a few milliseconds in one process. Two workers take half of
-        the scans each, on two
-        cores. How long does it take now?""", answer="longer", choices=["half as long", "about as long", "longer"],
+        the scans
+        each, on two cores. How long does it take now?""",
+    answer="longer", choices=["half as long", "about as long", "longer"],
     reveal="""**Longer.** The parameters and the scans have to be sent to the workers and the gradients back, at every
-        step. That takes
-        longer than the work itself. Below you see from which size on it pays, on your computer.""")
+        step.
+        That takes longer than the work itself. Below you see from which size on it pays, on your computer.""")
 
 card("21", [
     "One calculation, one gradient: engines agree to rounding. Where they part, the calculation differs or a rule is "
@@ -86,11 +87,15 @@ EVIDENCE = {
 NOBODY = {2: " (Transposed kernels would change `bent`, the first line.)",
           6: " (Added, the loss and all gradients would be 200 times as large.)",
           8: " (In float32 everything differs, by about 1e-7.)"}
-ASKED = "ABCDE"
 
 
 def _diagnosis(**changes):
-    return RIGHT | changes
+    return tuple((RIGHT | changes).values())
+
+
+def _misread(letter, number):
+    """A diagnosis with one wrong number, and its hint."""
+    return _diagnosis(**{letter: number}), EVIDENCE[letter] + NOBODY.get(number, "")
 
 
 @exercise(
@@ -99,42 +104,41 @@ def _diagnosis(**changes):
              + "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
              + "\n\nThree of the eight belong to nobody.",
     stub="""
-        diagnosis = {"A": ..., "B": ..., "C": ..., "D": ..., "E": ...}""",
+        port_A = ...
+        port_B = ...
+        port_C = ...
+        port_D = ...
+        port_E = ...""",
     hints=["Go down a column. The first value that differs is the line at fault. If none does, it is a stated rule: "
            "no value can tell.",
-           *((f"Help: {letter}", EVIDENCE[letter]) for letter in ASKED)],
-    solution="diagnosis = {" + ", ".join(f'"{letter}": {RIGHT[letter]}' for letter in ASKED) + "}",
+           *((f"Help: {letter}", EVIDENCE[letter][3:]) for letter in RIGHT)],
+    solution="\n".join(f"port_{letter} = {number}" for letter, number in RIGHT.items()),
     explained="A, D and E part on the way forward. B and C part only on the way back: no comparison of losses or "
               "predictions finds them.",
     why="The first value that differs names the line. Where none does, a gradient does.",
+    mistakes=[_misread(*pair) for pair in [("A", 3), ("A", 6), ("B", 7), ("B", 2), ("C", 4), ("C", 8), ("D", 6),
+                                           ("D", 5),
+                                           ("E", 5), ("E", 8)]],
     planted=[
-        *((_diagnosis(**{letter: wrong}), EVIDENCE[letter][:30]) for letter, wrong in [
-            ("A", 3), ("A", 6), ("B", 7), ("B", 2), ("C", 4), ("C", 8), ("D", 6), ("D", 5), ("E", 5), ("E", 8)]),
-        (_diagnosis(D=6), "200 times"), (_diagnosis(E=8), "about 1e-7"), (_diagnosis(B=2), "the first line"),
-        (_diagnosis(B=7, C=4), EVIDENCE["B"][:30]), ({letter: RIGHT[letter] for letter in "ABCD"}, "has no entry"),
-        ({letter.lower(): number for letter, number in RIGHT.items()}, "capitals"),
-             (_diagnosis(A="5"), "without quotes"),
-        (_diagnosis(A=9), "from 1 to 8"), (_diagnosis(A="std"), "from 1 to 8"), (list(RIGHT.values()), "a dictionary"),
-        (_diagnosis(A=True), EVIDENCE["A"][:30]), (_diagnosis(A=np.nan), "from 1 to 8")],
-    also_right=["dict(A=5, B=4, C=7, D=1, E=3)", "dict(zip('ABCDE', [5, 4, 7, 1, 3]))",
-                "{letter: n for letter, n in zip('EDCBA', (3, 1, 7, 4, 5))}",
-                "{'A': 5.0, 'B': 4.0, 'C': 7.0, 'D': 1.0, 'E': 3.0}", "dict(zip('ABCDE', np.array([5, 4, 7, 1, 3])))"])
+        (_diagnosis(B=7, C=4), EVIDENCE["B"][:30]), (_diagnosis(A=3, E=5), EVIDENCE["A"][:30]),
+        (_diagnosis(A="5"), "without quotes"), (_diagnosis(A=9), "from 1 to 8"), (_diagnosis(C=0), "from 1 to 8"),
+        (_diagnosis(A="std"), "from 1 to 8"), (_diagnosis(A=np.nan), "from 1 to 8"),
+             (_diagnosis(A=True), EVIDENCE["A"][:30]),
+        (_diagnosis(B=(4, 7)), "One number"), (_diagnosis(B=[4]), "One number"), ((5, 4, 7, 1), "5 numbers"),
+        (RIGHT, "5 numbers")],
+    also_right=["(5, 4, 7, 1, 3)", "np.array([5, 4, 7, 1, 3])", "5.0, 4.0, 7.0, 1.0, 3.0",
+                "port_E, port_D, port_C, port_B, port_A = 3, 1, 7, 4, 5", "(number for number in (5, 4, 7, 1, 3))"])
 def diagnose(answer):
-    if not isinstance(answer, dict):
-        raise Wrong("diagnosis", brief(answer), 'a dictionary, {"A": 1, …}',
-                    "Give a dictionary: each letter with a number of the list.")
-    if any(number is ... or number is None for number in answer.values()):
-        raise NotYet
-    for letter in ASKED:
-        if letter not in answer:
-            raise Wrong("diagnosis", brief(sorted(map(str, answer))), "entries A to E",
-                        f"Port {letter} has no entry." + " The letters are capitals." * (letter.lower() in answer))
-        number = answer[letter]
+    if not isinstance(answer, tuple) or len(answer) != len(RIGHT):
+        raise Wrong("your answer", brief(answer), "5 numbers", "5 numbers, port_A to port_E.")
+    for (letter, right), number in zip(RIGHT.items(), answer):
+        if np.ndim(number):
+            raise Wrong(f"port {letter}", brief(number), "a number of the list", "One number for each port.")
         if number not in range(1, len(CAUSES) + 1):
-            raise Wrong(f"port {letter}", brief(number), "a number of the list", "A number, without quotes."
-                        if isinstance(number, str)
-                        and number.isdigit() else f"They are numbered from 1 to {len(CAUSES)}.")
-        if number != RIGHT[letter]:
+            raise Wrong(f"port {letter}", brief(number), "a number of the list",
+                        "A number, without quotes." if isinstance(number, str) and number.isdigit() else
+                        f"They are numbered from 1 to {len(CAUSES)}.")
+        if number != right:
             raise Wrong(f"port {letter}", f"{int(number)}: {CAUSES[int(number) - 1]}", "another line",
                         EVIDENCE[letter] + NOBODY.get(number, ""))
 
@@ -642,6 +646,8 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
          "g stands outside of the mean. Each z of the row brings its own g to r, so g belongs into the mean."),
         (lambda g, z, x: g * (1 - z * z / x.shape[1]) / _root(x),
          "That is each entry's way to itself. Through r every z of the row reaches it: add over the row."),
+        (lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True) / 4) / _root(x),
+         "Right for rows of 4. A row may have any length: np.mean, or x.shape[1]."),
         (lambda g, z, x: (g - z * np.mean(g * z, axis=0, keepdims=True)) / _root(x),
          "That mean goes down the columns. What shares one r is a row: axis=1.")],
     planted=[

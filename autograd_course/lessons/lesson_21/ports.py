@@ -127,7 +127,7 @@ def run(name, p, x, y):
 def lengths(name, x, y):
     """The length of each parameter's gradient at the start, in words, by an engine or a port."""
     _, gradients = run(name, start(), x, y)
-    return f"{name:8}" + "  ".join(f"{key} {np.linalg.norm(g):.9f}" for key, g in gradients.items())
+    return f"{name:8}" + " ".join(f"{key} {np.linalg.norm(g):.7f}" for key, g in gradients.items())
 
 
 @cache
