@@ -296,10 +296,12 @@ def _name(trace, frame, event, argument):
         values.setdefault(frame.f_code.co_name, argument)       # after the other names
     if event == "call":
         trace.calls.append(frame.f_code.co_name)
-    for name, x in values.items():
+    inside = {f"{name}_{i}": x for name, several in values.items() if type(several) in (list, tuple)
+              for i, x in enumerate(several)}
+    for name, x in (values | inside).items():
         while isinstance(x, Tensor):
             x = trace.stands_for.get(x, x)._data
-        if isinstance(x, Traced):
+        if type(x) is Traced:
             trace.names.setdefault(x, name)
     return partial(_name, trace)
 
