@@ -28,12 +28,14 @@ WIDE = 880            # px: a graph that would be wider across runs downwards in
 HIGH = 600            # px: a graph that is higher is drawn smaller,
 LEAST = 0.75          # as long as it can be read
 
-# inputs: one (key of the input, local gradient as text, "" where none passes) per argument. passed: what goes to each of them,
-# array or None. ways: whether a gradient can pass there. reached: whether one arrives here. gradient: that array, or None
-# where it is not asked for. inside: of a box that stands for several nodes, the lines that say what is in it.
+# inputs: one (key of the input, local gradient as text, "" where none passes) per argument. passed: what goes to each
+# of them, array or None. ways: whether a gradient can pass there. reached: whether one arrives here. gradient: that
+# array, or None where it is not asked for. inside: of a box that stands for several nodes, the lines that say what is
+# in it.
 Node = namedtuple("Node", "key name op params value gradient inputs passed ways reached inside", defaults=[()])
 
-# at: {number or "number.slot": (x, y)}, in px. lines, bars: {"number.slot": path of SVG}, tips: one path for the heads of all.
+# at: {number or "number.slot": (x, y)}, in px. lines, bars: {"number.slot": path of SVG}, tips: one path for the heads
+# of all.
 Placed = namedtuple("Placed", "width height at lines bars tips")
 
 
@@ -379,7 +381,7 @@ def _bar(points):
 
 # --- Draw -----------------------------------------------------------------------------------------------------------
 
-# What a pass carries along the arrows: what a card calls it, its colour and line; whether the values are there before it.
+# What a pass carries along the arrows: what a card calls it, its colour and line; whether the values come before it.
 Carried = namedtuple("Carried", "label colour dash values")
 GRADIENT = Carried("grad", style.GRADIENT, 'stroke-dasharray="4 2.5"', True)
 TANGENT = Carried("tangent", style.TANGENT, 'stroke-dasharray="1.5 2.5"', False)
@@ -416,7 +418,7 @@ STATES = {
     "ahead": (f'stroke="{style.LINE}" stroke-width="1.2" stroke-dasharray="1.5 3"', ""),
 }
 
-# A bead in a state: (its outline, its mark). It holds a local gradient; what is carried lends its colour while it passes.
+# A bead in a state: (its outline, its mark). It holds a local gradient, and is coloured while something passes.
 BEADS = {
     None: (f'stroke="{style.FAINT}"', ""),
     "now": ('stroke="{colour}" stroke-width="3"', "▶ "),

@@ -28,11 +28,11 @@ BORDER = graph.EDGE + 8     # px around a graph, with the padding of style.CARD
 BESIDE = 520  # px: a graph that is no wider, and higher than wide, has the panel at its right
 LETTERS = 84  # in a line of the sentence, where the notebook is narrow
 
-# say: the step in words. at: (name of the node visited, what arrived there), or None. work: [(to whom, words)] of what it sent
-# so far, a line each. waiting: [(name, what has arrived, remark)], next first. leaves: [(name, what is in .grad)]. nodes, placed,
-# cards, beads, grads: for graph.draw; the nodes hold what has arrived and passed so far. eye: (x, y) in px of what is seen of a
-# large graph, its middle and its upper edge. room: (letters of say, rows of work, waiting, leaves), the most of any frame.
-# words: the Words of its story.
+# say: the step in words. at: (name of the node visited, what arrived there), or None. work: [(to whom, words)] of what
+# it sent so far, a line each. waiting: [(name, what has arrived, remark)], next first. leaves: [(name, what is in
+# .grad)]. nodes, placed, cards, beads, grads: for graph.draw; the nodes hold what has arrived and passed so far. eye:
+# (x, y) in px of what is seen of a large graph, its middle and its upper edge. room: (letters of say, rows of work,
+# waiting, leaves), the most of any frame. words: the Words of its story.
 Frame = namedtuple("Frame", "number last say at work waiting leaves nodes placed cards beads grads eye room words")
 
 # What the parts of the panel are called, and what the pass carries, for graph.draw.
@@ -43,11 +43,11 @@ BACKWARD = Words("Visited now", "g arriving", "g =", "Waiting, next first", "In 
 def backward_stepper(output, visits=None):
     """Step, scrub or play through the backward pass of the Tensor `output`. No `.grad` is touched.
 
-    Each step is a sentence, a state of the graph, and the numbers: who is visited, what arrived there, local × upstream for
-    each input, the running sum where several uses meet, and what still waits. An output that is an array stands for the sum of
-    its entries. `visits` may be any iterable of (Tensor, g, grads), as `tape.backward_pass` yields them, in any order: the
-    steps then tell what these visits do, right or wrong. A leaf's `.grad` is the sum of what it was visited with, or, if
-    it never was, of what arrived there.
+    Each step is a sentence, a state of the graph, and the numbers: who is visited, what arrived there, local × upstream
+    for each input, the running sum where several uses meet, and what still waits. An output that is an array stands for
+    the sum of its entries. `visits` may be any iterable of (Tensor, g, grads), as `tape.backward_pass` yields them, in
+    any order: the steps then tell what these visits do, right or wrong. A leaf's `.grad` is the sum of what it was
+    visited with, or, if it never was, of what arrived there.
 
     Raises
     ------
@@ -88,8 +88,8 @@ class Stepper(widgets.VBox):
 def frames(output, visits=None):
     """Every Frame of the backward pass of `output`: the start, each visit and each gradient it sends, the end."""
     if not output.requires_grad:
-        raise RuntimeError("backward_stepper: this Tensor requires no gradient, so nothing walks back from it: make what it is "
-                           "computed from with requires_grad=True")
+        raise RuntimeError("backward_stepper: this Tensor requires no gradient, so nothing walks back from it: make what "
+                           "it is computed from with requires_grad=True")
     seed = np.ones_like(output.data)
     walk = _Walk(output, seed, list(tape.backward_pass(output, seed) if visits is None else visits))
     walk.start()
@@ -155,10 +155,11 @@ class _Walk(Story):
             if id(node) in self.nodes:
                 self.turns.setdefault(id(node), []).append(i)
             elif not refolds:
-                raise ValueError(f"visits: number {i} is of something that the output was not computed from; give (node, g, grads) "
-                                 "with a Tensor of its graph")
+                raise ValueError(f"visits: number {i} is of something that the output was not computed from; give "
+                                 "(node, g, grads) with a Tensor of its graph")
             if len(grads) > len(node.inputs):
-                raise ValueError(f"visits: number {i} has {len(grads)} grads for {len(node.inputs)} inputs; give one for each, or None")
+                raise ValueError(f"visits: number {i} has {len(grads)} grads for {len(node.inputs)} inputs; "
+                                 "give one for each, or None")
             for slot, gx in enumerate(grads):
                 if gx is not None and id(node.inputs[slot]) in self.nodes:
                     self.tensors[id(node.inputs[slot])] = node.inputs[slot]
@@ -192,7 +193,8 @@ class _Walk(Story):
             say = self.leaf(i, id(node), g) if node.op is None else self.arrived(i, id(node), g)
             self.at = self.names[id(node)], show(g)
             self.tell(say + self.constants(node))
-        sent = [(slot, np.asarray(gx)) for slot, gx in enumerate(grads) if gx is not None and id(node.inputs[slot]) in self.nodes]
+        sent = [(slot, np.asarray(gx)) for slot, gx in enumerate(grads)
+                if gx is not None and id(node.inputs[slot]) in self.nodes]
         for slot, gx in sent:
             self.place = i, slot
             self.send(node, g, slot, gx)
@@ -244,7 +246,8 @@ class _Walk(Story):
         name, before = self.names[key], self.brought.get(key)
         had = self.waits.pop(key, None)
         self.brought[key] = g if before is None else before + g
-        total = f" ({show(before)} is there already: {show(before)} + {show(g)} = {show(self.brought[key])})" if before is not None else ""
+        total = "" if before is None else (f" ({show(before)} is there already: {show(before)} + {show(g)} = "
+                                           f"{show(self.brought[key])})")
         late = "" if had is None or _same(had, g) else f" although {show(had)} has arrived,"
         return f"{name} is a leaf:{late} {show(g)} stays here, in .grad{total}."
 
@@ -292,7 +295,8 @@ class _Walk(Story):
     def of_arrays(self, node, source, g, slot, gx, name):
         """The same between arrays, by their shapes."""
         if g.shape != node.shape:
-            return [f"{gx.shape}"], f"{show(gx)} goes to {name}, from a gradient of shape {g.shape} at {source}, of shape {node.shape}."
+            return [f"{gx.shape}"], (f"{show(gx)} goes to {name}, from a gradient of shape {g.shape} at {source}, of "
+                                     f"shape {node.shape}.")
         returned = np.asarray(node.op.rule(slot)(g, node.data, *node.values, **node.params))
         due, raw = tape.fit(returned, node, slot), returned.shape
         if not _same(due, gx):
@@ -326,7 +330,8 @@ class _Walk(Story):
         if before is not None:
             total = (f"{show(before)} so far + {show(gx)} = {show(held[key])}" if gx.ndim == 0 else
                      f"{gx.shape} so far + {gx.shape}, entry by entry")
-            what = f"{name} is used more than once, and what its uses send" if self.uses[key] > 1 else f"What arrives at {name}"
+            what = (f"{name} is used more than once, and what its uses send" if self.uses[key] > 1 else
+                    f"What arrives at {name}")
             say.append(f"{what} adds up: {total}.")
         elif key in self.brought and not leaf:
             say.append(f"{name} has been visited already, with {show(self.brought[key])}, and will be visited again.")

@@ -30,8 +30,8 @@ From y comes local × tangent, 1 × 0 = 0. What comes in adds up: 1 so far + 0 =
 L = −20 is computed, and its tangent with it. From p comes local × tangent, −4 × 1 = −4.
 From w comes local × tangent, 5 × 0 = 0. What comes in adds up: −4 so far + 0 = −4. So L moves 4 times as far \
 as x, the other way.
-One sweep along the arrows, and L = −20 has the tangent −4. That is its slope along x, and nothing is known of y and w: \
-for all 3 numbers it takes 3 sweeps."""
+One sweep along the arrows, and L = −20 has the tangent −4. That is its slope along x, and nothing is known of y and \
+w: for all 3 numbers it takes 3 sweeps."""
 
 
 def test_the_story_in_words_with_the_learners_own_names():

@@ -101,7 +101,8 @@ def _pushed(Number):
             raise Wrong("the result of the program", brief(z), "a Dual",
                         "Every method gives back a new Dual(value, tangent).")
         if z.value is None or z.tangent is None:
-            raise Wrong("the result of the program", f"value {brief(z.value)}, tangent {brief(z.tangent)}", "two numbers",
+            raise Wrong("the result of the program", f"value {brief(z.value)}, tangent {brief(z.tangent)}",
+                        "two numbers",
                         "None is no number: something that gives nothing back, such as print, stands in the blank.")
         if [(one.value, one.tangent) for one in given] != [*pairs]:
             raise Wrong("the inputs after the program", str([(one.value, one.tangent) for one in given]), str([*pairs]),
