@@ -13,13 +13,20 @@ FORGOTTEN = "#E8EAED"
 
 def shares(parts, most):
     """Horizontal bars, one for each of {name: MB}, on a scale that ends at `most` MB."""
-    plot, total = Axes((150, 12, 480, 40 * len(parts)), (0, most), (0, 1)), sum(parts.values())
+    plot = Axes((150, 12, 480, 40 * len(parts)), (0, most), (0, 1))
     plot.frame([(x, words) for x, words in ticks(0, most)], [], "MB", "")
+    said = ["What a training step needs, before its way back."]
     for i, (name, size) in enumerate(parts.items()):
-        _bar(plot, 16 + 40 * i, 30, [(size, style.VALUE)], name, number(round(size, 2)))
-    text = "\n".join([f"{number(round(total, 1))} MB in all", *(f"{name}: {number(round(size, 2))} MB" for name,
-                                                            size in parts.items())])
+        size = _rough(size)
+        _bar(plot, 16 + 40 * i, 30, [(size, style.VALUE)], name, number(size))
+        said.append(f"{name}: {number(size)} MB")
+    text = "\n".join(said)
     return Picture(svg(f"0 0 720 {58 + 40 * len(parts)}", "".join(plot.parts), text), text, says_all=True)
+
+
+def _rough(size):
+    """What was measured, to two digits."""
+    return float(f"{size:.2g}")
 
 
 def _bar(plot, top, high, pieces, name, words):
@@ -99,7 +106,7 @@ def walked(n, k, moment):
     wide = 600 / (n + 1)
     for j in range(n + 1):
         px, mark, value = 60 + j * wide, j in kept, j in held
-        look = "value" if mark or value else "pale" if done == "forward" and j > at else "ghost"
+        look = "value" if mark or value else "pale" if done == "forward" and j > at or not marks else "ghost"
         plot.parts.append(cell(px, 46, wide, 44, str(j), look))
         if mark:
             plot.parts.append(_flag(px + wide / 2, 44, 44))
@@ -120,7 +127,7 @@ def walked(n, k, moment):
     doing = {"forward": f"forward, step {at}", "again": f"once more, step {at}",
              "back": f"back through step {at}"}[done]
     text = "\n".join([
-        f"{doing}: {past[-1]} arrays held, at most {max(past)} so far",
+        f"{doing}: {past[-1]} array{'s' * (past[-1] != 1)} held, at most {max(past)} so far",
         f"marks at {', '.join(map(str, kept))}" if kept else "no marks",
         "held beside them: " + (f"{held[0]} to {held[-1]}" if len(held) > 1 else str(held[0]))])
     return Picture(svg("0 0 720 326", "".join(plot.parts), text), text)
@@ -170,39 +177,37 @@ def marked(widths, marks):
 
 # --- Layers -----------------------------------------------------------------------------------------------------------
 
-def layers(table, first=None, last=None, measured=None):
-    """What each layer adds to what is held, from `by_layer`; those from `first` to `last` are wrapped, so that only the
-        last result stays.
+def layers(table, first=0, count=0, measured=None):
+    """What each layer adds to what is held, by `by_layer`; `count` of them, from `first` on, are wrapped.
 
     measured: (held, most) of the whole, said below.
     """
-    most = max(held for _, held, _ in table)
+    last = min(first + count, len(table)) - 1
+    most = 1.1 * max(held for _, held, _ in table)
     plot = Axes((70, 42, 590, 180), (0, len(table)), (0, most))
     plot.frame([], ticks(0, most, 4), "", "held by each layer, MB")
     said, freed = [], 0.0
     for i, (name, held, result) in enumerate(table):
-        wrapped = first is not None and first <= i <= last
+        wrapped = first <= i <= last
         stays = held if not wrapped else result if i == last else 0.0
         freed += held - stays
         for size, colour, dash in [(held, "none", "3 3"), (stays, style.VALUE, "none")]:
             (left, top), (_, low) = plot.at(i, size), plot.at(i, 0)
-            plot.parts.append(f'<rect x="{left + 8:.1f}" y="{top:.1f}" width="{590 / len(table) - 16:.1f}" '
-                              f'height="{low - top:.1f}" '
+            plot.parts.append(f'<rect x="{left + 8:.1f}" y="{top:.1f}" width="{590 / len(table) - 16:.1f}" height="{low - top:.1f}" '
                               f'fill="{colour}" stroke="{style.VALUE}" stroke-dasharray="{dash}"/>')
         middle = plot.at(i + 0.5, 0)[0]
         plot.words(middle, plot.at(0, held)[1] - 6, number(round(stays, 1)), size=12)
         plot.words(middle, 240, str(i), style.FAINT, size=12)
         plot.words(middle, 257, name, size=13)
         said.append(f"{i} {name}: {number(round(stays, 1))} MB held" + f" of {number(round(held, 1))}" * wrapped)
-    if first is not None:
+    if count:
         (left, _), (right, _) = plot.at(first, 0), plot.at(last + 1, 0)
-        plot.parts.append(f'<path d="M{left + 4:.1f} 264v6H{right - 4:.1f}v-6" fill="none" stroke="{style.INK}" '
-                          f'stroke-width="2"/>')
+        plot.parts.append(f'<path d="M{left + 4:.1f} 264v6H{right - 4:.1f}v-6" fill="none" stroke="{style.INK}" stroke-width="2"/>')
         plot.words((left + right) / 2, 286, "wrapped", size=13)
         said.insert(0, f"wrapped, {first} to {last}: {number(round(freed, 1))} MB are freed")
     if measured:
-        said.insert(0, f"measured: held {number(round(measured[0], 1))} MB after the forward pass, "
-                       f"at most {number(round(measured[1], 1))} MB until the backward pass is done")
+        said.insert(0, f"measured: held {number(_rough(measured[0]))} MB after the forward pass, "
+                       f"at most {number(_rough(measured[1]))} MB until the backward pass is done")
         plot.words(70, 312, said[0], anchor="start", size=13)
     text = "\n".join(said)
     return Picture(svg("0 0 700 326", "".join(plot.parts), text), text)

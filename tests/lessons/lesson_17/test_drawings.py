@@ -96,16 +96,16 @@ def test_bars_are_as_long_as_what_they_measure():
         return [float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)" height="30"', picture.html)]
     one, two = widths(drawn.shares({"a": 10.0, "b": 40.0}, 50))
     assert np.isclose(two, 4 * one, rtol=0.01)
-    assert drawn.shares({"a": 0.16, "b": 39.92}, 50).text.splitlines() == ["40.1 MB in all", "a: 0.16 MB",
-                                                            "b: 39.92 MB"]
+    assert drawn.shares({"a": 0.16, "b": 39.92}, 50).text.splitlines() == [
+        "What a training step needs, before its way back.", "a: 0.16 MB", "b: 40 MB"]
 
 
 TABLE = [("Conv2d", 16.8, 8.4), ("relu", 8.4, 8.4), ("MaxPool2d", 2.1, 2.1)]
 
 
 def test_layers_say_what_is_freed():
-    lines = drawn.layers(TABLE, 0, 2, (14.8, 61.0)).text.splitlines()
-    assert lines == ["measured: held 14.8 MB after the forward pass, at most 61 MB until the backward pass is done",
+    lines = drawn.layers(TABLE, 0, 3, (14.8, 61.0)).text.splitlines()
+    assert lines == ["measured: held 15 MB after the forward pass, at most 61 MB until the backward pass is done",
                      "wrapped, 0 to 2: 25.2 MB are freed", "0 Conv2d: 0 MB held of 16.8", "1 relu: 0 MB held of 8.4",
                      "2 MaxPool2d: 2.1 MB held of 2.1"]
     assert drawn.layers(TABLE).text.splitlines()[0] == "0 Conv2d: 16.8 MB held"
