@@ -167,10 +167,10 @@ def leak(answer):
     if has_blank(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    W = rng.normal(size=(3, 2)).round(1)
+    W, V = rng.normal(size=(3, 2)).round(1), rng.normal(size=(3, 4)).round(1)
     models = [("places that read all places up to the one after them", 4, lambda x: -3 * np.tri(4,
         k=1) @ (x * x) @ np.abs(W)),
-              ("places that read those before them, through a softmax", 4, lambda x: ag.softmax(np.tri(4) @ x @ W)),
+              ("places that read those before them, through a softmax", 4, lambda x: ag.softmax(np.tri(4) @ x @ V)),
               ("places that read whom they like", 3, lambda x: np.tanh(np.array([[0, 0, 1], [1, 0, 0],
                [0.2, -2, 0]]) @ x) * x),
               ("two places, the second read by nobody", 2, lambda x: np.array([[1.5, 0], [-2.5, 0]]) @ x @ W)]
@@ -212,6 +212,8 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
     mistakes=[
         edit("np.add.at(table, letters, g)", "table[letters] += g", ONCE),
         edit("np.add.at(table, letters, g)", "table[letters] = g", ONCE),
+        edit("np.add.at(table, letters, g)", "for t in range(letters.shape[1]):\n        table[letters[:, t]] += g[:, t]",
+             "Place by place, and += pays a letter once that two texts have at the same place. np.add.at pays every time."),
         edit("np.add.at(table, letters, g)", "np.add.at(table, letters, 1.0)",
              "Every reading counts 1 here. What arrives at it is g."),
         edit("np.add.at(table, letters, g)", "np.subtract.at(table, letters, g)",
@@ -275,6 +277,10 @@ def _back(g, Q, K, V, P):
     return gS @ K / np.sqrt(K.shape[-1]), gS.T @ Q / np.sqrt(K.shape[-1]), P.T @ g
 
 
+def _unmasked(g, Q, K, V, P):
+    return _back(g, Q, K, V, _attention(Q, K, V, True))
+
+
 _SUM = "np.sum(gP * P, axis=-1, keepdims=True)"
 _ROOT = " / np.sqrt(K.shape[-1])"
 ARRIVES = "What arrives at P has P's shape, (T, n): gP = g @ V.T. That, and not g, goes through softmax's rule."
@@ -312,6 +318,7 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
     explained="Four products and softmax's rule. The mask needs no line: where P is 0, gS is 0.",
     why="That is attention, to the last line: nothing in it that you had not derived before.",
     mistakes=[
+        (_unmasked, "P is handed in, with its mask. Computed again from Q and K it has lost the mask."),
         edit("P.T @ g", "P @ g",
              "For V: row t of P is what output t took. Place s is paid by all who took from it: a column, so P.T."),
         edit("P.T @ g", "g", "For V: g is spread over the places by the weights, P.T @ g."),
@@ -540,6 +547,8 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
              "Both means are missing: x moves the mean and s too, and through them every entry."),
         edit(_ALONG, "", SECOND),
         edit(_MEAN, "", "The first mean is missing: x also moves the mean. Raise a whole row, and z stays."),
+        edit("(\n    g -", "g -", "keepdims=True)) / s", "keepdims=True) / s",
+             "s divides the whole of it, not the last term alone: brackets."),
         edit(" / s", "", "Divided by s, in the end: a row that is spread ten times as wide has a tenth of the slope."),
         edit("/ s", "* s", "Multiplied by s, where z is divided by it."),
         edit("/ s", "/ s ** 2", "Divided by s twice."),
