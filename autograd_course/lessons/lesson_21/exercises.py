@@ -7,6 +7,7 @@ import numpy as np
 import autograd_lib as ag
 
 from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, has_blank, is_stub, returned
+from ...ask.compare import letters_of
 from ...ask.texts import Question, card, prediction, recall
 from .peers import Context
 
@@ -278,7 +279,10 @@ COMPUTED = ("The first derivative is right. But what setup_context computes is a
              "x, z = ctx.saved_tensors", "x, z = kept", "another call"),
         edit("x, z = ctx", "z, x = ctx", "Measured"), edit("backward(ctx, grad", "backwards(ctx, grad",
                                                            "three functions"),
-        (lambda g, z, x: g, "A class"),
+        (lambda g, z, x: g, "A class"), edit("forward(x)", "forward(ctx, x)", "the old form"),
+        edit("setup_context(ctx, inputs, output)", "setup_context(ctx, inputs)", "*inputs, output", "*inputs",
+             "with these"),
+        edit("1 / (1 + x * x)", "x * x.sum()", "entry by entry"),
         edit("return 1 / (1 + x * x)", "x *= x; return 1 / (1 + x)", "caller's array"),
         edit("return -2", "grad_output *= -2; return 1", "caller's array")],
     also_right=[
@@ -303,6 +307,12 @@ def my_op(answer):
     if any(map(has_blank, three)):
         raise NotYet
     forward = three[0]
+    for name, function, wanted in zip(THREE_PARTS, three, ["x", "ctx, inputs, output", "ctx, grad_output"]):
+        if len(letters := letters_of(function)) != wanted.count(",") + 1:
+            raise Wrong(f"my_op.{name}", f"{name}({', '.join(letters)})", f"{name}({wanted})",
+                        "That is the old form, of before setup_context: forward takes x alone now."
+                        if letters[:1] == ("ctx",)
+                        and name == "forward" else "PyTorch calls it with these, and nothing else.")
     x = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
     g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
     for at, arriving in [(x, g), (x[0], g[1]), (np.array(0.7), np.array(-1.5)),
@@ -323,18 +333,19 @@ def _slope_of(forward, x):
     try:
         z, up, down, zero = (returned(forward, at, tried=tried,
                                       shown="z") for at in (x, x + 1e-5, x - 1e-5, np.zeros(1)))
-        with np.errstate(all="ignore"):
-            foreign = forward(Foreign(x.copy()))
-    except TypeError as error:
+        if np.shape(z) != x.shape or x.ndim and not np.allclose(forward(x[:1]), z[:1], equal_nan=True):
+            raise Wrong(tried, f"shape {np.shape(z)}, {brief(z)}", f"shape {x.shape}, each entry from its own of x",
+                        "It works entry by entry: z has the shape of x, and no entry of z depends on two of x.")
+        foreign = forward(Foreign(x.copy()))
+    except (TypeError, AttributeError) as error:
         raise _only_operators(tried, error) from None
-    if not isinstance(foreign, Foreign) or np.shape(z) != x.shape:
-        raise Wrong(tried, f"shape {np.shape(z)}", f"shape {x.shape}", "It works entry by entry: z has the shape of "
-                                                                       "x, and is made of x.")
+    if not isinstance(foreign, Foreign):
+        raise Wrong(tried, brief(z), "a z made of x", "No x is in it: z has to be made of x.")
     if not np.all(np.isfinite(z)) or not np.all(np.isfinite(zero)):
         raise Wrong(f"{tried}, and with 0", f"{brief(z)}, and {brief(zero)}", "a number for every number",
                     "In a network it meets every number: choose a function that takes them.")
     slope = (np.asarray(up) - np.asarray(down)) / 2e-5
-    if x.size > 1 and np.ptp(slope) < 1e-6:
+    if x.ndim == 2 and np.ptp(slope) < 1e-6:
         raise Wrong("forward", f"the slope {brief(slope.flat[0])} everywhere", "one that bends",
                     "A straight line: between two layers it would add nothing.")
     return slope
@@ -392,7 +403,7 @@ def _kept_badly(ctx, x, z, unsaved):
 
 
 def _only_operators(tried, error):
-    return Wrong(tried, f"TypeError: {error}"[:200], "no error",
+    return Wrong(tried, f"{type(error).__name__}: {error}"[:200], "no error",
                  "`ctx.saved_tensors` is a tuple, also of one: x, = ctx.saved_tensors." if "'tuple'" in str(error)
                  else ONLY_OPERATORS)
 
@@ -536,7 +547,7 @@ def combined(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    for sizes in [[3, 1], [5, 2, 4], [1, 1], [7]]:
+    for sizes in [[2, 5, 4], [3, 1], [1, 1], [7]]:
         gradients = [[rng.normal(size=(2, 3)).round(2), rng.normal(size=4).round(2)] for _ in sizes]
         expect_call(answer, gradients, sizes, gives=_combined(gradients, sizes),
                     tried=f"combined(gradients, {sizes}), parameters (2, 3) and (4,)",
@@ -734,6 +745,9 @@ def rms_rule(answer):
         (_fooled(accepts=lambda rule: bool(np.allclose(rule(np.eye(3), _rms(np.eye(3)), np.eye(3)),
                                                        _rms_rule(np.eye(3), _rms(np.eye(3)), np.eye(3)), atol=0.5))),
          "It accepts"),
+        (_fooled(accepts=_accepts_if(lambda rng: (np.ones((3, 4)), rng.normal(size=(3, 4))))), "g = 1 alone"),
+        (_fooled(accepts=lambda rule: bool(np.isclose(rule(*_at(2))[0, 0], _rms_rule(*_at(2))[0, 0]))),
+         "some entries alone"),
         (_fooled(accepts=lambda rule: bool(np.allclose(rule(*_at(2)), _rms_rule(*_at(2)), rtol=0.05))), "1 %"),
         (_fooled(one_row=()), ON_PAPER[:20]), (_fooled(one_row="abc"), ON_PAPER[:20]),
              (_fooled(one_row="a"), ON_PAPER[:20]),
@@ -811,6 +825,16 @@ def _judge_check(accepts):
         raise Wrong(f"accepts(rule), where {let_through[0][4:]}", "True", "False",
                     MEASURE if len(let_through) == 3 else f"It accepts {', '.join(let_through)}. Try it on random x "
                                                           f"and g of several rows.")
-    if says(lambda g, z, x: _rms_rule(g, z, x) * 1.01, "the rule is 1 % too large"):
-        raise Wrong("accepts(rule), where the rule is 1 % too large", "True", "False",
-                    "Its tolerance lets an error of 1 % through.")
+    for what, rule, hint in [
+            ("the rule is 1 % too large", lambda g, z, x: _rms_rule(g, z, x) * 1.01,
+             "Its tolerance lets an error of 1 % through."),
+            ("g is taken for 1", lambda g, z, x: _rms_rule(np.ones(g.shape), z, x),
+             "It tries g = 1 alone: take a random g."),
+            ("the last entry gets nothing", lambda g, z,
+             x: _rms_rule(g, z, x) * (np.arange(x.size).reshape(x.shape) < x.size - 1),
+             "It looks at some entries alone: compare all of them, or their sum with a random u.")]:
+        if says(rule, what):
+            raise Wrong(f"accepts(rule), where {what}", "True", "False", hint)
+    if not says(_rms_rule, "the rule is right, once more"):
+        raise Wrong("accepts(rule), where the rule is right, once more", "False", "True",
+                    "It refuses the right rule the second time.")
