@@ -82,11 +82,12 @@ def bowl(H, angle, times=0):
     cut = Axes((34, 40, 250, 330), (-1.5, 1.5), (0, curvatures[-1] * 1.5**2 / 2))
     cut.frame([(x, number(x)) for x in (-1, 0, 1)], [], "how far along v", f"curvature along v: {_short(curvature)}")
     t = np.linspace(-1.5, 1.5, 61)
-    for value, words, place in zip(curvatures, ("flattest", "steepest"), (1.42, 1.4)):
+    for value in curvatures:
         cut.line(t, value * t * t / 2, style.LINE, 1.4, "4 4")
+    cut.line(t, curvature * t * t / 2, style.VALUE, 2.6)
+    for value, words, place in zip(curvatures, ("flattest", "steepest"), (1.42, 1.4)):
         px, py = cut.at(-place, value * place * place / 2)
         cut.words(px + 10, py - 6, f"{words}, {number(value)}", style.FAINT, "start", 12, halo=True)
-    cut.line(t, curvature * t * t / 2, style.VALUE, 2.6)
 
     (v0, v1), (i0, i1) = map(_short, v), map(_short, image)
     text = "\n".join([f"v = ({v0}, {v1}), Hv = ({i0}, {i1}): turned from v by {_short(off)} degrees",

@@ -4,7 +4,7 @@ import numpy as np
 import autograd_lib as ag
 
 from ...ask import edit, exercise, expect_call, is_stub
-from ...ask.mistakes import printed
+from ...ask.mistakes import in_place, printed
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet
 
@@ -13,7 +13,7 @@ recall("16", [
              "backward ones? (Lesson 15)",
              {"forward": 1000, "backward": 1},
              "**1,000** forward, one for each input, and **1** backward."),
-    Question("A kernel of 3 × 3 slides over an image of 6 × 6. How many outputs does one entry of it reach? (14)", 16,
+    Question("A kernel of 3 × 3 slides over an image of 6 × 6. How many outputs use one entry of the kernel? (14)", 16,
              "All **16**: it is used at every place."),
     Question("The largest curvature of a bowl is 8. Beyond which lr does gradient descent run away? (11)", 0.25,
              "Beyond **0.25**, which is 2/8: there each step multiplies by 1 − lr · 8 = −1.")])
@@ -123,15 +123,20 @@ _NUMBER = "ag.grad wants one number, and the gradient is an array: ⟨gradient, 
          "That is H times the gradient. v takes the place of one of the two."),
         (lambda f, w, v: ag.grad(lambda w: np.mean(ag.grad(f)(w) * v))(w),
          "A mean divides by the number of entries: the sum is wanted."),
+        (lambda f, w, v: ag.hvp(f, v, w), "v and w have changed places: w is where, v is the direction."),
+        (lambda f, w, v: ag.grad(f)(w + v), "That is the gradient at w + v. Wanted is how it changes along v, at w."),
+        (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)) * np.sum(v))(w),
+         "A sum of products is not the product of the sums: multiply entry by entry, and then add."),
         (lambda f, w, v: np.sum(ag.hvp(f, w, v) * v), "That is the curvature, ⟨v, Hv⟩. Wanted is Hv."),
         (lambda f, w, v: ag.hvp(f, w, v / np.linalg.norm(v)),
          "v is not to be made shorter: twice as long a v gives twice Hv."),
         (lambda f, w, v: (ag.grad(f)(w + v) - ag.grad(f)(w)),
          "That is the difference of two gradients over a whole v. The slope at w is wanted: a grad within a grad."),
-        (lambda f, w, v: (ag.grad(f)(w + 1e-3 * v) - ag.grad(f)(w)) / 1e-3,
-         "A difference of gradients is near, not exact. Put one grad inside the other."),
-        (lambda f, w, v: (ag.grad(f)(w + 1e-4 * v) - ag.grad(f)(w)) / 1e-4,
-         "A difference of gradients is near, not exact. Put one grad inside the other."),
+        *[(lambda f, w, v, h=h, back=back: (ag.grad(f)(w + h * v) - ag.grad(f)(w - back * h * v)) / (h + back * h),
+           "A difference of gradients is near, not exact. Put one grad inside the other.")
+          for h in (1e-3, 1e-4, 1e-5, 1e-6) for back in (0, 1)],
+        (lambda f, w, v: ag.hessian(f)(w) @ v,
+         "That builds the whole Hessian; and for w of shape (2, 3) it has four axes, and @ does not fit."),
         edit("return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)", "return ag.grad(lambda w: ag.grad(f)(w) * v)(w)",
              _NUMBER),
         edit("return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)", "return ag.grad(ag.grad(f))(w) * v",
@@ -140,6 +145,8 @@ _NUMBER = "ag.grad wants one number, and the gradient is an array: ⟨gradient, 
              "ag.grad takes a function, f, and gives a function: call that at w, ag.grad(f)(w)."),
         edit(_GRADS, "ag.grad(f(w)) * v",
              "ag.grad takes a function, f, and gives a function: call that at w, ag.grad(f)(w)."),
+        edit(_GRADS + ")", _GRADS + ", axis=0)",
+             "axis=0 adds down the columns alone, and leaves a row: one number is wanted."),
         edit(_GRADS, "ag.grad(f)(w) @ v",
              "@ is the matrix product, and does not fit (2, 3) and (2, 3). Entry by entry: *, and np.sum."),
         printed(_hvp)],
@@ -149,6 +156,7 @@ _NUMBER = "ag.grad wants one number, and the gradient is an array: ⟨gradient, 
              (lambda f, w, v: np.diag(ag.hessian(f)(w.ravel())) * v if w.ndim == 1 else ag.hvp(f, w, v), "differs"),
              (lambda f, w, v: ag.hvp(f, w, np.abs(v)), "differs"),
              (lambda f, w, v: np.round(ag.hvp(f, w, v)), "differs"),
+             (in_place(_hvp)[0], "writes into the caller's array"),
              (lambda f, w, v: ag.hvp(f, w, v) * np.nan, "nan")],
     also_right=[
         "lambda f, w, v: ag.grad(lambda at: (ag.grad(f)(at) * v).sum())(w)",
@@ -169,7 +177,7 @@ def hvp(answer):
     rng = np.random.default_rng(0)
     for f, shape in [(mixed, (3,)), (lopsided, (2, 3))]:
         w, v = rng.uniform(-1, 1, shape).round(2), rng.uniform(-2, 2, shape).round(2)
-        expect_call(answer, f, w, v, gives=_hvp(f, w, v), hints=hvp.mistakes, rtol=1e-6)
+        expect_call(answer, f, w, v, gives=_hvp(f, w, v), hints=hvp.mistakes, rtol=1e-11, atol=1e-12)
 
 
 # --- The largest curvature ------------------------------------------------------------------------------------
@@ -194,7 +202,7 @@ def _largest(f, w, v, steps):
 
 
 _UNIT, _CURVATURE = "v = v / np.linalg.norm(v)", "curvature = np.sum(v * Hv)"
-_WHOLE = "That builds the whole Hessian, which is to be avoided; and after few steps v is still on its way."
+_ENDS = "That is where it ends. After few products v is still on its way: the ⟨v, Hv⟩ noted last is wanted."
 
 
 @exercise(
@@ -259,9 +267,13 @@ _WHOLE = "That builds the whole Hessian, which is to be avoided; and after few s
         edit("np.sum(v * Hv)", "v @ Hv",
              "@ is the matrix product, and does not fit (2, 3) and (2, 3). Entry by entry: *, and np.sum."),
         (lambda f, w, v, steps: np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size))[-1],
-         _WHOLE),
+         _ENDS),
         (lambda f, w, v, steps: max(np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size)), key=abs),
-         _WHOLE),
+         _ENDS),
+        edit("return curvature", "return max(curvature, 0)", "A curvature may be negative: no max."),
+        edit("np.sum(v * Hv)", "np.mean(Hv / v)",
+             "Hv / v, entry by entry, is λ only where v turns no more. The curvature is ⟨v, Hv⟩."),
+        edit("for _ in", "v = np.ones(w.shape)\n    for _ in", "Begin from the v that the function is given."),
         printed(_largest)],
     planted=[edit(_UNIT, "v /= np.linalg.norm(v)", "writes into the caller's array"),
              edit(_UNIT, "v = v / np.linalg.norm(v, axis=0)", "got"),
@@ -395,6 +407,16 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(_SLOPE, "slope = f(x)",
              "That is Newton for f(x) = 0. Here the *slope* is to become 0: slope over curvature."),
         edit(_SLOPE, "slope = ag.grad(f)", "ag.grad(f) is a function: call it at x."),
+        edit("slope / abs(curvature)", "slope / abs(curvature) / 2", "Half as long as Newton's step."),
+        edit("slope / abs(curvature)", "slope / np.sqrt(curvature)",
+             "The curvature itself, without its sign: not its root, which a negative one does not have."),
+        edit("slope / abs(curvature)", "slope / (abs(curvature) + 0.01)", "Nothing is added to the curvature here."),
+        edit("slope / abs(curvature)", "slope / (abs(curvature) + 0.001)", "Nothing is added to the curvature here."),
+        edit("slope / abs(curvature)", "slope // abs(curvature)", "// cuts off to whole numbers: one / divides."),
+        edit("return x - slope / abs(curvature)", "return f(x - slope / abs(curvature))",
+             "That is the loss at the new x. Give back the new x."),
+        (lambda f, x: x - f(x) / abs(ag.grad(f)(x)),
+         "That is Newton for f(x) = 0. Here the *slope* is to become 0: slope over curvature."),
         printed(_downhill)],
     planted=[edit("return x - slope / abs(curvature)", "return round(x - slope / abs(curvature), 2)", "got"),
              edit("return x - slope / abs(curvature)", "return (x - slope / abs(curvature),)", "single number"),

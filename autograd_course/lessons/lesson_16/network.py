@@ -8,7 +8,7 @@ import autograd_lib as ag
 EARLY, END = 40, 320          # the opening shows a run up to the first, the end of the lesson up to the second
 
 
-def largest_curvature(f, w, v, products=8):
+def largest_curvature(f, w, v, products=10):
     """The largest eigenvalue of f's Hessian at w and its direction, by Hessian–vector products (Lanczos 1950).
 
     v: where to begin, of w's shape (n,). The products span a small space; in it the Hessian is a small matrix.
