@@ -196,10 +196,11 @@ def layers(table, first=0, count=0, measured=None):
             plot.parts.append(f'<rect x="{left + 8:.1f}" y="{top:.1f}" width="{590 / len(table) - 16:.1f}" height="{low - top:.1f}" '
                               f'fill="{colour}" stroke="{style.VALUE}" stroke-dasharray="{dash}"/>')
         middle = plot.at(i + 0.5, 0)[0]
-        plot.words(middle, plot.at(0, held)[1] - 6, number(round(stays, 1)), size=12)
+        shown = number(round(stays, 1) or round(stays, 2))
+        plot.words(middle, plot.at(0, held)[1] - 6, shown, size=12)
         plot.words(middle, 240, str(i), style.FAINT, size=12)
         plot.words(middle, 257, name, size=13)
-        said.append(f"{i} {name}: {number(round(stays, 1))} MB held" + f" of {number(round(held, 1))}" * wrapped)
+        said.append(f"{i} {name}: {shown} MB held" + f" of {number(round(held, 1))}" * wrapped)
     if count:
         (left, _), (right, _) = plot.at(first, 0), plot.at(last + 1, 0)
         plot.parts.append(f'<path d="M{left + 4:.1f} 264v6H{right - 4:.1f}v-6" fill="none" stroke="{style.INK}" stroke-width="2"/>')
