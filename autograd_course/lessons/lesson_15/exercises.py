@@ -79,6 +79,7 @@ PROGRAMS = [
     ("x * y", lambda x, y: x * y, (3.0, 5.0), (7.0, -2.0)),
     ("x / y", lambda x, y: x / y, (3.0, 5.0), (7.0, -2.0)),
     ("x * y", lambda x, y: x * y, (0.375, 0.0625), (1.5, -0.03125)),
+    ("x * y", lambda x, y: x * y, (0.1, 0.3), (0.7, -1.1)),
     ("x * y, of which y stands still", lambda x, y: x * y, (-3.0, 0.5), (4.0, 0.0)),
     ("x / y, of which x stands still", lambda x, y: x / y, (7.0, 0.0), (-2.0, 0.25)),
     ("x + 5", lambda x: x + 5, (3.0, 2.0)),
@@ -90,6 +91,15 @@ PROGRAMS = [
     ("x / y", lambda x, y: x / y, (1e8, 1.0), (1e-3, 1e-6)),
     ("three steps towards the root of a", lambda a: root(a, 3), (2.0, 1.0)),
     ("x * x * x, of whole numbers", lambda x: x * x * x, (3, 1))]
+
+
+def _nearly(got, expected):
+    """A hint for an answer that is right up to what a finite difference, or float32, leaves."""
+    try:
+        near = np.shape(got) == np.shape(expected) and np.allclose(got, expected, rtol=1e-4, atol=1e-6)
+    except TypeError:
+        return None
+    return "Right to a few digits: rounded, or a finite difference? A tangent is exact." if near else None
 
 
 def _pushed(Number):
@@ -224,6 +234,7 @@ def _right(program, *pairs):
         edit("    other = lift(other)\n        z", "    while True:\n            pass\n        z", "no end"),
         edit("other = lift(other)\n        return Dual(self.value * other.value, " + _TIMES,
              "return Dual(self.value * other.value, " + _TIMES, "has no attribute 'value'"),
+        edit(_TIMES, f"float(np.float32({_TIMES}))", "a few digits"),
         edit(_TIMES, _TIMES + " if self.tangent < 4 else 0.0", "differs")],
     also_right=[
         edit(_OVER, "(self.tangent * other.value - self.value * other.tangent) / other.value**2"),
@@ -303,7 +314,7 @@ def dual(answer):
         raise NotYet
     if not isinstance(answer, type):
         raise Wrong("your answer", brief(answer), "a class", "Give the check the class, Dual.")
-    hints = [(_pushed(wrong), hint) for wrong, hint in dual.mistakes]
+    hints = [_nearly, *((_pushed(wrong), hint) for wrong, hint in dual.mistakes)]
     for words, program, *pairs in PROGRAMS:
         names = "a" if "root" in words else "xy"
         given = ", ".join(f"{name} = Dual({value!r}, {tangent!r})" for name, (value, tangent) in zip(names, pairs))
@@ -378,8 +389,11 @@ FUNCTIONS = [
         edit("np.eye(len(x))", "np.eye(len(f(x)))",
              "by_columns: a column for each *input*, and so a unit of length len(x)."),
         edit("np.eye(len(z))", "np.eye(len(x))", "by_rows: a row for each *output*, and so a unit of length len(z)."),
+        edit(_ROW, "ag.jvp(f, (x,), (unit,))[1]",
+             "by_rows: that is a column, by jvp. What pull gives for a unit is a row."),
         edit(_COLUMN, "ag.vjp(f, x)[1](unit)[0]", "by_columns: that is a row, by vjp. The tangent comes from ag.jvp.")],
     planted=[
+        edit(_COLUMN, "(f(x + 1e-6 * unit) - f(x - 1e-6 * unit)) / 2e-6", "a few digits"),
         edit(_BY_COLUMNS, "return np.abs(np.stack(columns, axis=1))", "1 of 2"),
         edit(_BY_ROWS, "return np.round(np.stack(rows, axis=0))", "2 of 2"),
         edit("np.eye(len(x))", "np.eye(3)", "columns"),
@@ -437,8 +451,8 @@ def jacobians(answer):
         due = ag.jacobian(f)(x)
         for part, name in enumerate(["by_columns", "by_rows"]):
             try:
-                expect_call(answer[part], f, x, gives=due, hints=jacobians.mistakes_in(part),
-                            tried=f"{name}(f, {brief(x)}), f = {words}")
+                expect_call(answer[part], f, x, gives=due, hints=[_nearly, *jacobians.mistakes_in(part)], rtol=1e-12,
+                            atol=1e-12, tried=f"{name}(f, {brief(x)}), f = {words}")
             except Wrong as wrong:
                 tried, got, expected, hint = wrong.args
                 hint = hint if name in hint else f"Number {part + 1} of 2, {name}. {hint}".strip()
@@ -447,7 +461,8 @@ def jacobians(answer):
 
 # --- The mode that suits ----------------------------------------------------------------------------------------------
 
-_SAYS = {"forward": "forward", "fwd": "forward", "backward": "backward", "reverse": "backward", "rev": "backward"}
+_SAYS = {"forward": "forward", "fwd": "forward", "jvp": "forward",
+         "backward": "backward", "bwd": "backward", "reverse": "backward", "rev": "backward", "vjp": "backward"}
 JOBS = ("forward", "backward", "forward")
 
 
@@ -496,10 +511,11 @@ def _job(number, hint):
              ((True, False, True), "text, in quotes"), (("A", "B", "C"), "job"), ((1, 500, 1), "text, in quotes"),
              (("vorwärts", "rückwärts", "vorwärts"), "job"), (("forwards", "backwards", "forwards"), "job")],
     also_right=["('Forward', 'Backward', 'forward')", "['forward', 'backward', 'forward']", "('fwd', 'rev', 'fwd')",
-                "('forward', 'reverse', 'forward')", "('forward ', ' BACKWARD', 'fwd')"])
+                "('forward mode', 'reverse mode', 'forward mode')", "('forward ', ' BACKWARD', 'jvp')"])
 def jobs(answer):
     if isinstance(answer, (tuple, list)):
-        answer = tuple(_SAYS.get(one.strip().lower(), one) if isinstance(one, str) else one for one in answer)
+        answer = tuple(_SAYS.get(one.lower().replace("mode", "").strip(), one) if isinstance(one, str) else one
+                       for one in answer)
         unknown = [one for one in answer if isinstance(one, str) and one not in JOBS]
         if unknown:
             raise Wrong("the three jobs", brief(unknown[0]), '"forward" or "backward"',
