@@ -1,7 +1,7 @@
 """Kernels in a moment: each is forked from one process that has imported, once, what lessons import.
 
     kernels.py serve LISTENER               that process; it imports nothing before the first kernel is asked for
-    kernels.py fork SOCKET ARGUMENTS...     what Jupyter starts as a kernel: it has one forked, hands on interrupts, and ends with it
+    kernels.py fork SOCKET ARGUMENTS...     what Jupyter starts as a kernel: has one forked, passes interrupts, ends with it
 
 Linux only: elsewhere it is not safe to fork a process in which NumPy was at work.
 """
@@ -17,7 +17,7 @@ MODULES = ["ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "m
 
 
 def install(folder):
-    """From now on "python3" is a kernel of ours, for this process and those it starts; gives back what ends that when called."""
+    """From now on "python3" is a kernel of ours, here and in processes started from here. Gives back what ends that."""
     import json
     import subprocess
     path, spec = folder / "kernels.socket", folder / "kernels/python3/kernel.json"
@@ -29,7 +29,8 @@ def install(folder):
         listener.bind(str(path))
         listener.listen(64)
         command = [sys.executable, "-Xfrozen_modules=off", __file__, "serve", str(listener.fileno())]
-        return subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE, start_new_session=True).communicate
+        return subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE,
+                                start_new_session=True).communicate
 
 
 def fork(path, *arguments):
@@ -48,8 +49,9 @@ def serve(listener):
     from importlib import import_module
     from select import select
     sys.path[0] = ""        # as in a kernel; it was the folder of this file
-    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"      # as in a kernel; read by matplotlib when imported
-    os.environ["JPY_PARENT_PID"] = str(os.getpid())                             # read by ipykernel: it ends with this process
+    # Read when matplotlib and ipykernel are imported: the first as in a kernel, the second so that it ends with this one
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(fileno=int(listener)) as listener:
         while sys.stdin not in select([listener, sys.stdin], [], [])[0]:

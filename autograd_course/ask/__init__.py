@@ -56,6 +56,8 @@ becomes the cells question, stub, check and hints. Run it again after every chan
 - Recognised without a word of yours: nothing returned, printed instead, another shape (a broadcast axis, a lost axis, transposed), swapped
   parts of a tuple, exactly double, half or negative, degrees, base of a logarithm, a constant factor or addend, cut off to whole numbers,
   and the common errors of Python.
+- Where none of the exercise's own hints fits, and the answer differs from the solution or one of `also_right` in a place or
+  two, the verdict says where: `look      at the - in line 2, x - y`.
 - Anything else: `raise Wrong(tried, got, expected, hint)`; each is text, `hint` may be "".
 - A check may return a remark, which stands below "right" after the word but: it fails where a graph is deep.
 - `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell: the learner's answer once it is right, else the
@@ -79,6 +81,7 @@ from ..source import blank_indices, has_blank, is_stub
 from .answers import as_cell, defined, edit
 from .compare import expect, expect_call, expect_untouched, returned, times, unfinished, waits, without
 from .probes import expect_engine, expect_rule, of_engine, of_rule
+from .slips import slip
 from .verdict import NotYet, Verdict, Wrong, brief, formula, likely, said, shortened
 
 LESSONS = Path(__file__).parents[1] / "lessons"
@@ -187,9 +190,12 @@ def check(name, answer):
         if unfinished(answer, blank_indices(exercise.stub)) or isinstance(error, TypeError) and "'ellipsis'" in said(error):
             return Verdict("not yet", ("", "One ... is still there. Replace it, run that cell, then this one."))
         if isinstance(error, Wrong):
-            return Verdict("wrong", *zip(("tried", "got", "expected", "hint"), error.args))
-        return Verdict("wrong", ("tried", getattr(error, "tried", "")), ("raised", shortened(error)),
-                       ("hint", getattr(error, "hint", "") or likely(error)))
+            *rows, hint = zip(("tried", "got", "expected", "hint"), error.args)
+        else:
+            rows = [("tried", getattr(error, "tried", "")), ("raised", shortened(error))]
+            hint = "hint", getattr(error, "hint", "") or likely(error)
+        planted = [said for wrong, said in filter(lambda one: isinstance(one, tuple), exercise.mistakes)]
+        return Verdict("wrong", *rows, hint, ("look", "" if hint[1] in planted else slip(exercise, answer)))
     from . import record      # here, for it draws: a verdict must not wait for that
     record.solved(name)
     return Verdict("right", ("", exercise.why), ("but", remark or ""))

@@ -27,7 +27,8 @@ class Verdict:
 
     def _repr_html_(self):
         icon, colour = self.ICONS[self.status]
-        lines = [((label, FAINT), (escape(text), "" if label in ("hint", "missing", "but") else "font-family:monospace"))
+        plain = ("hint", "missing", "but", "look")
+        lines = [((label, FAINT), (escape(text), "" if label in plain else "font-family:monospace"))
                  for label, text in self.rows if label]
         words = "".join(f"<div>{escape(text)}</div>" for label, text in self.rows if not label)
         return (f'<div class="mathjax_ignore" style="border-left:5px solid {colour};padding:2px 12px;line-height:1.5">'

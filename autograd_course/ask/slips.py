@@ -1,0 +1,155 @@
+"""The place or two where a refused answer differs from a right one: syntax trees are compared, and nothing is run."""
+import ast
+from functools import lru_cache
+from itertools import chain
+
+from ..source import find
+from .verdict import shortest
+
+MOST = 2        # places that differ
+SIGNS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.MatMult: "@", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+    ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in", ast.And: "and", ast.Or: "or",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
+# Fields of a node that are not compared
+ALIKE = {"ctx", "annotation", "returns", "type_comment", "kind", "arg", "name", "decorator_list", "type_params"}
+
+
+def slip(exercise, answer):
+    """Where in a wrong answer to look, in words; "" if it is not like any right one, or its text is not at hand.
+
+    Right are the solution and every style of `also_right`. Names of the learner's own choice are no difference. The
+    words say where, and not what belongs there.
+    """
+    several = len(exercise.parts) > 1 and isinstance(answer, (tuple, list))
+    answers = dict(zip(exercise.parts, answer if several else [answer]))
+    scope = next((one.__globals__ for one in answers.values() if hasattr(one, "__globals__")), {})
+    answers = {name: scope.get(name) for name in _defined(exercise.solution)} | answers      # and its helpers
+    found = []
+    for name, one in answers.items():
+        others = [tree[name] for tree in map(_defined, [exercise.solution, *exercise.also_right]) if name in tree]
+        if others and (mine := _tree(one)):
+            places = min((_places(mine, other) for other in others), key=lambda some: (len(some) > MOST, _weight(some)))
+            if _weight(places) > _size(mine) / 2:
+                return ""
+            found += places
+    if not 1 <= len(found) <= MOST:
+        return ""
+    return f"at {' and at '.join(dict.fromkeys(_said(*pair) for pair in found))}"
+
+
+def _weight(places):
+    """How much of the text they are: of two operators, the sign alone."""
+    return sum(1 if _operator(*pair) else _size(pair[0]) for pair in places)
+
+
+def _size(node):
+    return sum(1 for _ in ast.walk(node))
+
+
+def _tree(answer):
+    """The syntax tree of a function or class, or None."""
+    if not isinstance(answer, type):
+        found = find(answer)
+        return found and found[1]
+    inside = next(filter(None, map(find, vars(answer).values())), None)
+    around = [node for node in ast.walk(ast.parse("".join(inside[0]))) if isinstance(node, ast.ClassDef)
+              and node.lineno < inside[1].lineno <= node.end_lineno] if inside else []
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
+@lru_cache(maxsize=512)
+def _defined(code):
+    """{name: syntax tree} of the functions and classes that the code of a stub cell defines."""
+    found = {}
+    for line in ast.parse(code).body:
+        if isinstance(line, (ast.FunctionDef, ast.ClassDef)):
+            found[line.name] = line
+        elif isinstance(line, ast.Assign) and isinstance(line.value, ast.Lambda):
+            found[ast.unparse(line.targets[0])] = line.value
+    return found
+
+
+# --- Two trees ----------------------------------------------------------------------------------------------------
+
+def _places(mine, other):
+    """[(node of mine, node of other or None), …]: the smallest pieces in which they differ, each in its own names."""
+    return _differ(_body(mine), _body(other), mine, other, (_names(mine), _names(other)))
+
+
+def _body(node):
+    """Its arguments and statements; a lambda is a def with one return."""
+    if isinstance(node, ast.Lambda):
+        return [node.args, ast.copy_location(ast.Return(node.body), node.body)]
+    documented = isinstance(node.body[0], ast.Expr) and isinstance(getattr(node.body[0].value, "value", None), str)
+    return [getattr(node, "args", None), *node.body[documented:]]
+
+
+def _names(node):
+    """{name: number} of what is bound in it: arguments, then all that is assigned to, in the order of the text."""
+    bound = [part.arg for part in ast.walk(node) if isinstance(part, ast.arg)]
+    stored = [part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    bound += [part.id for part in sorted(stored, key=lambda part: (part.lineno, part.col_offset))]
+    return {name: number for number, name in enumerate(dict.fromkeys(bound))}
+
+
+def _differ(a, b, within, beside, names):
+    """The same of two nodes, lists or values; `within` and `beside` are the nodes that hold them."""
+    if isinstance(a, ast.AST) and isinstance(b, ast.AST):
+        if type(a) is not type(b):
+            return [(a, b) if hasattr(a, "lineno") else (within, beside)]
+        if isinstance(a, ast.Name):
+            return [] if names[0].get(a.id, a.id) == names[1].get(b.id, b.id) else [(a, b)]
+        if isinstance(a, ast.BinOp) and type(a.op) is type(b.op):
+            straight, crossed = (_differ([a.left, a.right], pair, a, b, names)
+                                 for pair in ([b.left, b.right], [b.right, b.left]))
+            if isinstance(a.op, (ast.Add, ast.Mult)):
+                return min(straight, crossed, key=_weight)
+            return [(a, b)] if straight and not crossed else straight
+        fields = dict(ast.iter_fields(a)), dict(ast.iter_fields(b))
+        where = (a, b) if hasattr(a, "lineno") else (within, beside)
+        pairs = [_differ(value, fields[1].get(field), *where, names) for field, value in fields[0].items()
+                 if field not in ALIKE or field == "arg" and isinstance(a, ast.keyword)]
+        return list(dict.fromkeys(chain.from_iterable(pairs)))
+    if isinstance(a, list) and isinstance(b, list):
+        if len(a) == len(b):
+            pairs = [_differ(one, two, within, beside, names) for one, two in zip(a, b)]
+            return list(dict.fromkeys(chain.from_iterable(pairs)))
+        return _one_too_many(a, b, within, beside, names) or [(within, beside)]
+    return [] if type(a) is type(b) and a == b or _number(a) and _number(b) and a == b else [(within, beside)]
+
+
+def _one_too_many(a, b, within, beside, names):
+    """[(the entry of list a without which it is list b, None)], or []."""
+    for at in range(len(a) if len(a) == len(b) + 1 and hasattr(a[0], "lineno") else 0):
+        if not _differ(a[:at] + a[at + 1:], b, within, beside, names):
+            return [(a[at], None)]
+    return []
+
+
+def _number(x):
+    return isinstance(x, (int, float)) and not isinstance(x, bool)
+
+
+# --- In words -----------------------------------------------------------------------------------------------------
+
+def _said(place, right):
+    """ "the - in line 2, x - y": where the learner is to look."""
+    line = f"line {place.lineno}"
+    text = shortest(ast.unparse(place).splitlines()[0], 50)
+    if sign := _operator(place, right):
+        return f"the {sign} in {line}, {text}"
+    if isinstance(place, ast.stmt):
+        return f"{line}, {text}"
+    if right is not None and ast.dump(place) in map(ast.dump, ast.walk(right)):
+        return f"{text} in {line}: something is missing there"
+    return f"{text} in {line}"
+
+
+def _operator(place, right):
+    """The sign of an expression whose sign differs, or ""."""
+    if type(place) is not type(right) or not isinstance(place, (ast.BinOp, ast.BoolOp, ast.Compare)):
+        return ""
+    pairs = zip(place.ops, right.ops) if isinstance(place, ast.Compare) else [(place.op, right.op)]
+    return next((SIGNS[type(one)] for one, two in pairs if type(one) is not type(two)), "")
