@@ -495,6 +495,8 @@ def test_18_layers_are_theirs_gradients_included():
         agree(ours, theirs, x, memory, memory, attn_mask=hidden, average_attn_weights=False)
         agree(ours, theirs, x, memory, memory, attn_mask=np.where(hidden, -1.0, 0.5), need_weights=False)
     causal = {"need_weights": False, "is_causal": True}
+    with pytest.raises(RuntimeError, match="attn_mask"):
+        theirs(*[torch.tensor(x)] * 3, **causal)
     future = torch.ones(5, 5, dtype=torch.bool).triu(1)
     assert np.allclose(ours(x, x, x, **causal)[0].data,
                        theirs(*[torch.tensor(x)] * 3, attn_mask=future, **causal)[0].detach(), rtol=1e-12)
