@@ -226,9 +226,14 @@ def test_tensors_as_arguments():
         x.zero_grad()
         g(h).backward()                                     # on into what was recorded before
         np.testing.assert_array_equal(x.grad, 18 * x.data)
+    closed = ag.compile(lambda c: (h * h).sum() * c)
+    x.zero_grad()
+    closed(1.0).backward()
+    np.testing.assert_array_equal(x.grad, 18 * x.data)
     x.data = x.data + 1
-    with pytest.raises(RuntimeError, match="was changed"):
-        g(h).backward()
+    for z in (g(h), closed(1.0)):
+        with pytest.raises(RuntimeError, match="was changed"):
+            z.backward()
 
 
 def test_a_result_that_is_not_one_of_the_arguments():
