@@ -462,7 +462,9 @@ def test_parameters_are_read_at_every_call():
     for value in ([1.0, 1.0], [3.0, 4.0]):
         w.data, frozen.data = np.array(value), np.array(value) + 1
         same(compiled(x), f(x))
+    assert compiled(x).requires_grad
     w.requires_grad = False
+    assert not compiled(x).requires_grad
     same(compiled(x), f(x))
     w.data = w.data.astype(np.float32)
     same(compiled(x), f(x))
