@@ -1,7 +1,7 @@
 """Kernels in a moment: each is forked from one process that has imported, once, what lessons import.
 
     kernels.py serve LISTENER               that process; it imports nothing before the first kernel is asked for
-    kernels.py fork SOCKET ARGUMENTS...     what Jupyter starts as a kernel: has one forked, passes interrupts, ends with it
+    kernels.py fork SOCKET ARGUMENTS...     what Jupyter starts: has one forked, passes interrupts, ends with it
 
 Linux only: elsewhere it is not safe to fork a process in which NumPy was at work.
 """
@@ -49,7 +49,7 @@ def serve(listener):
     from importlib import import_module
     from select import select
     sys.path[0] = ""        # as in a kernel; it was the folder of this file
-    # Read when matplotlib and ipykernel are imported: the first as in a kernel, the second so that it ends with this one
+    # Read when matplotlib and ipykernel are imported: the first as in a kernel, the second ends kernels with this
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     os.environ["JPY_PARENT_PID"] = str(os.getpid())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
