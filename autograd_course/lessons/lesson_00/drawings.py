@@ -16,7 +16,8 @@ from ...show.picture import Picture, beside, svg
 def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
     """The value f(x) and the gradient as two bars, beside the curve whose height and steepness they are.
 
-    One vertical scale serves all three. `curve=False` leaves only the bars, each with a scale of its own.
+    One vertical scale serves all three, so that the leg of the triangle under the tangent, one to the side, is as high as the
+    gradient's bar. `curve=False` leaves only the bars, each with a scale of its own.
     """
     xs = np.linspace(*span, 161)
     heights, value, gradient = f(xs), float(f(x)), float(gradient)
@@ -43,6 +44,14 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
     reach = (span[1] - span[0]) / 6
     plot.line([x - reach, x + reach], [value - reach * gradient, value + reach * gradient], style.TANGENT, 3.5, DOTS)
     plot.line([x, span[1]], [value, value], style.VALUE, 1, "1 4")
+    ahead = x + 1 <= span[1]                     # else the triangle stands behind the point
+    foot = value if ahead else value - gradient
+    plot.line([x - (not ahead), x + ahead], [foot, foot], style.INK, 1.5)
+    plot.line([x + ahead] * 2, [foot, foot + gradient], style.GRADIENT, 4, "6 4")
+    (px, py), (leg, middle) = plot.at(x + ahead - 0.5, foot), plot.at(x + ahead, foot + gradient / 2)
+    plot.words(px, py + (-7 if gradient < 0 else 16), "1", size=13, halo=True)
+    if abs(gradient) > 1:
+        plot.words(leg + 8, middle + 5, number(round(gradient, 10)), style.GRADIENT, "start", 13, halo=True)
     plot.dot(x, value, style.VALUE, style.VALUE)
     bars = Axes((48, 34, 240, 230), (0, 2), both)
     bars.frame([], ticks(*both), title=f"at x = {number(x)}")

@@ -38,6 +38,15 @@ def test_bars_of_value_and_gradient():
     assert {"9", "−4", "value", "gradient"} <= {text.text for text in drawn(picture, "text")}
 
 
+@pytest.mark.parametrize("x", [0.0, 5.0, 6.5])
+def test_the_leg_of_the_triangle_is_the_gradients_bar(x):
+    """One to the side, ahead of the point or, at the end, behind it."""
+    picture = curve_and_bars(bowl, x, ag.grad(bowl)(x))
+    (leg,) = [line for line in drawn(picture, "polyline") if line.get("stroke") == style.GRADIENT]
+    (left, top), (right, bottom) = (map(float, point.split(",")) for point in leg.get("points").split())
+    assert left == right and abs(top - bottom) == pytest.approx(heights(picture)[style.GRADIENT], abs=0.2)
+
+
 def test_at_the_lowest_point_the_gradient_is_empty():
     picture = curve_and_bars(bowl, 3.0, -1e-17)
     assert picture.text == "at x = 3: value 5, gradient 0 (flat)" and heights(picture)[style.GRADIENT] < 0.1
