@@ -7,7 +7,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 # Parts are handed out in this order: what takes longest first, then other runs, and what asks for their outputs last.
 FIRST = ["browser", "run 14", "run 12", "run 11", "run 13", "run 00", "run 06", "run 07", "run 21"]
-LAST = ["site"]
+LAST = ["site", "site measured"]      # two, for two processes
 
 
 def part_of(nodeid):
@@ -18,6 +18,8 @@ def part_of(nodeid):
     file, _, test = nodeid.partition("::")
     lesson = re.match(r"notebooks/(\d\d)", file) or re.search(r"\[(\d\d)[._]", test)
     name = Path(file).stem
+    if name == "test_site" and "accessible" in test:
+        return "site measured"
     if name in ("test_browser", "test_site"):
         return name.removeprefix("test_")
     if lesson and (file.startswith("notebooks/") or "notebook_says" in test):
