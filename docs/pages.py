@@ -104,6 +104,9 @@ ASKING = jinja2.Template("""<div class="ask" id="ask-{{ number }}" data-ask="{{ 
 {{ answer | safe }}
 </div>""", autoescape=True)
 
+# What site.css gives no colour of its own in code: its tags are half of a page's code.
+UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<]*)</span>')
+
 # A cell whose source an author has collapsed stays collapsed.
 CELLS = """{%- extends 'basic/index.html.j2' -%}
 {%- block input -%}
@@ -197,7 +200,8 @@ def seen(notebook):
 def exported(notebook):
     """(HTML of the notebook, {mark: HTML}): what moves is large, and is put in the marks' place unread."""
     notebook, moves = seen(notebook)
-    return HTMLExporter(raw_template=CELLS, filters={"markdown2html": markdown}).from_notebook_node(notebook)[0], moves
+    exporter = HTMLExporter(raw_template=CELLS, filters={"markdown2html": markdown})
+    return UNCOLOURED.sub(r"\1", exporter.from_notebook_node(notebook)[0]), moves
 
 
 def moving(packed, number):
