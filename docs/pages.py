@@ -120,7 +120,7 @@ CELLS = """{%- extends 'basic/index.html.j2' -%}
 
 def inline(tex, display="inline"):
     # What the converter does not know: `aligned`, which is `align*` within a formula, and an escaped underscore in words.
-    return convert(re.sub(r"(begin|end){aligned}", r"\1{align*}", tex).replace(r"\_", "_"), display)
+    return convert(re.sub(r"(begin|end){aligned}", r"\1{align*}", tex).replace(r"\_", "_"), display=display)
 
 
 def block(tex):

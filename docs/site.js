@@ -127,7 +127,7 @@ function attach(box) {
 
 // What is wider than its place scrolls, also for who uses only the keyboard.
 function reachable(root) {
-    for (const one of root.querySelectorAll("pre, table, .formula, .output_wrapper, .view, .view div"))
+    for (const one of root.querySelectorAll("pre, p, li, table, .formula, .output_wrapper, .view, .view div"))
         if (one.scrollWidth > one.clientWidth + 1)
             one.tabIndex = 0;
 }
