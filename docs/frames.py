@@ -10,7 +10,7 @@ from itertools import product
 from math import prod
 
 MIME = "application/vnd.autograd-course.frames+json"
-MOST = 1000                             # pictures behind the sliders of one explorer
+MOST = 1350                             # pictures behind the sliders of one explorer
 EACH = [41, 31, 21, 17, 13, 11, 9]      # values of one slider: the first that keeps all together within MOST
 PLAYED = 101                            # of one that plays, as long as the others leave it so many
 ALONE = 41                              # where nothing fits: of each, while the others stay where they start

@@ -222,7 +222,7 @@ def front():
     parts = [(part, [(number, cells(f"{number} {name}"), cells(what)) for number, name, what in re.findall(ROW, rows)])
              for part, rows in re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", text, re.MULTILINE)]
     first = min(NOTEBOOKS.glob("00*.ipynb")).stem + ".html"
-    rest = f"{below}\n\n## Installing\n\n{lab}{installing}".replace(" ([more on installing](#installing))", "")
+    rest = re.sub(r"\s*\(\[[^]]*\]\(#installing\)\)", "", f"{below}\n\n## Installing\n\n{lab}{installing}")
     mark = "<!-- moves 0 -->"
     page = FRONT.render(title=title, promise=markdown(promise), first=first, graph=mark, parts=parts, rest=markdown(rest))
     return page, {mark: moving(frames.packed(front_graph()), 0)}
