@@ -666,3 +666,7 @@ def test_code_that_asks_for_an_array_gets_one():
         assert isinstance(n, float) and len(x) == 3
         return x * 2 if isinstance(x, np.ndarray) else x
     both(f, np.ones(3), 2.0)
+
+
+def test_a_matrix_of_one_number_stays_a_matrix_in_a_product():
+    both(ag.grad(lambda x, y: ag.sum(x @ y) * 2.0, (0, 1)), *np.random.default_rng(0).normal(size=(2, 3, 3)))
