@@ -24,6 +24,7 @@ from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from autograd_course import live_graph
+from autograd_course.show import style
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
@@ -246,7 +247,7 @@ def front_graph():
         z = x + y
         L = z * w
         return L
-    return live_graph(L, x=(-5.0, 5.0, 1.0, 2.0), y=(-5.0, 5.0, 1.0, 3.0), w=(-5.0, 5.0, 1.0, -4.0))
+    return live_graph(L, x=(-4.0, 4.0, 1.0, 2.0), y=(-4.0, 4.0, 1.0, 3.0), w=(-4.0, 4.0, 1.0, -4.0))
 
 
 class Page:
@@ -257,6 +258,7 @@ class Page:
         headings = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body, re.DOTALL)
         self.sections = [(html.unescape(anchor), plain(words)) for anchor, words in headings]
         self.body = re.sub("|".join(map(re.escape, self.moves)) or "$^", lambda mark: self.moves[mark[0]], self.body)
+        self.body = self.body.replace(f' font-family="{style.FONT}"', "")      # said once, in site.css
 
 
 def plain(words):
