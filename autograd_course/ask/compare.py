@@ -1,10 +1,12 @@
 """expect and expect_call: the learner's answer against the right one, and the likely cause of a difference."""
 import copy
+import dis
 import inspect
 import io
 import sys
 import sysconfig
 from contextlib import redirect_stdout
+from functools import cache
 from itertools import permutations
 from numbers import Number
 from pathlib import Path
@@ -115,6 +117,7 @@ def unchanged(before, after):
 # --- One way to stop an endless answer -----------------------------------------------------------------------------------------
 
 MOST_STEPS = 2_000_000      # lines of the learner's, and calls of any function: a fraction of a second where there is an end
+JUMPS = {*dis.hasjrel, *dis.hasjabs}
 LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
                   | {str(Path(autograd_lib.__file__).parent), "<frozen"})
 
@@ -123,8 +126,24 @@ class Endless(BaseException):      # or an `except Exception` inside the loop wo
     """A call that did not come to its end."""
 
 
+@cache
+def _stays_on_its_line(code):
+    """Whether there is a `while` in one line, such as `while True: pass`."""
+    lines, places = {}, {}
+    for instruction in dis.get_instructions(code):
+        line = instruction.positions.lineno
+        places[instruction.offset] = instruction.opname
+        lines[instruction.offset] = line
+        target = instruction.argval
+        if instruction.opcode in JUMPS and target <= instruction.offset and places[target] not in ("FOR_ITER", "SEND") \
+                and lines[target] == line:
+            return True
+    return False
+
+
 def bounded(function, *args, most=None):
-    """What the function returns; raises Endless after so many steps. A step is a call, or a line of code that is in no library.
+    """What the function returns; raises Endless after so many steps. A step is a call, or a line of code that is in no
+    library; in code with a loop that stays on its line, where no line begins, an instruction.
 
     While somebody traces already, as a debugger does, nothing is counted.
     """
@@ -137,7 +156,11 @@ def bounded(function, *args, most=None):
         steps += 1
         if steps > most:
             raise Endless
-        return None if event == "call" and frame.f_code.co_filename.startswith(LIBRARIES) else count
+        if event == "call":
+            if frame.f_code.co_filename.startswith(LIBRARIES):
+                return None
+            frame.f_trace_opcodes = _stays_on_its_line(frame.f_code)
+        return count
 
     sys.settrace(count)
     try:

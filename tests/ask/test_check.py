@@ -272,6 +272,19 @@ def test_bounded_counts_calls_and_lines_and_leaves_a_debugger_alone():
     for function in (lambda n: [str(k) for k in range(n)], lambda n: max(range(n), key=lambda k: -k)):
         with pytest.raises(Endless):
             bounded(function, 10_000, most=1000)
+    def on_one_line(n):
+        while True: pass  # noqa: E701
+
+    def on_two_lines(n):
+        while True:
+            pass
+
+    def with_a_condition(n):
+        k = 1
+        while k: k += 1  # noqa: E701
+    for function in (on_one_line, on_two_lines, with_a_condition):
+        with pytest.raises(Endless):
+            bounded(function, 1, most=1000)
     sys.settrace(tracer := lambda *_: None)
     try:
         assert bounded(lambda n: len([k for k in range(n)]), 10_000, most=10) == 10_000 and sys.gettrace() is tracer
