@@ -227,7 +227,7 @@ def lock(*args):
         pip(venv, "uv")
         return call(python_of(venv), "-m", "uv", "pip", "compile", "pyproject.toml", "--extra", "course",
                     "--extra", "test", "--universal", "--python-version", "3.11", "--generate-hashes", "--no-annotate",
-                    "--no-header", "--quiet", "-o", "requirements.lock", *args)
+                    "--no-header", "--no-strip-extras", "--quiet", "-o", "requirements.lock", *args)
 
 
 def clean():
