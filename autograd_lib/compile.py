@@ -322,7 +322,8 @@ class _Watched:
         self.look("", f)
 
     def look(self, path, x):
-        if id(x) in self.seen or isinstance(x, (type(None), bool, int, float, str, bytes, complex)):
+        plain_value = isinstance(x, (type(None), bool, int, float, str, bytes, complex))
+        if id(x) in self.seen or type(x) is Traced or plain_value:
             return
         self.seen[id(x)] = x
         if isinstance(x, Tensor):
@@ -346,7 +347,7 @@ class _Watched:
                 if getattr(x, name):
                     self.get("", x.__getattribute__, name)
             for name in x.__code__.co_names:
-                if name in x.__globals__ and not _ours(x.__globals__["__name__"]):
+                if name in x.__globals__ and not _ours(x.__globals__.get("__name__", "")):
                     self.get(f".{name}", x.__globals__.get, name)
         elif isinstance(x, ModuleType):
             if not _ours(x.__name__) and x.__name__.partition(".")[0] not in sys.stdlib_module_names:

@@ -143,12 +143,14 @@ def test_sliders(lesson, record_property):
             drawing, words = widget.evaluate(SHOWN)
             # an arrow key alone would leave the dropdown for the next cell
             there, back = ("Space ArrowDown Enter", "Space ArrowUp Enter") if choices else ("ArrowRight", "ArrowLeft")
-            if choices and control.evaluate("choice => choice.selectedIndex === choice.options.length - 1"):
+            before, after = control.evaluate("at => [at.selectedIndex, at.length - 1 - at.selectedIndex]") if choices else (0, 0)
+            if before > after:
                 there, back = back, there
             if (took := lesson.press(control, there)) is None:      # it stands at its end
                 there, back = back, there
                 took = lesson.press(control, there)
-            moves = [took, *(lesson.press(control, there) for _ in range(min(often, len(choices)) - 2 if choices else often - 1))]
+            presses = min(often - 1, max(before, after)) if choices else often
+            moves = [took, *(lesson.press(control, there) for _ in range(presses - 1))]
             moves = [took for took in moves if took is not None]
             assert moves, f"{cell_id}: {label} does not move"
             new_drawing, new_words = widget.evaluate(SHOWN)
