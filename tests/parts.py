@@ -6,7 +6,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 # Parts are handed out in this order: what takes longest first, then other runs, and what asks for their outputs last.
-FIRST = ["browser", "run 14", "run 12", "run 11", "run 13", "run 00", "run 06", "run 07", "run 21"]
+FIRST = ["browser 0", "browser 1", "run 14", "run 12", "run 11", "run 13", "run 00", "run 06", "run 07", "run 21"]
 LAST = ["site", "site measured"]      # two, for two processes
 
 
@@ -20,7 +20,9 @@ def part_of(nodeid):
     name = Path(file).stem
     if name == "test_site" and "accessible" in test:
         return "site measured"
-    if name in ("test_browser", "test_site"):
+    if name == "test_browser":      # half of the lessons each, in a JupyterLab of its own
+        return f"browser {int(lesson[1]) % 2 if lesson else 0}"
+    if name == "test_site":
         return name.removeprefix("test_")
     if lesson and (file.startswith("notebooks/") or "notebook_says" in test):
         return f"run {lesson[1]}"
