@@ -249,11 +249,13 @@ def test_gym(lesson):
         return
     panel = dict(lesson.widgets())["gym"]
     kind, upto = panel.query_selector_all("select")
+    lesson.watch(panel)
     kind.select_option(label="walk a graph")
     here = Gym(upto.evaluate("choice => choice.selectedOptions[0].text"))      # what an empty record gives
     here.kind.value = "walk"
     problem = here.problem
     lesson.wait("([panel, title]) => panel.innerText.includes(title)", given=[panel, here.titled])
+    lesson.wait("performance.now() - lab.changed > 500")        # its boxes come after its title
     boxes = panel.query_selector_all("input[type=text]")
     number, wrong, hint = problem.wrong[0]
     photograph(lesson, panel, "gym_before")

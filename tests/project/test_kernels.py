@@ -49,8 +49,8 @@ def test_it_has_all_of_its_own(kernel, tmp_path):
 
 def test_it_is_interrupted(kernel):
     manager, client = kernel
-    asked = client.execute("import time; time.sleep(60)")
-    while client.get_iopub_msg(timeout=60)["msg_type"] != "execute_input":
+    asked = client.execute("import time; print('at work', flush=True); time.sleep(60)")
+    while client.get_iopub_msg(timeout=60)["msg_type"] != "stream":     # before, an interrupt would not be the cell's
         pass
     manager.interrupt_kernel()
     replies = iter(lambda: client.get_shell_msg(timeout=30), None)      # late answers to wait_for_ready among them
