@@ -8,7 +8,6 @@ derivative. What would take the value out of sight, such as an `if`, raises `Uns
 
 import operator
 from contextvars import ContextVar
-from types import MappingProxyType
 
 import numpy as np
 
@@ -183,12 +182,12 @@ def astype(x, dtype):
     return x.astype(dtype, copy=False) if hasattr(x, "astype") else dtype.type(x)
 
 
-def call(function, args, keywords=MappingProxyType({})):
+def call(function, args, keywords=()):
     """`function(*args, **keywords)` as a node of the trace that is being written."""
     trace = writing.get()
     if trace is None:
         raise Unseen("an array of a function that was compiled was kept beyond its call: return it instead")
-    return trace.call(function, args, keywords)
+    return trace.call(function, args, dict(keywords))
 
 
 def known(condition):
@@ -205,7 +204,7 @@ def _values(item):
         return item.value
     if isinstance(item, (list, tuple)):
         return type(item)(map(_values, item)) if type(item) in (list, tuple) else item
-    return {key: _values(value) for key, value in item.items()} if isinstance(item, (dict, MappingProxyType)) else item
+    return {key: _values(value) for key, value in item.items()} if isinstance(item, dict) else item
 
 
 class Trace:
@@ -234,9 +233,6 @@ class Trace:
         key = function, self._key(args), self._key(keywords)
         if key in self.known:
             return self.known[key]
-        if any(isinstance(a, Traced) and a.trace is not self for a in args):
-            raise Unseen("an array of another function that is compiled, or of another call, was kept: pass it as an "
-                         "argument")
         value = function(*values, **_values(keywords))
         if isinstance(function, np.ufunc) and len(args) == 2 and not keywords and function is not np.matmul:
             args = tuple(_as_number(a, b, value) for a, b in zip(args, args[::-1]))
@@ -253,16 +249,19 @@ class Trace:
                 args = tuple(a if type(a) is float else inside.args[type(inside.args[0]) is float] for a in args)
         if isinstance(value, (tuple, list)):
             raise Unseen(f"{function.__name__} returns several arrays, and cannot be compiled")
-        self.known[key] = node = Traced(self, function, args, dict(keywords), value, self.origin())
+        self.known[key] = node = Traced(self, function, args, keywords, value, self.origin())
         return node
 
     def _key(self, item):
         """Equal for what is the same, and the same for equal numbers of one type."""
         if isinstance(item, Traced):
+            if item.trace is not self:
+                raise Unseen("an array of another function that is compiled, or of another call, was kept: pass it as "
+                             "an argument")
             return "node", item.order
         if isinstance(item, (list, tuple)):
             return type(item), tuple(map(self._key, item))
-        if isinstance(item, (dict, MappingProxyType)):
+        if isinstance(item, dict):
             return tuple((name, self._key(value)) for name, value in sorted(item.items()))
         if isinstance(item, slice):
             return slice, self._key((item.start, item.stop, item.step))

@@ -33,7 +33,8 @@ class Writer:
 
     def __init__(self, trace, name):
         self.trace, self.name, self.texts, self.own = trace, name, [], {}
-        self.names, self.taken, self.header, self.constants, self.number = {}, {"np", "ops", "memory"}, {}, {}, 0
+        self.names, self.taken, self.header, self.constants = {}, {"np", "ops", "memory"}, {}, {}
+        self.numbers = count(1)
 
     def function(self, suffix, inputs, results, saved, known, structure=None):
         """Write one, of the nodes `inputs`: it returns `results` in a `structure`, or in one tuple with, unless it is
@@ -160,7 +161,7 @@ class Writer:
             if not name and node.why and last.get(_group(node)) is node and isinstance(node.why[3], Traced) \
                     and not self.inlined(node.why[3]):
                 name = f"g_{self.name_of(node.why[3])}"
-            name = re.sub(r"\W", "_", name or "t" + str(self.next_number()) if node.function else name or "x")
+            name = re.sub(r"\W", "_", name or f"t{next(self.numbers)}" if node.function else name or "x")
             name = name + "_" if keyword.iskeyword(name) else name if name.isidentifier() else "_" + name
             stem, k = name, 1
             while name in self.taken:
@@ -169,10 +170,6 @@ class Writer:
             self.names[node.order] = name
             self.taken.add(name)
         return self.names[node.order]
-
-    def next_number(self):
-        self.number += 1
-        return self.number
 
     def expression(self, node, out):
         """The line that computes it, after the equals sign."""

@@ -411,8 +411,9 @@ def test_an_array_that_leaks_is_an_error_when_it_is_used():
     ag.compile(lambda x: (leaked.append(x * 2), x)[1])(np.ones(2))
     with pytest.raises(TypeError, match="kept beyond"):
         leaked[0] + 1
-    with pytest.raises(TypeError, match="another"):
-        ag.compile(lambda x: x + leaked[0])(np.ones(2))
+    for f in (lambda x: x + leaked[0], lambda x: np.concatenate([x, leaked[0]]), lambda x: leaked[0] * 3 + x * 3):
+        with pytest.raises(TypeError, match="another"):
+            ag.compile(f)(np.ones(2))
 
 
 def test_what_is_closed_over_and_changes_is_compiled_anew():
