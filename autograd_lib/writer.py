@@ -102,21 +102,21 @@ class Writer:
 
     def planned(self, lines, kept):
         """({name: how memory for it is made}, {order of a node: where its result is written}), for large results that are
-        gone when the function returns. Where a value is not read any more, the next of its kind is written."""
+        gone when the function returns. Where a value of its own is not read any more, the next of its kind is written."""
         end = {_root(x).order: np.inf for x in kept}
         for node in lines:
             for x in [node, *arguments(node)]:
                 end[_root(x).order] = max(end.get(_root(x).order, 0), node.order)
-        memory, out, free = {}, {}, {}
+        memory, out, free, here = {}, {}, {}, {node.order for node in lines}
         for node in lines:
             kind = _made(node.value)
-            over = {x.order: x for x in map(_root, arguments(node)) if end[x.order] == node.order and x.function}
+            over = {x.order: x for x in map(_root, arguments(node)) if end[x.order] == node.order and x.order in here}
             large = isinstance(node.function, np.ufunc) and not node.keywords and node.value.nbytes >= LARGE
             if large and end[node.order] < np.inf:
-                here = [x for x in over.values() if _made(x.value) == kind] if node.function is not np.matmul else []
-                if here:
-                    out[node.order] = out.get(here[0].order, here[0])
-                    del over[here[0].order]
+                same = [x for x in over.values() if _made(x.value) == kind] if node.function is not np.matmul else []
+                if same:
+                    out[node.order] = out.get(same[0].order, same[0])
+                    del over[same[0].order]
                 elif free.get(kind):
                     out[node.order] = free[kind].pop()
                 else:

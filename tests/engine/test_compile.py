@@ -605,6 +605,19 @@ def test_a_view_keeps_its_memory():
     both(f, np.random.default_rng(0).normal(size=(200, 200)))
 
 
+def test_a_backward_pass_leaves_what_the_forward_kept():
+    """Twice the same, and the result as it was; also where a rule reads a view of what the other function computed."""
+    def f(x, c):
+        return ag.tanh(x) * ag.reshape(ag.tanh(ag.reshape(x * c, -1)) * 2, x.shape)
+    x, c, g = np.random.default_rng(0).normal(size=(3, 200, 200))
+    t = ag.Tensor(x, requires_grad=True)
+    z = ag.compile(f)(t, c)
+    for _ in range(2):
+        t.grad = None
+        z.backward(g)
+        same((z, t.grad), (f(x, c), ag.vjp(lambda x: f(x, c), x)[1](g)[0]))
+
+
 def test_the_caller_may_change_arguments_after_the_call():
     w = ag.Tensor(np.ones(3), requires_grad=True)
     f = ag.compile(lambda x: (w * x).sum())
