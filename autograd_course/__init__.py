@@ -11,6 +11,7 @@ _HOME = {
     "check": "ask", "Verdict": "ask", "yours_or_ours": "ask", "same_line": "ask.same_line",
     "predict": "ask.questions", "recall": "ask.questions", "card": "ask.questions", "place": "ask.questions",
     "progress": "ask.report", "gym": "practice", "unaided": "practice.unaided",
+    "elsewhere": "peers",
     "digits": "data", "moons": "data", "mnist": "data",
     "installation": "doctor",
 }

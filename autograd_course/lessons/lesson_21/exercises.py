@@ -9,7 +9,7 @@ import autograd_lib as ag
 from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, has_blank, is_stub, returned
 from ...ask.compare import letters_of
 from ...ask.texts import Question, card, prediction, recall
-from .peers import Context
+from .ports import Context
 
 recall("21", [
     Question("Three numbers tie for the largest, and 6 arrives at their `max`. What goes to each of the three? "

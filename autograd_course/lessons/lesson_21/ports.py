@@ -18,8 +18,8 @@ import autograd_lib as ag
 from autograd_lib.nn.functional import conv2d, cross_entropy, max_pool2d
 
 from ...data import digits
+from ...peers import excuse, missing, recorded
 from ..lesson_14.drawings import STROKES
-from .peers import excuse, missing, recorded
 
 # --- The network ----------------------------------------------------------------------------------------------------
 
@@ -214,7 +214,7 @@ def compared():
     as recorded."""
     if missing("torch", "jax"):
         print(excuse("torch", "jax"), "What is shown of them was recorded.")
-        return {"ours": evidence("ours")} | {name: Evidence(**kept) for name, kept in recorded()["ports"].items()}
+        return {"ours": evidence("ours")} | {name: Evidence(**kept) for name, kept in recorded("21")["ports"].items()}
     return {"ours": evidence("ours")} | measured()
 
 
@@ -284,4 +284,17 @@ def agreement():
     """{engine: {scene: gradients}}: of PyTorch and JAX measured where they are installed, else as recorded."""
     return {"ours": slopes("ours")} | ({name: slopes(name) for name in ("PyTorch", "JAX")}
                                        if not missing("torch", "jax")
-                                       else recorded()["agreement"])
+                                       else recorded("21")["agreement"])
+
+
+# --- An op over there -------------------------------------------------------------------------------------------
+
+class Context:
+    """Stands in for the ctx of a torch.autograd.Function, where there is no PyTorch; in JAX it carries what bwd
+    needs."""
+
+    def __init__(self, *saved):
+        self.saved_tensors = saved
+
+    def save_for_backward(self, *tensors):
+        self.saved_tensors = tensors

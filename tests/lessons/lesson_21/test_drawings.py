@@ -4,8 +4,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from autograd_course.lessons.lesson_21 import peers, ports
+from autograd_course.lessons.lesson_21 import ports
 from autograd_course.lessons.lesson_21.drawings import agree, chart, line_of, side_by_side, times, trained, way
+from autograd_course.peers import recorded
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -22,7 +23,7 @@ def words(picture):
 
 @pytest.fixture(scope="module")
 def evidence():
-    kept = {name: ports.Evidence(**one) for name, one in peers.recorded()["ports"].items()}
+    kept = {name: ports.Evidence(**one) for name, one in recorded("21")["ports"].items()}
     return {"ours": kept["PyTorch"]} | kept
 
 

@@ -1,11 +1,6 @@
-"""Lesson 21's network and ports, as far as they can be tried without PyTorch and JAX; and that what was recorded
-belongs to this lesson."""
-import ast
-import hashlib
-import json
+"""Lesson 21's network and ports, as far as they can be tried without PyTorch and JAX."""
 import os
 import signal
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -13,31 +8,13 @@ import pytest
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 import autograd_lib as ag
-from autograd_course.lessons.lesson_21 import peers, ports
+from autograd_course.lessons.lesson_21 import ports
 from autograd_course.lessons.lesson_21.exercises import CAUSES, RIGHT
-
-NOTEBOOK = next((Path(__file__).parents[3] / "notebooks").glob("21_*.ipynb"))
-
-
-def elsewhere_functions():
-    """{name: digest} of the notebook's functions under @elsewhere."""
-    found = {}
-    for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
-        source = "".join(cell["source"])
-        for node in ast.parse(source).body if cell["cell_type"] == "code" else []:
-            if isinstance(node, ast.FunctionDef) and node.decorator_list:
-                lines = source.splitlines(keepends=True)[node.decorator_list[0].lineno - 1:node.end_lineno]
-                found[node.name] = hashlib.sha256(("".join(lines).rstrip("\n") + "\n").encode()).hexdigest()[:12]
-    return found
-
-
-def test_every_recording_is_of_the_cell_as_it_stands():
-    recorded = {name: one["source"] for name, one in peers.recorded()["cells"].items()}
-    assert recorded == elsewhere_functions(), "record anew: python tests/cross/test_lesson_21.py"
+from autograd_course.peers import recorded
 
 
 def test_what_was_recorded_is_of_this_network():
-    ours, kept = ports.evidence("ours"), peers.recorded()
+    ours, kept = ports.evidence("ours"), recorded("21")
     assert max([*ours.values.values(), *ours.gradients.values()]) == 0
     for engine in ("PyTorch", "JAX"):
         assert np.allclose(ours.losses, kept["ports"][engine]["losses"], rtol=1e-9)
@@ -88,30 +65,6 @@ def test_the_causes_that_belong_to_nobody():
     single = ports.run("ours", {name: value.astype(np.float32) for name, value in p.items()}, x.astype(np.float32),
                        y)[0]
     assert 1e-8 < abs(single["loss"] - values["loss"]) < 1e-5
-
-
-def test_elsewhere_runs_what_is_installed_and_shows_what_is_recorded(monkeypatch, capsys):
-    def by_torch():
-        print("ran")
-
-    monkeypatch.setattr(peers, "PRINTED", {})
-    monkeypatch.setattr(peers, "missing", lambda *names: [])
-    peers.elsewhere("torch")(by_torch)
-    assert capsys.readouterr().out == "ran\n" and peers.PRINTED["by_torch"]["output"] == "ran\n"
-
-    monkeypatch.setattr(peers, "missing", lambda *names: list(names))
-    recorded = {"cells": {"by_torch": {"source": peers.digest(by_torch), "output": "it ran there\n"}}}
-    monkeypatch.setattr(peers, "recorded", lambda: recorded)
-    peers.elsewhere("torch")(by_torch)
-    missing = "PyTorch is not installed here (%pip install torch)."
-    assert capsys.readouterr().out == f"{missing} Recorded where it is:\nit ran there\n"
-    recorded["cells"]["by_torch"]["source"] = "another"
-    peers.elsewhere("torch")(by_torch)
-    assert "Recorded where it is, of the cell as it came:\nit ran there" in capsys.readouterr().out
-    recorded["cells"].clear()
-    peers.elsewhere("distributed")(by_torch)
-    assert capsys.readouterr().out == 'Dask is not installed here (%pip install "dask[distributed]").\n'
-    assert peers.excuse("torch", "jax") == "PyTorch and JAX are not installed here (%pip install torch jax)."
 
 
 def die():

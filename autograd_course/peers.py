@@ -1,16 +1,15 @@
 """PyTorch, JAX and Dask, which the course does not need: run where they are installed, and elsewhere what they gave
-    is shown.
+is shown.
 
-    @elsewhere("torch")
+    @elsewhere("21", "torch")
     def slope_there():
         import torch
         ...
         print(x.grad)
 
 The function runs at once, if its library is installed. If not, its cell says so and shows what it prints where it is.
-That stands in
-recorded.json, which `python tests/cross/test_lesson_21.py` writes with all three installed; the same file tests that
-it still holds.
+That stands in the lesson's recorded.json, which `python tests/cross/test_recorded.py` writes with all three installed;
+the same file tests that it still holds.
 """
 import hashlib
 import inspect
@@ -21,7 +20,7 @@ from contextlib import redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 
-FILE = Path(__file__).with_name("recorded.json")
+LESSONS = Path(__file__).parent / "lessons"
 CALLED = {"torch": "PyTorch", "jax": "JAX", "distributed": "Dask"}
 PACKAGE = {"torch": "torch", "jax": "jax", "distributed": '"dask[distributed]"'}
 
@@ -31,9 +30,10 @@ def missing(*libraries):
     return [name for name in libraries if find_spec(name) is None]
 
 
-def recorded():
-    """{"ports": …, "agreement": …, "cells": {name of a function: {"source": its digest, "output": what it printed}}}"""
-    return json.loads(FILE.read_text(encoding="utf-8"))
+def recorded(lesson):
+    """What a lesson, "21", shows of them where they are missing: {"cells": {name of a function: {"source": its digest,
+    "output": what it printed}}}, and what else the lesson keeps there."""
+    return json.loads((LESSONS / f"lesson_{lesson}/recorded.json").read_text(encoding="utf-8"))
 
 
 def excuse(*libraries):
@@ -51,8 +51,11 @@ def digest(function):
 PRINTED = {}      # {name of a function: {"source": its digest, "output": what it printed}}, of those that ran here
 
 
-def elsewhere(library):
-    """Decorator: calls the function at once if `library` is installed, else prints what it printed where it is."""
+def elsewhere(lesson, library):
+    """Decorator: calls the function at once if `library` is installed, else prints what it printed where it is.
+
+    lesson: whose cell it is, "21". library: the name it is imported by.
+    """
     def run(function):
         name = function.__name__
         if not missing(library):
@@ -60,21 +63,10 @@ def elsewhere(library):
                 function()
             PRINTED[name] = {"source": digest(function), "output": printed.getvalue()}
             print(printed.getvalue(), end="")
-        elif name in (kept := recorded()["cells"]):
+        elif name in (kept := recorded(lesson)["cells"]):
             as_it_came = ", of the cell as it came" * (digest(function) != kept[name]["source"])
             print(f"{excuse(library)} Recorded where it is{as_it_came}:\n{kept[name]['output']}", end="")
         else:
             print(excuse(library))
         return function
     return run
-
-
-class Context:
-    """Stands in for the ctx of a torch.autograd.Function, where there is no PyTorch; in JAX it carries what bwd
-    needs."""
-
-    def __init__(self, *saved):
-        self.saved_tensors = saved
-
-    def save_for_backward(self, *tensors):
-        self.saved_tensors = tensors

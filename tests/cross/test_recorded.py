@@ -1,0 +1,74 @@
+"""Lessons that run PyTorch, JAX and Dask: their notebooks run, and what they show where these are missing is what they
+give.
+
+`python tests/cross/test_recorded.py`, with all three installed, writes that anew: recorded.json of each such lesson.
+"""
+import json
+import re
+from dataclasses import asdict
+from functools import cache
+from tempfile import TemporaryDirectory
+
+import nbformat
+import numpy as np
+import pytest
+
+for library, called in [("torch", "PyTorch"), ("jax", "JAX"), ("distributed", "Dask")]:
+    pytest.importorskip(library, reason=f"{called} is not installed: what was recorded of it is shown")
+from nbclient import NotebookClient  # noqa: E402
+
+from autograd_course import peers  # noqa: E402
+from autograd_course.lessons.lesson_21 import ports  # noqa: E402
+
+RECORDED = sorted(path.parent.name[-2:] for path in peers.LESSONS.glob("*/recorded.json"))
+PRINT = "import json\nfrom autograd_course.peers import PRINTED\nprint(json.dumps(PRINTED))"
+
+
+@cache
+def ran(lesson):
+    """What each `@elsewhere` function of the lesson's notebook prints, and the digest of its code."""
+    notebook = nbformat.read(next((peers.LESSONS.parents[1] / "notebooks").glob(f"{lesson}_*.ipynb")), as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(PRINT))
+    with TemporaryDirectory() as folder:
+        NotebookClient(notebook, timeout=600, kernel_name="python3",
+                       resources={"metadata": {"path": folder}}).execute()
+    return json.loads("".join(output.text for output in notebook.cells[-1].outputs))
+
+
+@pytest.mark.parametrize("lesson", RECORDED)
+def test_every_cell_prints_what_is_recorded(lesson):
+    assert ran(lesson) == peers.recorded(lesson)["cells"], "python tests/cross/test_recorded.py records anew"
+
+
+def test_what_the_cells_of_lesson_21_print_is_what_it_says():
+    said = {name: one["output"] for name, one in ran("21").items()}
+    assert said["by_torch"].split()[1:] == said["by_jax"].split()[1:]
+    assert re.fullmatch(r"my op: +True True\nsaves the slope: True .*[Jj]acobian mismatch.*\n", said["my_op_in_torch"])
+    assert said["on_dask"] == "killed at work, and gone: True\nwithin 1e-14 of one process: True\n"
+    assert said["rms_in_torch"] == "RMS norm: True\n"
+
+
+@pytest.mark.parametrize("name", ["PyTorch", "JAX", *ports.PORTS])
+def test_ports_are_as_recorded(name):
+    now, then = ports.evidence(name), peers.recorded("21")["ports"][name]
+    assert np.allclose(now.losses, then["losses"], rtol=1e-9)
+    for mine, kept in [(now.values, then["values"]), (now.gradients, then["gradients"])]:
+        assert list(mine) == list(kept)
+        assert np.allclose(list(mine.values()), list(kept.values()), rtol=1e-6, atol=1e-13)
+
+
+@pytest.mark.parametrize("engine", ["PyTorch", "JAX"])
+def test_slopes_are_as_recorded(engine):
+    now, then = ports.slopes(engine), peers.recorded("21")["agreement"][engine]
+    assert list(now) == list(then) == list(ports.SCENES)
+    for scene in now:
+        assert np.allclose(now[scene], then[scene], rtol=0, atol=1e-14), scene
+
+
+if __name__ == "__main__":
+    beside = {"21": {"ports": {name: asdict(one) for name, one in ports.measured().items()},
+                     "agreement": {engine: ports.slopes(engine) for engine in ("PyTorch", "JAX")}}}
+    for lesson in RECORDED:
+        text = re.sub(r"\[\s+([^][{}]*?)\s+\]", lambda row: f"[{' '.join(row[1].split())}]",
+                      json.dumps(beside.get(lesson, {}) | {"cells": ran(lesson)}, indent=1, ensure_ascii=False))
+        (peers.LESSONS / f"lesson_{lesson}/recorded.json").write_text(text + "\n", encoding="utf-8")
