@@ -16,29 +16,22 @@ recall("10", [
              "**The output z**: the slope of exp is z itself, that of tanh is 1 − z².", ["the input x", "the output z", "both"])])
 
 prediction(
-    "10.largest", question="""`x` is `[[1, 5, 2], [4, 0, 3]]`, and z is the largest of each row, `x.max(axis=1)`. Then `[10, 20]` arrives at
-        z. Which shape has the gradient of x? And what stands in its two rows?""",
-    answer={"shape": (2, 3), "first row": [0, 10, 0], "second row": [20, 0, 0]},
-    reveal="""Shape **(2, 3)**, that of x. **[0, 10, 0]** and **[20, 0, 0]**: the largest of a row gets all that arrives, and the others
-        get nothing, for a nudge of theirs does not move z.""")
-
-prediction(
-    "10.business", question="""Three logits give the probabilities 0.7, 0.2 and 0.1. You raise the logit of class 0 a little, and touch no
-        other. What happens to the probability of class 1? And what do the three changes add up to?""",
+    "10.business", question="""The probabilities are 0.7, 0.2 and 0.1. You raise the logit of class 0 a little, and touch no other.
+        What happens to the probability of class 1? And what do the three changes add up to?""",
     answer={"class 1": "falls", "all three changes": 0}, choices={"class 1": ["stays", "rises", "falls"]},
     reveal="""It **falls**, and so does that of class 2. The changes add up to **0**, since the three always add up to 1: what class 0 gains
         the others lose.""")
 
 prediction(
-    "10.sure", question="""Class 0 is the true one, and the logits are 0, 20 and 0: the network is sure, and wrong. What is the gradient
-        of the cross-entropy at the three logits, to one decimal? And what is the sum of the three?""",
+    "10.sure", question="""Class 0 is the true one, and the logits are 0, 20 and 0: sure, and wrong. What is the gradient of the
+        cross-entropy at the three, to one decimal? And their sum?""",
     answer={"gradient": [-1, 1, 0], "sum": 0}, tolerance=0.05,
     reveal="""**[−1, 1, 0]**, for p is (0, 1, 0) as far as one decimal shows, and onehot is (1, 0, 0). The sum is **0**, here and
         always: p and onehot both add up to 1.""")
 
 prediction(
-    "10.thousand", question="""Three logits give the probabilities 0.7, 0.2 and 0.1. Add 1000 to all three. What is the probability of class
-        0 then, on paper? And in floats, from `np.exp(x) / np.sum(np.exp(x))`?""",
+    "10.thousand", question="""Three logits give the probabilities 0.7, 0.2 and 0.1. Add 1000 to all three. What is the
+        probability of class 0 on paper? And in floats, from `np.exp(x) / np.sum(np.exp(x))`?""",
     answer={"on paper": 0.7, "in floats": "nan"}, choices={"in floats": ["0.7", "1.0", "inf", "nan"]},
     reveal="""On paper still **0.7**: the factor $e^{1000}$ stands above and below, and cancels. In floats **nan**: $e^{1000}$ is too large,
         so it is inf, and inf / inf is no number.""")
@@ -177,9 +170,8 @@ WRONG_LOG = [
 @exercise(
     "10.normalise", minutes=9, difficulty="medium",
     question="""
-        Write both rules for a batch: g, z and x have one shape, (N, C) with a row for each example, or one with more axes.
-        `z` is what the op gave: p for softmax, and log p for log_softmax. p itself is not passed to the second.
-        Sum along `axis`: −1, the last, is along each row.""",
+        Write both rules. g, z and x have one shape, (N, C) or one with more axes. `z` is what the op gave: p for softmax, log p
+        for log_softmax. Sum along `axis`; −1, the last, is along each row.""",
     stub="""
         softmax_x = lambda g, z, x, axis=-1: ...
         log_softmax_x = lambda g, z, x, axis=-1: ...""",
@@ -358,7 +350,7 @@ def _right(x):
 @exercise(
     "10.careful", minutes=4, difficulty="medium",
     question="""
-        Write logsumexp for one row x so that it holds at ±1000: take the largest off before exp, and put it back where it belongs.""",
+        Write logsumexp for one row x that holds at ±1000: take the largest off before exp, and put it back where it belongs.""",
     stub="""
         def my_logsumexp(x):
             ...""",
