@@ -125,7 +125,7 @@ def crossing(outputs, forward, backward, n):
         plot.line(across, np.log10(times), colour, 2.4, dash)
         plot.words(512, plot.at(0, np.log10(times[-1]))[1] + 5, name, colour, "start")
     lines = [f"{n} inputs; milliseconds for the whole Jacobian"]
-    lines += [f"{m:,} outputs: forward {number(a)}, backward {number(b)}"
+    lines += [f"{m:,} output{'s' * (m > 1)}: forward {number(a)}, backward {number(b)}"
               for m, a, b in zip(outputs, forward, backward)]
     text = "\n".join(lines)
     return Picture(svg("0 0 600 326", "".join(plot.parts), text), text)

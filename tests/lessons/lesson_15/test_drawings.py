@@ -41,7 +41,7 @@ def test_the_jacobian_fills_by_columns_and_by_rows():
 
 def test_the_crossing_says_every_number():
     text = drawn.crossing([1, 4, 16], [8.0, 8.0, 8.0], [0.5, 2.0, 9.0], n=4).text
-    assert text.splitlines()[1:] == ["1 outputs: forward 8, backward 0.5", "4 outputs: forward 8, backward 2",
+    assert text.splitlines()[1:] == ["1 output: forward 8, backward 0.5", "4 outputs: forward 8, backward 2",
                                      "16 outputs: forward 8, backward 9"]
 
 
