@@ -47,10 +47,6 @@ placement("15", "Networks and their training hold nothing new for you; there beg
              "1 · 4 + 3 · 2 = **10**.")])
 
 prediction(
-    "00.at_4", question="Our curve is $f(x) = (x - 3)^2 + 5$. What is $f(4)$?", answer=6,
-    reveal="**6**: 4 − 3 is 1, its square is 1, and 1 + 5 is 6.")
-
-prediction(
     "00.empty", question="""x runs along the curve $f(x) = (x - 3)^2 + 5$. At which x is the gradient's bar empty? And what does the
         *value's* bar show at that moment?""",
     answer={"x": 3, "value": 5},
@@ -74,8 +70,8 @@ prediction(
         lowest. Only because our first curve is a bowl does flat mean lowest on it.""")
 
 prediction(
-    "00.digits", question="""A model is to read handwritten digits, from 0 to 9. About what share of the held-out digits does it get right
-        before it has learned anything? And after how many passes over the training digits is it above 95 % for the first time?""",
+    "00.digits", question="""About what share of the held-out digits does the model get right before it has learned anything? And after
+        how many passes over the others is it above 95 % for the first time?""",
     answer={"at first": "one in ten", "above 95 %": "within ten passes"},
     choices={"at first": ["none", "one in ten", "one in three", "half"],
              "above 95 %": ["within ten passes", "later", "not in twenty passes"]},
@@ -101,7 +97,7 @@ def hidden(x):
     question="""
         What is $f(0)$?
 
-        Answer `5` first, on purpose. Run both cells, and read what the check says to a wrong answer. Then put it right.""",
+        Answer `5` first, on purpose, and read what the check says to a wrong answer. Then put it right.""",
     stub="""
         value_at_0 = ...""",
     hints=["0 − 3 is −3. Square first, then add 5."],
@@ -189,8 +185,8 @@ def _next(x, gradient):
 @exercise(
     "00.downhill", minutes=5, difficulty="medium",
     question="""
-        A computer can walk like this too, if you give it the rule. Write `downhill(x, gradient)`. It returns the *next* x: a tenth of the
-        gradient away from the old x, on the downhill side. From x = 2 with a gradient of 4 you must arrive at 1.6.""",
+        A computer can walk like this too. Write `downhill(x, gradient)`: it returns the *next* x, a tenth of the gradient away from the
+        old x, on the downhill side. From x = 2 with a gradient of 4 you arrive at 1.6.""",
     stub="""
         def downhill(x, gradient):
             ...""",
