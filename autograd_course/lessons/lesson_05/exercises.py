@@ -127,6 +127,9 @@ LOCALS = "(y.data, x.data)"
         edit(LOCALS, "(x.data * y.data, x.data * y.data)", "That is the result, twice"),
         edit(LOCALS, "(y.grad, x.grad)", "Those are gradients"),
         edit(LOCALS, "(abs(y.data), abs(x.data))", "sign"),
+        edit(LOCALS, "(int(y.data), int(x.data))", "Nothing is rounded"),
+        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))",
+             "z = Value(x.data * y.data, (x, y), (y.data, x.data))\n    z.grad = 1.0\n    return z", "backward will fill it"),
         edit("x.data * y.data,", "x.data + y.data,", "the number in the result"),
         edit("x.data * y.data,", "x,", "Multiply their numbers"),
         edit("x.data * y.data,", "x * y,", "Multiply their numbers"),
@@ -189,8 +192,10 @@ def multiply(answer):
             ((a, y.data), "The two are swapped: how far z moves with x is the other factor, y."), ((1.0, 1.0), "Those are add's."),
             ((a * y.data,) * 2, "That is the result, twice. How far does it move when x alone moves by one?"),
             ((y.grad, x.grad), "Those are gradients, which nobody knows yet. A local gradient is made of the numbers, .data."),
+            ((int(y.data), int(a)), "Nothing is rounded: each local gradient is the other number, as it is."),
             ((abs(y.data), abs(a)), "A local gradient keeps its sign: it is the other number, as it is.")])
-        expect(z.grad, 0.0, tried=f"the .grad of the result of {call}")
+        expect(z.grad, 0.0, tried=f"the .grad of the result of {call}", hints=[
+            (1.0, "Nothing has come back yet: .grad stays 0, and backward will fill it.")])
 
 
 def _expect_inputs(got, inputs, call):
@@ -278,8 +283,8 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
 @exercise(
     "05.order", minutes=6, difficulty="medium",
     question="""
-        Write `order(output)`: the list of all Values that the output was made from, near or far, the output itself included. Each is in it
-        once, and each comes after all its users. Two jobs: find them, then sort. The first is begun.""",
+        Write `order(output)`: the list of all Values that the output was made from, near or far, and of itself. Each is in it once, after
+        all its users. Two jobs: find them, then sort. The first is begun.""",
     stub="""
         def order(output):
             found = [output]
@@ -502,8 +507,8 @@ PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
 @exercise(
     "05.backward", minutes=6, difficulty="medium",
     question="""
-        Write `backward(output)`, the walk of the table. The ledger begins with L's 1. At each visit: take the value's gradient g out of
-        the ledger, add g to the value's `.grad`, and for each of its inputs add g · local to what the ledger holds for that input.""",
+        Write `backward(output)`, the walk of the table. At each visit: take the value's gradient g out of the ledger, add g to the
+        value's `.grad`, and for each of its inputs add g · local to what the ledger holds for that input.""",
     stub="""
         def backward(output):
             ledger = {output: 1.0}
@@ -564,6 +569,7 @@ PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
         edit("value.grad += g", "value.grad += g if value is output or not value.inputs else 0.0",
              "also one in the middle"),
         edit("value.grad += g", "value.grad += abs(g)", "sign"),
+        edit("ledger.get(x, 0.0)", "ledger.get(x, 1.0)", "an entry begins at 0.0"),
         edit("g * local", "round(g * local)", "nothing is rounded"),
         edit("g * local", "np.clip(g * local, -1e3, 1e3)", "nothing is cut off"),
         edit("g * local", "max(g * local, 0.0)", "a negative gradient"),
@@ -666,6 +672,7 @@ FIRST = {
     "(-6, -6, 10)": "Exactly double: each gradient is written to .grad twice. At the visit is enough; what is sent goes into the ledger "
                     "alone.",
     "(0, 0, 0)": NOTHING,
+    "(-1, -1, 6)": "Before anything has arrived at x, an entry begins at 0.0: ledger.get(x, 0.0).",
     "(3, 3, 5)": "The right sizes; where is the sign? A gradient may be negative.",
     "(0, 0, 5)": "Nothing comes to x and y. Walk along order(output), all of it; and a negative gradient is sent on like any other.",
     "(45, 45, -75)": "The ledger begins with 1.0 for the output: L moves exactly as far as itself.",
