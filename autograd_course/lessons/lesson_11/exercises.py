@@ -7,7 +7,7 @@ from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet
 
 recall("11", [
-    Question("z is the largest of 3, 7 and 5, and 4 arrives at z. What goes to the three numbers? (Lesson 10)", [0, 4, 0],
+    Question("z is the largest of 3, 7 and 5, and 4 arrives at z. What goes to the three? (Lesson 10)", [0, 4, 0],
              "**0, 4, 0**: the largest gets all that arrives. z does not depend on the others."),
     Question("X is (32, 64), W is (64, 10), Z = X @ W. What shape has the gradient of W? (09)", (64, 10),
              "**(64, 10)**, the shape of W: the gradient is Xᵀ @ g, and sums over the 32 rows of the batch."),
@@ -32,17 +32,15 @@ prediction(
 
 prediction(
     "11.limit", question="""
-        $L = \\frac{1}{2}(w_1^2 + 25\\,w_2^2)$. Plain gradient descent is stable up to lr = 0.08. Up to where is it with momentum 0.9,
-        where m becomes 0.9 m + g and w moves by −lr · m?""",
+        In the same ravine, with λ = 25, plain gradient descent is stable up to lr = 0.08. Up to where is it with momentum 0.9?""",
     answer="up to 0.152", choices=["up to 0.008", "up to 0.08, as before", "up to 0.152"],
     reveal="""**Up to 0.152**: nearly twice as far. At the edge w₂ flips its sign with every step, and so does its gradient. There m is
         g/1.9, so the limit is 1.9 · 0.08. If momentum were a ten times larger lr, the limit would be 0.008.""")
 
 prediction(
     "11.scale", question="""
-        w has the shape (2,). RMSprop divides each step by √v, where v is a running mean of g². What shape has v? And in the ravine
-        $L = \\frac{1}{2}(w_1^2 + \\lambda w_2^2)$ you raise λ from 1 to 100, with the same start and the same lr. What becomes of
-        RMSprop's path?""",
+        w has the shape (2,). What shape has v? And in the ravine you raise λ from 1 to 100, with the same start and the same lr.
+        What becomes of RMSprop's path?""",
     answer={"shape of v": (2,), "the path": "it stays as it is"},
     choices={"the path": ["it bounces more and more", "it runs away", "it stays as it is"]},
     reveal="""v has the shape **(2,)**, a size for each weight. And the path **stays as it is**: a hundred times the
@@ -76,8 +74,8 @@ def _curvature(got, expected):
 @exercise(
     "11.bowl", minutes=3, difficulty="easy",
     question="""
-        Nobody tells you the curvatures of a real loss, but running away measures them. At lr = 0.1, gradient descent leaves a bowl: far
-        out, each step changes sides and *doubles* the distance. How large is the largest curvature? And which lr is the limit?""",
+        Running away measures a curvature. At lr = 0.1 gradient descent leaves a bowl: far out, each step changes sides and *doubles*
+        the distance. How large is the largest curvature? And which lr is the limit?""",
     stub="""
         largest_curvature = ...
         limit = ...""",
@@ -230,8 +228,8 @@ def _nan(got, expected):
 @exercise(
     "11.adam", minutes=7, difficulty="medium",
     question="""
-        Write one step of Adam from the box. w, m, v and g are arrays of one shape; t counts the steps, and is 1 at the first. Give back the
-        new w, m and v, and leave the arrays that you were given as they are.""",
+        Write one step of Adam from the box. w, m, v and g are arrays of one shape; t counts the steps from 1. Give back the new w, m
+        and v, and leave the arrays that you were given as they are.""",
     stub="""
         def adam(w, m, v, t, g, lr, beta1, beta2, eps):
             ...""",
@@ -371,7 +369,7 @@ def adam(answer):
 
 
 @exercise(
-    "11.decay", minutes=4, difficulty="medium",
+    "11.decay", minutes=4, difficulty="optional",
     question="""
         A weight is 1, and the data do not care about it: their gradient is 0. Its very first step, with lr = 0.1 and weight decay 0.01. By
         how much does the weight fall in Adam, to whose gradient the decay is added? And by how much in AdamW?""",
