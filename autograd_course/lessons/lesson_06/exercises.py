@@ -144,9 +144,8 @@ def _after(train, start, left, loss, examples, rate):
 @exercise(
     "06.train", minutes=6, difficulty="medium",
     question="""
-        Complete `train(parameters, loss, examples, rate)`. For each example (x, y), one after the other: **forget** the old gradients;
-        go **forward**, to `L = loss(parameters, x, y)`; walk **backward**; make a **step**: move the number of every parameter against
-        its gradient. Nothing need be returned.""",
+        Complete `train(parameters, loss, examples, rate)`. For each example (x, y) in turn: **forget** the old gradients; go
+        **forward**, to `L = loss(parameters, x, y)`; walk **backward**; make a **step**, which moves the number of every parameter.""",
     stub="""
         def train(parameters, loss, examples, rate):
             for x, y in examples:
