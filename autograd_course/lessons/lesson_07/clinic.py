@@ -217,14 +217,14 @@ def source(engine, method):
 
 SQUARED = Patient(
     Squared, "tanh", "Gradients of the right sign, of a wrong size.", "the write-up with the trace",
-    "the slope of tanh is taken for z², where it is 1 − z²",
+    "the slope of tanh is z², not 1 − z²",
     "It fails, except where z² = ½.", {"tanh": 2 * math.tanh(0.5) ** 2, "far": 1.0}, caught=True)
 
 PATIENTS = {
     "A": Patient(
         Seeded, "backward", "A value to which nothing was sent behaves as if it were L.",
         "the talk, with its contexts; there a constant exponent was sent nothing",
-        "whatever has no gradient yet is given a 1",
+        "what has no gradient yet is given a 1",
         "It passes, until something sends nothing: here a relu that is closed.", {"closed": 1.0}),
     "B": Patient(
         Far, "tanh", "Stops with an error, far out on the tanh.", "the write-up with closures",
@@ -232,11 +232,11 @@ PATIENTS = {
         "It passes wherever it can be made. At 400 there is no number to check.", {"far": "OverflowError"}),
     "C": Patient(
         Hushed, "backward", "A gradient of 0 where there is no gradient.", "the write-up with stored locals",
-        "a gradient that is no number is turned into 0",
+        "a gradient that is no number becomes 0",
         "It passes wherever there are numbers. Where there are none, it says 0.", {"none": 0.0}),
     "D": Patient(
         Deaf, "tanh", "No gradient comes out of a tanh.", "the write-up with closures",
-        "the rule is stored under another name, and never runs",
+        "the rule is stored under another name",
         "It fails wherever tanh has a slope. Far out, at 20, 0 is right.", {"tanh": 0.0}, caught=True),
     "E": Patient(
         Paths, "backward", "All numbers right, and twice the time for every doubling more.",
@@ -245,7 +245,7 @@ PATIENTS = {
         "It passes. Whoever only checks numbers waits for ever.", {"doubled": 1023}),
     "F": Patient(
         Misread, "half_squared_error", "The loss is below 0.", "the write-up with the trace, in its first listing",
-        "y is squared in place of the error",
+        "y is squared, not the error",
         "It passes: these are the right gradients, of another function.", {"loss": -1.0}),
     "G": Patient(
         Kept, "backward", "Right once. Too much when it is asked twice: with one value in between, three times as much.",
@@ -254,7 +254,7 @@ PATIENTS = {
         "It passes: a check makes a fresh graph for every question.", {"twice": 36.0}),
     "H": Patient(
         Invented, "__pow__", "A gradient where there is none.", "the write-up with the trace",
-        "the logarithm is taken of |x|, so that it always exists",
+        "the logarithm is taken of |x|",
         "It passes for positive bases. For a negative one the slope of the exponent cannot be measured, and it has an answer.",
         {"none": 9 * math.log(3)})}
 

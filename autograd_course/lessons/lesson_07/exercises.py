@@ -269,15 +269,14 @@ EVIDENCE = {
 
 @exercise(
     "07.diagnose", minutes=5, difficulty="medium",
-    question="From the evidence above, without any code: what is ill about D, E, F and G? Give the number of the cause. (If you like, add "
-             "A, B, C and H: they are checked too.)\n\n"
+    question="From the evidence, without code: what is ill about D, E, F and G? Give the number of the cause.\n\n"
              + "\n".join(f"{number}. {cause}" for number, (cause, _) in enumerate(CAUSES, start=1))
-             + "\n\nTwo of the ten causes belong to nobody.",
+             + "\n\nTwo belong to nobody.",
     stub="""
         diagnosis = {"D": ..., "E": ..., "F": ..., "G": ...}""",
     hints=["D, E, F and G each fail in a line where nobody else does. What would each cause do to that line?",
            ("Help: D", EVIDENCE["D"]), ("Help: E", EVIDENCE["E"]), ("Help: F", EVIDENCE["F"]), ("Help: G", EVIDENCE["G"]),
-           ("Help: A, B, C and H", """
+           ("Help: A, B, C and H, which may be given too", """
             A: where the relu is closed, nothing is sent, and yet there is a 1. B: what in a tanh could grow too large? C and H: one hides
             that there is no number, the other makes one up, 9 · log 3 = 9.888.""")],
     solution="diagnosis = {" + ", ".join(f'"{letter}": {RIGHT[letter]}' for letter in ASKED) + "}",
