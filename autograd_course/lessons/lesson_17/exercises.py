@@ -186,6 +186,8 @@ def _overwrites(x):
         (_row(lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x)))), "Brackets"),
         (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "slope of σ alone"),
         (_row(lambda g, z, x: g * z), "g times the value"),
+        (_row(lambda g, x, z: _right_rule(g, z, x)), "in this order"),
+        (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 - x * (1 - ag.sigmoid(x)))), "A sign"),
         (_row(lambda g, z, x: g * z * (1 + x * (1 - z))), "z is x · σ(x) here"),
         (_row(_right_rule, lambda x: ag.sigmoid(x)), "another value"),
         (_row(_right_rule, lambda x: np.maximum(x, 0) * 1.0), "another value"),
@@ -297,6 +299,8 @@ def _expect_silu(answer, xs):
             (g * s * (1 + x * s * (1 - s)), "σ is in it twice: inside the brackets stands x, not z."),
             (g * (s + x * (1 - s)), "Brackets: σ(x) multiplies all of 1 + x (1 − σ(x))."),
             (g * s * (1 - s), "That is the slope of σ alone."),
+            (g * s * (1 - x * (1 - s)), "A sign: 1 + x (1 − σ(x)), for σ(x) grows with x."),
+            (g * _slope(x * s), "A rule is given g, z, x, in this order: first the result z, then the input x."),
             (g * x * s, "That is g times the value. What is asked for is g times the slope."),
             (g * x * s * (1 + x * (1 - x * s)), "z is x · σ(x) here, not σ(x).")])
 
@@ -352,6 +356,10 @@ class Counted:
     def __call__(self, s):
         self.calls += 1
         return ag.tanh(s @ WEIGHT)
+
+
+_PLAIN = "A plain array goes in, and nothing is recorded: z itself goes into the next step, step(z)."
+_SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.shape), and then z.backward(g) as it is."
 
 
 @exercise(
@@ -417,14 +425,14 @@ class Counted:
              "z.backward(g), with an array for g. (Is g None from the second stretch on? What arrived at the mark is "
              "in start.grad; z is "
              "no leaf and keeps none.)"),
-        edit("z = step(z)", "z = step(z.data)", "z.data is a plain array, and nothing is recorded: z itself goes into "
-                                                "the next step."),
+        edit("z = step(z)", "z = step(z.data)", _PLAIN), edit("z = step(z)", "z = step(mark)", _PLAIN),
         edit("z = step(z)", "z = step(z.detach())", "Nothing leads from there back to the mark. z itself goes into "
                                                     "the next step: step(z)."),
         edit("g = start.grad", "g = -start.grad", "The right size, and its sign turned at each stretch: start.grad as "
                                                   "it is."),
-        edit("g = np.ones(s.shape)", "g = np.ones(3)", "In the shape of what comes out at the end: np.ones(s.shape)."),
-        edit("g = np.ones(s.shape)", "g = 1.0", "In the shape of what comes out at the end: np.ones(s.shape)."),
+        edit("g = np.ones(s.shape)", "g = np.ones(3)", _SHAPED), edit("g = np.ones(s.shape)", "g = 1.0", _SHAPED),
+        edit("z.backward(g)", "z.backward(g.sum())", _SHAPED),
+        edit("g = start.grad", "g = mark.grad", "An array has no .grad. The Tensor made of the mark is start: start.grad."),
         edit("for i, mark in reversed(marks)", "for i, mark in marks", "From the last stretch to the first: "
                                                                        "reversed(marks)."),
         edit("min(every, n - i)", "every", "The last stretch may be shorter: min(every, n - i) steps."),
@@ -550,6 +558,8 @@ def _whole(answer, step, x):
         ((8.4, 0, 0), "Of a run of layers all results inside are freed, not those of the last layer alone."),
         ((8.4, 8.4, 8.4), "The longer run also forgets what lies between its layers."),
         ((0, 8.4, 16.8), "The Conv2d holds two arrays of 8.4: before and after the bias."),
+        ((0, 16.8, 25.2), "The Conv2d holds two arrays of 8.4: before and after the bias. Of those the second stays."),
+        ((8, 17, 25), "Not rounded to whole MB: to a tenth."),
         ((31.5, 23.1, 14.7), "That is about what is held in the end. How much is freed?"),
         ((8.4, 16.8, 16.8), "The pool's result is smaller, 2.1: so the relu's 8.4 is freed as well."),
         ((8.4, 16.8, 23.1), "The pool itself held 2.1 as well: 27.3 − 2.1.")],
