@@ -104,6 +104,8 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
         edit("(1, 3)", "(0, 2)", "The axes 0 and 2 are the places, and they went. m and d are to go: axes 1 and 3."),
         edit("(1, 3)", "(0, 1)", "Axis 0 is the place that reads: it has to stay. m and d are to go: axes 1 and 3."),
         edit("(1, 3)", "(1, 2)", "Axis 2 is the place that is read: it has to stay. m and d are to go: axes 1 and 3."),
+        edit(".max(axis=(1, 3))", ".max(axis=1).max(axis=3)",
+             "After the first max three axes are left. Both at once: .max(axis=(1, 3))."),
         edit("(1, 3)", "1", "One axis is left too many: over the inputs d, axis 3, the largest too."),
         edit("(1, 3)", "None",
              "One number for all came back. For each pair of places one: the largest over axes 1 and 3 alone."),
@@ -324,6 +326,8 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
         edit("P.T @ g", "g", "For V: g is spread over the places by the weights, P.T @ g."),
         edit("g @ V.T", "g @ V", "For P: back through a product, g meets the other factor transposed: V.T."),
         edit("g @ V.T", "P @ V", ARRIVES),
+        edit("g @ V.T", "V @ g.T", "For P: that is the transposed, (n, T). The gradient has P's shape: g @ V.T."),
+        edit("g @ V.T", "g @ V.T * P", "P as a factor belongs to softmax's rule, the line below. To P goes g @ V.T."),
         edit("P * (gP - " + _SUM + ")", "gP",
              "softmax's rule is missing: gP arrives at P, and the scores stand before the softmax."),
         edit("P * (gP - " + _SUM + ")", "P * gP",
@@ -476,7 +480,8 @@ WRONG_SWAP_Y = [
         einsum_x = lambda g, z, x, y, a, b, c: ...
         einsum_y = lambda g, z, x, y, a, b, c: ...""",
     hints=["One call of einsum each. g has the letters of z.",
-           "For x: g and y go in, with the letters c and b. What comes out has x's letters, a."],
+           "For x: g and y go in, with the letters c and b. What comes out has x's letters, a.",
+           ("Help: '{c},{b}->{a}' does not fit", "The f before the quotes puts the letters in: `f\"{c},…\"`.")],
     solution="""
         einsum_x = lambda g, z, x, y, a, b, c: einsum(f"{c},{b}->{a}", g, y)
         einsum_y = lambda g, z, x, y, a, b, c: einsum(f"{a},{c}->{b}", x, g)""",
@@ -556,7 +561,7 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
         edit("np.mean(g * z, axis", "np.sum(g * z, axis",
              "The second is a mean too: each entry has a share of 1/n in the mean square."),
         edit("np.mean(g, axis", "np.sum(g, axis", "np.mean(g * z, axis", "np.sum(g * z, axis",
-             "Sums, n times too large: each entry has a share of 1/n in a mean."),
+             "n times too large: a mean is the sum divided by n, the entries of a row."),
         edit(" - np.mean(g,", " + np.mean(g,", "The first mean is taken off, not added."),
         edit(" - z * ", " + z * ", "The second mean is taken off, not added."),
         edit(" - z * ", " - ", "Before the second mean stands z: the part of g *along z* goes."),
