@@ -6,6 +6,7 @@ It asks of the kit only what anybody may: `ui.positions()`, `ui.values()` and th
 import base64
 import gzip
 import json
+import re
 from itertools import product
 from math import prod
 
@@ -15,6 +16,8 @@ EACH = [41, 31, 21, 17, 13, 11, 9]      # values of one slider: the first that k
 PLAYED = 101                            # of one that plays, as long as the others leave it so many
 ALONE = 41                              # where nothing fits: of each, while the others stay where they start
 MARK = "\x1f"                           # stands in no picture
+NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
+FEW = 4                                 # pictures built alike: of fewer each is stored by itself
 
 
 def bundle(ui):
@@ -27,9 +30,8 @@ def packed(ui):
 
     controls: [{name, values (as they are said), numbers (whether they are), start (an index), pace (ms a frame; 0 if it
     does not play)}]. together: whether there is a picture for every combination, the last control running fastest; else
-    the places are those of each control in turn while the others stand at their start. data: gzip in base64 of
-    {pieces, frames, at}: a frame is the pieces of its drawing and of its words, by number, and `at` says which frame
-    belongs to a place; so what does not change is stored once.
+    the places are those of each control in turn while the others stand at their start. data: gzip in base64 of the JSON of
+    `stored`, whose frames are drawing, MARK and words, and of `at`, which says the frame of each place.
     """
     start, every = ui.values(), {name: values for name, values in ui.positions().items() if values}
     values, together = chosen(every, start, ui.players)
@@ -37,16 +39,15 @@ def packed(ui):
         places = [start | dict(zip(values, place)) for place in product(*values.values())]
     else:
         places = [start | {name: value} for name in values for value in values[name]]
-    pieces, frames, at = {}, {}, []
+    frames, at = {}, []
     for place in places:
         picture = ui.draw(**place)
-        at.append(frames.setdefault((picture.html, picture.text), len(frames)))
+        at.append(frames.setdefault(f"{picture.html}{MARK}{picture.text}", len(frames)))
     first = ui.draw(**start)
-    if (first.html, first.text) not in frames or (first.html, first.text) != (ui.picture.html, ui.picture.text):
+    if f"{first.html}{MARK}{first.text}" not in frames or (first.html, first.text) != (ui.picture.html, ui.picture.text):
         raise ValueError(f"the drawing under {', '.join(every)} is another when it is drawn again: it must be a function of "
                          "its values")
-    cut = [[[pieces.setdefault(piece, len(pieces)) for piece in parts(text)] for text in frame] for frame in frames]
-    data = json.dumps({"pieces": list(pieces), "frames": cut, "at": at}, ensure_ascii=False, separators=(",", ":"))
+    data = json.dumps(stored(list(frames)) | {"at": at}, ensure_ascii=False, separators=(",", ":"))
     pace = {name: round(player.interval * len(every[name]) / len(values[name])) for name, player in ui.players.items()}
     controls = [{"name": name, "values": list(map(said, values[name])), "numbers": not is_choice(values[name]),
                  "start": values[name].index(start[name]), "pace": pace.get(name, 0)} for name in values]
@@ -58,14 +59,48 @@ def packed(ui):
 def unpacked(frames):
     """[(drawing, words)] of each place of what `packed` made, as the script of the page has them."""
     data = json.loads(gzip.decompress(base64.b64decode(frames["data"])))
-    whole = [tuple("".join(data["pieces"][piece] for piece in text) for text in frame) for frame in data["frames"]]
-    return [whole[frame] for frame in data["at"]]
+
+    def whole(group, row):
+        return "".join(data["pieces"][part] if isinstance(part, int) else part[1][data["ways"][part[0]][row]]
+                       for part in data["groups"][group])
+    return [tuple(whole(*data["frames"][frame]).split(MARK)) for frame in data["at"]]
 
 
-def parts(text):
-    """The text in pieces, each a tag, what stands between two, or a line of words: the smallest that still repeat."""
-    marked = text.replace("<", f"{MARK}<").replace(">", f">{MARK}").replace("\n", f"\n{MARK}")
-    return [piece for piece in marked.split(MARK) if piece]
+def stored(frames):
+    """{pieces, ways, groups, frames}, from which every frame can be put together, and which gzip makes small.
+
+    Pictures that consist of the same tags are a group, and a frame is (its group, its row in it). Part by part a group says what stands
+    there: in every row the same piece, by number; or (way, values), where a way says by row which of the values it is. Many parts,
+    as the coordinates of what one slider moves, go the same way, which is stored once.
+    """
+    alike = {}
+    for number, frame in enumerate(frames):
+        parts = re.findall(rf"<[^<>{MARK}]*>|[^<\n{MARK}]+\n?|.|\n", frame)
+        alike.setdefault(tuple(part.split()[0] if part[0] == "<" else "" for part in parts), []).append((number, parts))
+    pieces, ways, groups, where = {}, {}, [], {}
+    for group in alike.values():
+        for rows in [group] if len(group) >= FEW else [[row] for row in group]:
+            where.update({number: (len(groups), row) for row, (number, _) in enumerate(rows)})
+            parts = [part for column in zip(*(parts for _, parts in rows)) for part in finer(column)]
+            groups.append([pieces.setdefault(part, len(pieces)) if isinstance(part, str) else
+                           (ways.setdefault(part[0], len(ways)), part[1]) for part in parts])
+    return {"pieces": list(pieces), "ways": list(ways), "groups": groups, "frames": [where[number] for number in range(len(frames))]}
+
+
+def finer(column):
+    """What stands in one part of a group's pictures, cut at its numbers where that fits all: texts, and (way, values)."""
+    values, way = unique(column)
+    cut = [NUMBER.split(value) for value in values]
+    for texts in zip(*cut) if len(values) > 1 == len(set(map(len, cut))) else [values]:
+        few, which = unique(texts)
+        yield texts[0] if len(few) == 1 else (tuple([which[one] for one in way]), few)
+
+
+def unique(column):
+    """(its different entries, for each of its places which of them)."""
+    seen = {}
+    which = [seen.setdefault(entry, len(seen)) for entry in column]
+    return list(seen), which
 
 
 def chosen(every, start, players):

@@ -34,10 +34,12 @@ function attach(box) {
     }
 
     async function show() {
-        const {pieces, frames: pictures, at: which} = await box.load();
+        const {pieces, ways, groups, frames: pictures, at: which} = await box.load();
         if (shown !== place()) {
             shown = place();
-            const [drawing, text] = pictures[which[shown]].map(frame => frame.map(piece => pieces[piece]).join(""));
+            const [group, row] = pictures[which[shown]];
+            const whole = groups[group].map(part => part.length ? part[1][ways[part[0]][row]] : pieces[part]).join("");
+            const [drawing, text] = whole.split("\x1f");
             const aside = [...view.querySelectorAll("*")].map(one => one.scrollLeft);
             view.innerHTML = drawing;
             if (aside.some(Boolean))

@@ -177,7 +177,7 @@ def graph_at(x, w):
 
 
 EXPLORERS = {
-    "numbers": lambda: explore(lambda x, h: Picture(f"<p>{x}</p><b>&lt;{h}</b>", f"x is {x}\nand h {h}"),
+    "numbers": lambda: explore(lambda x, h: Picture(f"<p>{x}</p><b>&lt;{h}</b>", f"x is {x} < 2\nand h {h} <> 3 >"),
                                x=(-1.0, 1.0, 0.1, 0.3), h=[1e-5, 0.1]),
     "choices": lambda: explore(lambda on, to: Picture(f"<p>{on}</p>", f"{on} {to}"),
                                on=[True, False], to=[(3, 1), (4,)]),
