@@ -254,6 +254,8 @@ BEAD = 86                       # px, width of the bead on an edge that shows it
 LETTER = 7.6                    # px, a generous width of a letter of a card's head
 SIX = "······"                  # every constant counts as six letters, so that no number changes the form or the width of a head
 EDGE = 15                       # px, the margin: a mark may stand on a card's upper border
+TURN, GAP = 18, 38              # px, beside and between rows: room for the line from one to the next
+ENTRY = "entry"                 # where that line comes into a row
 
 
 def _sizes(nodes):
@@ -267,7 +269,10 @@ def _sizes(nodes):
 
 
 def layout(nodes):
-    """Where everything goes: across if that is narrow enough, else downwards. None for too many nodes, or without a renderer."""
+    """Where everything goes: across if that is narrow enough, else downwards, and what is then too high to be seen whole in rows.
+
+    None for too many nodes, or without a renderer.
+    """
     if len(nodes) > MOST:
         return None
     sizes, number = _sizes(nodes), {node.key: i for i, node in enumerate(nodes)}
@@ -280,7 +285,37 @@ def _place(boxes):
     across = _placed(_render(_dot(boxes, "LR")))
     if across is None or across.width <= WIDE:
         return across
-    return min(across, _placed(_render(_dot(boxes, "TB"))), key=lambda placed: placed[:2])
+    down = _placed(_render(_dot(boxes, "TB")))
+    rows = _in_rows(boxes) if scale(down) < 1 else None
+    return rows if rows and rows.height < down.height else min(across, down, key=lambda placed: placed[:2])
+
+
+def _in_rows(boxes):
+    """Rows, each across, one below the other: a row ends with a value that is all that later ones use. None where one would be too wide."""
+    rows = [(range(0), None)]
+    for end in (i for i in range(len(boxes)) if all(j >= i for _, _, inputs, _ in boxes[i + 1:] for j in inputs)):
+        longer, new = (range(start, end + 1) for start in (rows[-1][0].start, rows[-1][0].stop))
+        for row, before in [(longer, rows[:-1]), (new, rows)]:
+            rendered = _render(_dot(boxes, "LR", row))
+            if _placed(rendered).width <= WIDE - 2 * TURN:
+                rows = [*before, (row, rendered)]
+                break
+        else:
+            return None
+    whole = Placed(0, -GAP, {}, {}, {}, "")
+    for row, rendered in rows:
+        top = whole.height + GAP
+        placed = _placed(rendered, TURN, top)
+        if row.start:       # from the right of the row before to the left of this one
+            (x, y), (to, down) = whole.at[str(row.start - 1)], placed.at[ENTRY]
+            way = (f"M{_xy((x + boxes[row.start - 1][0] / 2, y))} h{TURN - 8} q8,0 8,8 V{top - GAP / 2 - 8:.1f} q0,8 -8,8 H8 "
+                   f"q-8,0 -8,8 V{down - 8:.1f} q0,8 8,8 H{to:.1f} ")
+            for i in row:
+                placed.lines.update({f"{i}.{slot}": way + placed.lines[f"{i}.{slot}"]
+                                     for slot, j in enumerate(boxes[i][2]) if j not in row})
+        whole = Placed(max(whole.width, placed.width + 2 * TURN), top + placed.height, whole.at | placed.at, whole.lines | placed.lines,
+                       whole.bars | placed.bars, whole.tips + placed.tips)
+    return whole
 
 
 def scale(placed):
@@ -288,21 +323,26 @@ def scale(placed):
     return min(1, max(LEAST, HIGH / (placed.height + 2 * EDGE)))
 
 
-def _dot(boxes, direction):
-    """The graph in DOT: boxes of our sizes, and a smaller box on each edge where a gradient passes."""
+def _dot(boxes, direction, row=None):
+    """The graph in DOT, or of a row the part: boxes of our sizes, and a smaller box on each edge where a gradient passes."""
+    row = row or range(len(boxes))
     dot = graphviz.Digraph(     # without nslimit, 100 uses of one value take dot minutes; with it the picture is the same
         graph_attr={"rankdir": direction, "ordering": "in", "nodesep": "0.28", "ranksep": "0.2", "nslimit": "1"},
         node_attr={"shape": "box", "fixedsize": "true", "label": ""}, edge_attr={"arrowsize": "0.7"})
-    for i, (width, height, inputs, ways) in enumerate(boxes):
+    if row.start:
+        with dot.subgraph(graph_attr={"rank": "source"}) as first:
+            first.node(ENTRY, width="0.01", height="0.01")
+    for i in row:
+        width, height, inputs, ways = boxes[i]
         dot.node(str(i), width=f"{width / 72:.3f}", height=f"{height / 72:.3f}")
         for slot, (j, way) in enumerate(zip(inputs, ways)):
-            edge = f"{i}.{slot}"
+            edge, start = f"{i}.{slot}", str(j) if j in row else ENTRY
             if way:
                 dot.node(edge, width=f"{BEAD / 72:.3f}", height="0.28")
-                dot.edge(str(j), edge, id=edge, arrowhead="none")
+                dot.edge(start, edge, id=edge, arrowhead="none")
                 dot.edge(edge, str(i), id=edge)
             else:
-                dot.edge(str(j), str(i), id=edge)
+                dot.edge(start, str(i), id=edge)
     return dot.source
 
 
@@ -339,18 +379,23 @@ def _compile_once():
         wasmtime.Engine = plain
 
 
-def _placed(rendered):
-    """Graphviz's answer in SVG's terms, from the upper left. An arrow may come in two parts, to its bead and from it."""
+def _placed(rendered, left=0, top=0):
+    """Graphviz's answer in SVG's terms, its upper left corner there. An arrow may come in two parts, to its bead and from it."""
     if rendered is None:
         return None
     width, height = (float(x) for x in rendered["bb"].split(",")[2:])
     at, parts, tips = {}, {}, []
+
+    def place(position):
+        x, y = map(float, position.split(","))
+        return left + x, top + height - y
+
     for box in rendered["objects"]:
-        x, y = map(float, box["pos"].split(","))
-        at[box["name"]] = x, height - y
+        if "pos" in box:        # not of a set of boxes
+            at[box["name"]] = place(box["pos"])
     for edge in rendered.get("edges", ()):
         ends = edge["pos"].startswith("e,")         # "e,tip start control control end …"
-        points = [(float(x), height - float(y)) for x, y in (point.split(",") for point in edge["pos"].removeprefix("e,").split())]
+        points = list(map(place, edge["pos"].removeprefix("e,").split()))
         if ends:
             tips.append(_tip(points.pop(0), points[-1]))
         parts.setdefault(edge["id"], []).insert(len(parts.get(edge["id"], ())) if ends else 0, points)
@@ -398,7 +443,7 @@ LAYERS = {
     "head of a leaf": '<path fill="#fef3d0" d="{}"/>',
     "head of a result": '<path fill="#e8eaed" d="{}"/>',
     "title": '<g text-anchor="middle" font-weight="600">{}</g>',
-    "label": f'<g font-size="10.5" fill="{style.FAINT}">{{}}</g>',
+    "label": f'<g font-size="11" fill="{style.FAINT}">{{}}</g>',
     "remark": f'<g font-size="11.5" text-anchor="middle" fill="{style.FAINT}">{{}}</g>',
     "value line": f'<path stroke="{style.VALUE}" stroke-width="3" d="{{}}"/>',
     "value": f'<g text-anchor="end" font-weight="600" fill="{style.VALUE}">{{}}</g>',
@@ -407,7 +452,7 @@ LAYERS = {
     "carried": '<g text-anchor="end" font-weight="600" fill="{written}">{}</g>',
     "carried range": '<g text-anchor="end" font-size="11" fill="{written}">{}</g>',
     "outline": '<g fill="none" pointer-events="all">{}</g>',      # over the words, so that its title shows on hover
-    "mark": '<g font-size="10.5" font-weight="600" text-anchor="middle">{}</g>',
+    "mark": '<g font-size="11" font-weight="600" text-anchor="middle">{}</g>',
 }
 
 # A card in a state of the backward pass: (its outline, its mark)
