@@ -88,8 +88,8 @@ _TO_NUMBER = [
 @exercise(
     "08.bias", minutes=4, difficulty="easy",
     question="""
-        $z = x + b$ again, and g has the shape of z. Now b is a column, of shape (2, 1): one number for each row, as in the drop-down
-        above. Write what goes to it. And what goes to b if it is a single number, of shape ()?""",
+        $z = x + b$ again. Now b is a column, of shape (2, 1): one number for each row. Write what goes to it. And what goes to b if it
+        is a single number, of shape ()?""",
     stub="""
         to_column = lambda g: ...       # (2, 3) -> (2, 1)
         to_number = lambda g: ...       # (2, 3) -> ()""",
@@ -189,8 +189,8 @@ _MEAN = [
 @exercise(
     "08.spread", minutes=6, difficulty="medium",
     question="""
-        Write both rules as the library has them. axis and keepdims are those of the sum; None means over all. `restore` is given: it
-        puts a lost axis back, with the length 1, so that `np.broadcast_to(a, shape)` can copy along it.""",
+        Write both rules as the library has them. axis and keepdims are those of the sum; None means over all. `restore` puts a lost
+        axis back, with the length 1, so that `np.broadcast_to(a, shape)` can copy along it.""",
     stub="""
         def restore(g, x, axis):
             return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
@@ -473,8 +473,7 @@ def _in_the_mean(g, index, shape):
     "08.scatter", minutes=4, difficulty="medium",
     question="""
         Write `scatter(g, index, shape)`, the way back of `x[index]` for x of that shape. index is a list of numbers: of entries, or of
-        rows if x has two axes. What was read twice is paid twice. `np.add.at(out, index, g)` adds into `out` one gift at a time; a loop
-        does as well.""",
+        rows if x has two axes. `np.add.at(out, index, g)` adds into `out` one gift at a time; a loop does as well.""",
     stub="""
         def scatter(g, index, shape):
             ...""",
