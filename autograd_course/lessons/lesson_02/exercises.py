@@ -12,14 +12,14 @@ from ...show.picture import Picture
 recall("02", [
     Question("The value is 7 and the gradient is 4. You move x by −0.05. About what is the value now? (Lesson 00)", 6.8,
              "The change is about 4 · (−0.05) = −0.2, so about **6.8**."),
-    Question("Which points does the central difference use, and which step h suits it? Why not a smaller one? (01)", None,
-             "The points at x − h and x + h, with h about **1e-5**. With a much smaller h, rounding takes over."),
+    Question("Which step h suits the central difference, and why not a smaller one? (01)", None,
+             "About **1e-5**, so points at x − h and x + h. With a much smaller h, rounding takes over."),
     Question("From school: what is the slope of $5x^2$ at $x = 3$?", 30,
              "The slope of $x^2$ is $2x = 6$, and the constant factor 5 multiplies it: **30**.")])
 
 prediction(
-    "02.both", question="""z has the slope 12 along x, and 9 along y. x is nudged by $dx = 0.1$ and y by $dy = 0.2$. About how far does z
-        move? And which knob brings more?""",
+    "02.both", question="""z has the slope 12 along x, and 9 along y. x is nudged by $dx = 0.1$, y by $dy = 0.2$. About how far does z move?
+        And which knob brings more?""",
     answer={"z moves by": 3.0, "more from": "y"}, choices={"more from": ["x", "y"]}, tolerance=0.2,
     reveal="""About 12 · 0.1 + 9 · 0.2 = 1.2 + 1.8 = **3.0**. The **y** knob brings more, although its slope is smaller: it was turned
         further.""")
@@ -31,8 +31,8 @@ prediction(
     reveal="∂z/∂x = **1**: z grows just as fast as x. But ∂L/∂x = **−3**: whatever z gains is then multiplied by w.")
 
 prediction(
-    "02.live", question="""In the graph of $z = x + y$, $L = z \\cdot w$ you slide x. Which of the three gradients change? Then you slide
-        w. Does the number on the arrow from x to z change? Does the gradient on the card of x?""",
+    "02.live", question="""In $z = x + y$, $L = z \\cdot w$ you slide x. Which of the three gradients change? Then you
+        slide w. Does the number on the arrow from x to z change? Does the gradient on the card of x?""",
     answer={"sliding x changes": "that of w alone", "sliding w, x's arrow": "stays", "sliding w, x's gradient": "changes"},
     choices={"sliding x changes": ["that of x alone", "that of w alone", "those of x and y", "all three"],
              "sliding w, x's arrow": ["stays", "changes"], "sliding w, x's gradient": ["stays", "changes"]},
@@ -43,17 +43,16 @@ prediction(
         gradient is not the gradient.""")
 
 prediction(
-    "02.square", question="""For $c = a \\cdot b$ and $L = c^2$, with a = 10 and b = 5: which has the larger gradient? And what arrives
-        at c?""",
-    answer={"larger": "that of 5", "arrives at c": 100}, choices={"larger": ["that of 10", "that of 5", "they are equal"]},
-    reveal="""At c arrives 2c = **100**, the slope of a square. Then the **5** has the larger gradient: 100 · 10 = 1000, and the 10 has
-        100 · 5 = 500.""")
-
-prediction(
-    "02.paths", question="""In $L = c \\cdot c$ with c = 50, two arrows lead from c to L. What stands on each of them? And what is the
-        gradient of c?""", answer={"on each arrow": 50, "gradient of c": 100},
+    "02.paths", question="""In $L = c \\cdot c$ with c = 50, what stands on each of the two arrows from c to L? What is the gradient of c?
+        And which has the larger gradient, a = 10 or b = 5?""",
+    answer={"on each arrow": 50, "gradient of c": 100, "larger": "that of 5"},
+    choices={"larger": ["that of 10", "that of 5", "they are equal"]},
     reveal="""**50** on each: in a product, the local gradient of one slot is what stands in the other. The gradient is **100**, as for
-        $c^2$, which is the same number. So the two must be *added*: if they multiplied, it would be 2500.""")
+        $c^2$, whose slope is $2c$. So the two must be *added*: if they multiplied, it would be 2500.
+
+        Then the **5** has the larger gradient: 100 · 10 = 1000, and the 10 has 100 · 5 = 500. Why? A gradient counts *per unit*, and one
+        unit is a bigger share of 5 than of 10. Compare fairly, and nudge each by 1 % of itself, by 0.1 or by 0.05: the changes are about
+        500 · 0.1 and 1000 · 0.05, which is 50 both times, 2 % of 2500.""")
 
 card("02", [
     "∂z/∂x is the slope of z when x alone moves and the other inputs stand still.",
@@ -186,8 +185,8 @@ def two_knobs(answer):
 @exercise(
     "02.hidden_edge", minutes=3, difficulty="medium",
     question="""
-        In the next graph z is made from x by an operation that you cannot see, and its local gradient is covered. All gradients are there.
-        What is under the question mark?""",
+        Next, z is made from x by an operation that you cannot see. All gradients are there. Which local gradient is under the
+        question mark?""",
     stub="""
         local = ...""",
     hints=["Which gradient arrives at the hidden operation, from the side of L? Which one leaves it, toward x?",
@@ -220,8 +219,8 @@ def hidden(answer):
 @exercise(
     "02.routes", minutes=4, difficulty="medium",
     question="""
-        $b = 3a$, $c = a^2$, $L = b \\cdot c$. What is the gradient of a at $a = 2$? Draw the graph on paper, and write the local gradients
-        on its arrows. Then walk.""",
+        $b = 3a$, $c = a^2$, $L = b \\cdot c$. What is the gradient of a at $a = 2$? Draw the graph on paper, with its local gradients.
+        Then walk.""",
     stub="""
         gradient_of_a = ...""",
     hints=["Two paths: a → b → L and a → c → L. The local gradients on the first are 3 and c.",
