@@ -8,12 +8,13 @@ the trace written as source (writer.py) and gives its results back as the functi
 import sys
 import warnings
 from functools import partial, update_wrapper
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import MethodType
 
 import numpy as np
 
 from . import tape
-from .tape import Primitive, Tensor, as_array, boxed, collect, plain, recording, result, written_down
+from .guards import Watched, flatten, ours, rebuilt, spec, taking
+from .tape import Primitive, Tensor, boxed, collect, plain, recording, result, written_down
 from .trace import Trace, Traced, Unseen, equal, writing
 from .transforms import jvp, vjp
 from .writer import Writer, arguments, needed
@@ -90,10 +91,10 @@ class Compiled:
         if writing.get():                       # part of another program, which is being written
             return self.f(*args, **kwargs)
         leaves = []
-        structure = _flatten((args, kwargs), leaves)
+        structure = flatten((args, kwargs), leaves)
         inner = any([isinstance(x, Tensor) and x.level for x in leaves])
         values = [plain(x) if inner else x for x in leaves]
-        key = structure, *map(_spec, values), recording()
+        key = structure, *map(spec, values), recording()
         program = next((p for p in self.programs.get(key, ()) if p.holds()), None)
         if program:
             self.last = program
@@ -130,98 +131,6 @@ class Compiled:
 
 def _say(spec):
     return "a float" if spec is float else f"of shape {spec[0]}, {spec[1]}" + ", a Tensor" * (len(spec) > 2)
-
-
-def _flatten(item, leaves):
-    """The structure of `item`, hashable, all arrays, Tensors and floats in it being put into `leaves`."""
-    kind = type(item)
-    if kind is np.ndarray or kind is float or isinstance(item, (Tensor, Traced, np.ndarray, np.generic)):
-        leaves.append(item)
-        return ...
-    if isinstance(item, (list, tuple)):
-        return kind, *[_flatten(x, leaves) for x in item]
-    if kind is dict:
-        return kind, *[(name, _flatten(x, leaves)) for name, x in item.items()]
-    return "is", _Same(item)
-
-
-def _taking(structure, specs):
-    """A function of (args, kwargs), written out because every call passes it, that gives the tuple of their arrays,
-    Tensors and floats if all is as these say, and else None."""
-    space, leaves, specs = {"Tensor": Tensor, "ndarray": np.ndarray}, [], iter(specs)
-    lines = ["def taken(args, kwargs):"]
-
-    def known(value):
-        space[f"k{len(space)}"] = value
-        return f"k{len(space) - 1}"
-
-    def look(place, structure):
-        name = f"x{len(lines)}"
-        lines.append(f"    {name} = {place}")
-        if structure is ...:
-            spec = next(specs)
-            tests = [f"type({name}) is {'float' if spec is float else 'Tensor' if len(spec) > 2 else 'ndarray'}"]
-            if spec is not float:
-                tests += [f"{name}.shape == {spec[0]}", f"{name}.dtype is {known(spec[1])}"]
-                tests += [f"{name}._requires_grad is {spec[2]}", f"not {name}.level"] if len(spec) > 2 else []
-            lines.append(f"    if not ({' and '.join(tests)}): return None")
-            leaves.append(name)
-        elif structure[0] == "is":
-            value = structure[1].item
-            same = f"{name} is {known(value)}" if structure[1].by == id(value) else \
-                f"{name} == {known(value)} and type({name}) is {known(type(value))}"
-            lines.append(f"    if not ({same}): return None")
-        else:
-            kind, *parts = structure
-            keys = [key for key, _ in parts] if kind is dict else range(len(parts))
-            lines.append(f"    if type({name}) is not {known(kind)} or len({name}) != {len(parts)}"
-                         + f" or list({name}) != {known(list(keys))}" * (kind is dict) + ": return None")
-            for key, part in zip(keys, parts):
-                look(f"{name}[{known(key) if kind is dict else key}]", part[1] if kind is dict else part)
-
-    look("args", structure[1])
-    look("kwargs", structure[2])
-    exec("\n".join([*lines, f"    return ({', '.join(leaves)}{',' * (len(leaves) == 1)})"]), space)
-    return space["taken"]
-
-
-class _Same:
-    """A value that is part of a program: the same one, or an equal number or string of the same type."""
-
-    def __init__(self, item):
-        self.item = item
-        self.by = (type(item), item) if isinstance(item, (int, str, bytes, type(None), complex)) else id(item)
-
-    def __eq__(self, other):
-        return self.by == other.by
-
-    def __hash__(self):
-        return hash(self.by)
-
-
-def _rebuilt(structure, leaves):
-    """What was flattened, with the next of `leaves`, an iterator, in each place."""
-    if structure is ...:
-        return next(leaves)
-    kind, *parts = structure
-    if kind == "is":
-        return parts[0].item
-    if kind is dict:
-        return {name: _rebuilt(part, leaves) for name, part in parts}
-    items = [_rebuilt(part, leaves) for part in parts]
-    return kind(*items) if hasattr(kind, "_fields") else kind(items)
-
-
-def _spec(x):
-    """What an argument has to have for a program to be the right one."""
-    if type(x) is np.ndarray:
-        return x.shape, x.dtype
-    if isinstance(x, Tensor):
-        return x.shape, x.dtype, x.requires_grad
-    if type(x) is float:
-        return float
-    as_array(x, "compile: an argument")
-    return x.shape, x.dtype
 
 
 # --- Trace ------------------------------------------------------------------------------------------------
@@ -262,18 +171,18 @@ def _trace(f, structure, leaves):
     among them what arrives there and what it sends to which Tensor (`pulls`); what arrays are called in the code
     (`names`); how many arguments were `given`; and what `f` closes over (`watched`)."""
     trace = Trace(_origin)
-    trace.names, trace.watched, trace.pulls, trace.given, trace.calls = {}, _Watched(f), {}, len(leaves), []
+    trace.names, trace.watched, trace.pulls, trace.given, trace.calls = {}, Watched(f), {}, len(leaves), []
     outside = sys.gettrace()
     with written_down(trace):
         boxes = [boxed(trace.input(x._data), x) if isinstance(x, Tensor) else trace.input(x) for x in leaves]
-        args, kwargs = _rebuilt(structure, iter(boxes))
+        args, kwargs = rebuilt(structure, iter(boxes))
         sys.settrace(partial(_name, trace))
         try:
             out = f(*args, **kwargs)
         finally:
             sys.settrace(outside)
         trace.leaves = []
-        trace.structure = _flatten(out, trace.leaves)
+        trace.structure = flatten(out, trace.leaves)
         for i, z in enumerate(trace.leaves):
             if isinstance(z, Tensor) and z.requires_grad and z.op and z.order > trace.start:
                 g = trace.input(np.ones(z.shape, z.dtype)[()], "g")
@@ -289,7 +198,7 @@ def _trace(f, structure, leaves):
 
 def _name(trace, frame, event, argument):
     """Notes what arrays are called in the learner's functions, line by line."""
-    if _ours(frame.f_globals.get("__name__", "")):
+    if ours(frame.f_globals.get("__name__", "")):
         return None
     values = dict(frame.f_locals)
     if event == "return" and frame.f_code.co_name not in _NAMELESS:
@@ -304,95 +213,6 @@ def _name(trace, frame, event, argument):
         if type(x) is Traced:
             trace.names.setdefault(x, name)
     return partial(_name, trace)
-
-
-def _ours(module):
-    return module.partition(".")[0] in ("autograd_lib", "numpy")
-
-
-class _Watched:
-    """What a function closes over: its variables, the functions it calls, and the attributes that it names.
-
-    `guards` are (get, key, value): while every get(key) is still the value, and every array of `arrays` equals its
-    copy, a program does what the function would. `tensors` are (name, Tensor), of which only the name is of interest.
-    """
-
-    def __init__(self, f):
-        self.guards, self.arrays, self.tensors, self.seen, self.names = [], [], [], {}, set()
-        self.look("", f)
-
-    def look(self, path, x):
-        plain_value = isinstance(x, (type(None), bool, int, float, str, bytes, complex))
-        if id(x) in self.seen or type(x) is Traced or plain_value:
-            return
-        self.seen[id(x)] = x
-        if isinstance(x, Tensor):
-            self.tensors.append((path.removeprefix("."), x))
-        elif isinstance(x, np.ndarray):
-            if x.flags.writeable:
-                self.arrays.append((x, x.copy()))
-        elif isinstance(x, MethodType):
-            self.look(path, x.__self__)
-            self.look(path, x.__func__)
-        elif isinstance(x, partial):
-            for part in (x.func, x.args, x.keywords):
-                self.look(path, part)
-        elif isinstance(x, Compiled):
-            self.look(path, x.f)
-        elif isinstance(x, FunctionType):
-            self.code(x.__code__)
-            for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ()):
-                self.get(f".{name}", cell.__getattribute__, "cell_contents")
-            for name in ("__defaults__", "__kwdefaults__"):
-                if getattr(x, name):
-                    self.get("", x.__getattribute__, name)
-            for name in x.__code__.co_names:
-                if name in x.__globals__ and not _ours(x.__globals__.get("__name__", "")):
-                    self.get(f".{name}", x.__globals__.get, name)
-        elif isinstance(x, ModuleType):
-            if not _ours(x.__name__) and x.__name__.partition(".")[0] not in sys.stdlib_module_names:
-                self.attributes(path, vars(x))
-        elif isinstance(x, dict):
-            self.guards.append((len, x, len(x)))
-            for key in list(x):
-                self.get(f"{path}.{key}", x.get, key)
-        elif isinstance(x, (list, tuple)):
-            self.guards.append((len, x, len(x)))
-            for i in range(len(x)):
-                self.get(f"{path}.{i}", x.__getitem__, i)
-        elif hasattr(x, "__dict__") and not isinstance(x, (type, Primitive)):
-            for kind in type(x).__mro__:
-                for method in vars(kind).values():
-                    if isinstance(method, FunctionType):
-                        self.code(method.__code__)
-            self.guards.append((len, vars(x), len(vars(x))))
-            self.attributes(path, vars(x))
-
-    def code(self, code):
-        """Its names, and those of the functions within."""
-        self.names.update(code.co_names)
-        for constant in code.co_consts:
-            if isinstance(constant, CodeType):
-                self.code(constant)
-
-    def attributes(self, path, names):
-        for name in self.names & names.keys():
-            self.get(f"{path}.{name}", names.get, name)
-
-    def get(self, path, get, key):
-        try:
-            value = get(key)
-        except ValueError:          # a variable that has no value yet
-            return
-        self.guards.append((get, key, value))
-        self.look(path, value)
-
-    def unchanged(self):
-        try:
-            return all([get(key) is value or equal(get(key), value) for get, key, value in self.guards]) \
-                and all([equal(array, copy) for array, copy in self.arrays])
-        except (ValueError, LookupError):
-            return False
 
 
 # --- Run --------------------------------------------------------------------------------------------------
@@ -410,9 +230,8 @@ class Program:
 
     def __init__(self, name, key, trace, again):
         _compare(name, trace, again)
-        self.taken, self.recorded = _taking(key[0], key[1:-1]), key[-1]
-        self.tensors, self.watched, self.structure = list(trace.stands_for), trace.watched, trace.structure
-        self.specs = [_spec(t) for t in self.tensors]
+        self.tensors, self.structure = list(trace.stands_for), trace.structure
+        self.taken, self.holds = taking(key[0], key[1:-1]), trace.watched.holding(self.tensors)
         outputs = [_bottom(z, trace) for z in trace.leaves]
         results = [x for x in outputs if isinstance(x, Traced)]
         checks = [trace.nodes[n] for n in trace.checks]
@@ -439,11 +258,6 @@ class Program:
         for done in (trace, again):
             vars(done).clear()          # the values of the run, and the calls that are kept, go now
 
-    def holds(self):
-        """Whether what the function closes over is as it was."""
-        return self.recorded == recording() and [_spec(t) for t in self.tensors] == self.specs \
-            and self.watched.unchanged()
-
     def run(self, leaves):
         """What the function returns for the arguments `leaves`, none of which is inside a transform."""
         if self.direct:
@@ -462,13 +276,13 @@ class Program:
             elif isinstance(z, _Given):
                 z = leaves[z.place]
             outputs.append(z.copy() if self.outputs[i] is not ... and isinstance(z, np.ndarray) else z)
-        return _rebuilt(self.structure, iter(outputs))
+        return rebuilt(self.structure, iter(outputs))
 
     def within(self, f, structure, leaves):
         """The same inside a transform: a row like any other, whose rules are compiled when they are first asked for."""
         whole = [x for x in (*leaves, *self.tensors) if isinstance(x, Tensor) and not x.level and x.requires_grad]
         if self.structure is not ... or self.outputs != [...] or whole:
-            args, kwargs = _rebuilt(structure, iter(leaves))
+            args, kwargs = rebuilt(structure, iter(leaves))
             return f(*args, **kwargs)
         if not self.row.function:
             self.row = _as_row(self, f, structure, leaves)
@@ -503,7 +317,7 @@ class _Pull:
 def _as_row(program, f, structure, leaves):
     """`f` as a row of its array arguments: the program, and for each argument a rule and a push, compiled."""
     def flat(*xs):
-        args, kwargs = _rebuilt(structure, iter(xs))
+        args, kwargs = rebuilt(structure, iter(xs))
         return f(*args, **kwargs)
 
     def rule(i):
