@@ -140,7 +140,9 @@ class Watched:
     def __init__(self, f):
         self.written = _Written("def holds():", equal=equal, recording=recording)
         self.known, self.tests, self.tensors, self.seen, self.names = self.written.known, {}, [], {}, set()
-        self.look("", f)
+        self.todo = [("", f)]
+        for path, x in self.todo:       # which grows on the way
+            self.look(path, x)
 
     def look(self, path, x):
         plain_value = isinstance(x, (type(None), bool, int, float, str, bytes, complex))
@@ -153,11 +155,10 @@ class Watched:
             if x.flags.writeable:
                 self.test(f"equal({self.known(x)}, {self.known(x.copy())})")
         elif isinstance(x, MethodType):
-            self.look(path, x.__self__)
-            self.look(path, x.__func__)
+            self.todo.append((path, x.__self__))
+            self.todo.append((path, x.__func__))
         elif isinstance(x, partial):
-            for part in (x.func, x.args, x.keywords):
-                self.look(path, part)
+            self.todo += [(path, part) for part in (x.func, x.args, x.keywords)]
         elif isinstance(x, FunctionType):
             self.code(x.__code__)
             for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ()):
@@ -171,8 +172,8 @@ class Watched:
             for name in x.__code__.co_names:
                 if name in x.__globals__ and not ours(x.__globals__.get("__name__", "")):
                     self.item(f".{name}", x.__globals__, name)
-        elif hasattr(x, "__wrapped__"):     # a compiled function, or another's object around one
-            self.look(path, x.__wrapped__)
+        elif "__wrapped__" in getattr(x, "__dict__", ()):       # a compiled function, or another's object around one
+            self.todo.append((path, x.__wrapped__))
         elif isinstance(x, ModuleType):
             if not ours(x.__name__) and x.__name__.partition(".")[0] not in sys.stdlib_module_names:
                 self.attributes(path, vars(x))
@@ -187,7 +188,7 @@ class Watched:
                 if isinstance(x, list):
                     self.item(f"{path}.{i}", x, i)
                 else:
-                    self.look(f"{path}.{i}", item)
+                    self.todo.append((f"{path}.{i}", item))
         elif hasattr(x, "__dict__") and not isinstance(x, (type, Primitive)):
             for kind in type(x).__mro__:
                 for method in vars(kind).values():
@@ -216,7 +217,7 @@ class Watched:
         equals = f" or equal({place}, {known})" * isinstance(value, (int, float, str, bytes, complex, np.generic,
                                                                      np.ndarray))
         self.test(f"({place} is {known}{equals})")
-        self.look(path, value)
+        self.todo.append((path, value))
 
     def test(self, text):
         self.tests[text] = None

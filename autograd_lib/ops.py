@@ -9,6 +9,7 @@ The formulas are derived in the lessons named at each heading; "NumPy" below mea
 """
 
 import builtins
+import functools
 import math
 import operator
 from itertools import accumulate
@@ -274,14 +275,35 @@ def _weighted(weight):
     return [rule], [push]
 
 
+def _parts(x, axis):
+    """`x` at every place along `axis`, if these are few and NumPy is slow at reducing it: not its last axis, as in pooling."""
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    if axis is None or x.size < 4096 or not all([0 <= a < x.ndim - 1 for a in axes]) or len(set(axes)) < len(axes):
+        return []
+    lengths = [x.shape[a] if a in axes else 1 for a in range(x.ndim)]
+    return [x[tuple(i if a in axes else slice(None) for a, i in enumerate(place))]
+            for place in np.ndindex(*lengths)] if math.prod(lengths) <= 16 else []
+
+
+def _extremum(of_two, of_all):
+    def extremum(x, axis=None, keepdims=False):
+        parts = _parts(x, axis)
+        z = functools.reduce(of_two, parts) if parts else of_all(x, axis=axis, keepdims=keepdims)
+        return np.expand_dims(z, axis) if parts and keepdims else z
+    return extremum
+
+
 def _extreme(z, x, axis):
     """1 where `x` is its extreme value `z`, or an equal part where several entries tie."""
-    best = x == z
-    return best / np.sum(best, axis=axis, keepdims=True, dtype=np.result_type(x.dtype, np.float32))  # float16 cannot count
+    best, dtype = x == z, np.result_type(x.dtype, np.float32)       # float16 cannot count
+    parts = [part.astype(dtype) for part in _parts(best, axis)]
+    count = np.expand_dims(functools.reduce(np.add, parts), axis) if parts else \
+        np.sum(best, axis=axis, keepdims=True, dtype=dtype)
+    return best * (1 / count)
 
 
-max = primitive(np.max, *_weighted(_extreme), name="max")
-min = primitive(np.min, *_weighted(_extreme), name="min")
+max = primitive(_extremum(np.maximum, np.max), *_weighted(_extreme), name="max")
+min = primitive(_extremum(np.minimum, np.min), *_weighted(_extreme), name="min")
 
 
 def _below_top(x, axis):
@@ -370,7 +392,8 @@ def _unfold(x, kernel_size, stride=1, padding=0):
     n, c, height, width = x.shape
     image = np.zeros((n, height + 2 * ph, width + 2 * pw, c), x.dtype)      # channels last, so that a row of a window is one block
     image[:, ph:ph + height, pw:pw + width] = x.transpose(0, 2, 3, 1)
-    windows = np.lib.stride_tricks.sliding_window_view(image, (kh, kw, c), axis=(1, 2, 3))[:, ::sh, ::sw]
+    rows = image.reshape(n, height + 2 * ph, (width + 2 * pw) * c)
+    windows = np.lib.stride_tricks.sliding_window_view(rows, (kh, kw * c), axis=(1, 2))[:, ::sh, ::sw * c]
     return windows.reshape(n, h * w, kh * kw * c)
 
 
@@ -380,11 +403,15 @@ def _fold(x, output_size, kernel_size, stride=1, padding=0):
     h, w = _sizes(output_size, kernel_size, stride, padding)
     if x.ndim != 3 or x.shape[1] != h * w or x.shape[2] % (kh * kw):
         raise ValueError(f"windows of shape (N, {h * w}, {kh * kw}·C) are needed")
-    windows = x.reshape(len(x), h, w, kh, kw, x.shape[2] // (kh * kw))
-    image = np.zeros((len(x), height + 2 * ph, width + 2 * pw, windows.shape[5]), x.dtype)
-    for i in range(kh):
-        for j in range(kw):                    # entry (i, j) of every window at once
-            image[:, i:i + sh * h:sh, j:j + sw * w:sw] += windows[:, :, :, i, j]
+    n, c = len(x), x.shape[2] // (kh * kw)
+    windows = x.reshape(n, h, w, kh, kw * c)
+    rows = np.zeros((n, height + 2 * ph, w, kw * c), x.dtype)
+    for i in range(kh):                        # row i of every window at once
+        rows[:, i:i + sh * h:sh] += windows[:, :, :, i]
+    columns = rows.reshape(n, height + 2 * ph, w, kw, c)
+    image = np.zeros((n, height + 2 * ph, width + 2 * pw, c), x.dtype)
+    for j in range(kw):
+        image[:, :, j:j + sw * w:sw] += columns[:, :, :, j]
     return image[:, ph:ph + height, pw:pw + width].transpose(0, 3, 1, 2)
 
 
@@ -418,7 +445,7 @@ def _conv2d(x, y, stride=1, padding=0):
 
 
 def _conv2d_x(g, z, x, y, stride=1, padding=0):
-    return fold(_as_rows(g) @ _as_columns(y).mT, x.shape[2:], y.shape[2:], stride, padding)
+    return fold(matmul(_as_rows(g), _as_columns(y).mT), x.shape[2:], y.shape[2:], stride, padding)
 
 
 def _conv2d_y(g, z, x, y, stride=1, padding=0):

@@ -15,7 +15,7 @@ from . import ops
 from .tape import Primitive
 from .trace import UFUNCS, Traced, astype, equal
 
-LARGE = 1 << 16     # bytes from which on a result is written into memory that is kept between calls
+LARGE = 1 << 11     # bytes from which on a result is written into memory that is kept between calls
 
 _SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**",
           np.greater: ">", np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==",

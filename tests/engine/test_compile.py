@@ -332,6 +332,17 @@ def test_names_of_the_learner_survive_what_python_reserves():
     same(run(both(f, *xs).source)["f"](*xs), f(*xs))
 
 
+def test_what_is_deep_or_answers_to_every_name_can_be_closed_over():
+    class Any:
+        def __getattr__(self, name):
+            return Any()
+
+    deep, anything = [1.0], Any()
+    for _ in range(5000):
+        deep = [deep]
+    both(lambda x: x * 2 if deep and anything.name else x, np.ones(3))
+
+
 # --- What tracing cannot see -------------------------------------------------------------------------------
 
 
@@ -372,7 +383,7 @@ kept = []
     (lambda x: np.asarray(x) * 2, "plain array"),
     (lambda x: np.array([x[0], x[1]]), "plain array|decides"),
     (lambda x: x * np.random.normal(size=3), "random"),
-    (lambda x: ag.nn.functional.dropout(x, rng=None), "random"),
+    (lambda x: ag.nn.functional.dropout(ag.concatenate([x] * 20), rng=None), "random"),     # of 3 the same in 1 of 8
     (lambda x: (kept.append(1), x * len(kept))[1], "do the same"),
     (in_place, "in place"),
     (item_assigned, "assigned"),

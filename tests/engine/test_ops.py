@@ -430,6 +430,25 @@ def test_kinks_and_ties_have_a_stated_rule(f, x, expected):
         assert np.isclose(np.sum(tangent), np.sum(expected))
 
 
+@pytest.mark.parametrize("axis", [0, 2, (2, 4), (4, 2), (0, 1)])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_short_axes_of_large_arrays_are_reduced_as_ever(name, axis):
+    """These go entry by entry. Seen to fail: without the sharing by ties, and with the axes in one place too few."""
+    x = np.random.default_rng(0).integers(0, 3, (2, 7, 3, 11, 2, 16)).astype(float)     # full of ties
+    row, reduce = getattr(ag, name), getattr(np, name)
+    assert len(ag.ops._parts(x, axis)) > 1 and not ag.ops._parts(x, (5,)) and not ag.ops._parts(x[..., :2], axis)
+    for keepdims in (False, True):
+        z = reduce(x, axis=axis, keepdims=keepdims)
+        np.testing.assert_array_equal(row(x, axis=axis, keepdims=keepdims), z)
+        g = np.random.default_rng(1).normal(size=z.shape)
+        best = x == reduce(x, axis=axis, keepdims=True)
+        spread = g if keepdims else np.expand_dims(g, axis)
+        np.testing.assert_allclose(ag.vjp(lambda x: row(x, axis=axis, keepdims=keepdims), x)[1](g)[0],
+                                   spread * best / best.sum(axis=axis, keepdims=True), rtol=1e-15)
+    x[0, 0, 0] = np.nan
+    np.testing.assert_array_equal(row(x, axis=axis), reduce(x, axis=axis))
+
+
 def test_exponent_of_a_negative_base_is_undefined_not_a_number_by_log_of_the_absolute_value():
     with np.errstate(invalid="ignore"):
         assert np.isnan(gradient(lambda y: ag.power(-3.0, y), 2.0))
