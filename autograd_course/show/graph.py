@@ -24,7 +24,7 @@ from .picture import Picture, svg
 
 SYMBOLS = {"add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "**", "matmul": "@"}
 MOST = 150            # nodes: beyond this a drawing says less than a list
-WIDE = 880            # px: a graph that would be wider across runs downwards instead
+WIDE = 910            # px: a graph that would be wider across runs downwards instead
 HIGH = 600            # px: a graph that is higher is drawn smaller,
 LEAST = 0.75          # as long as it can be read
 
@@ -254,7 +254,7 @@ BEAD = 86                       # px, width of the bead on an edge that shows it
 LETTER = 7.6                    # px, a generous width of a letter of a card's head
 SIX = "······"                  # every constant counts as six letters, so that no number changes the form or the width of a head
 EDGE = 15                       # px, the margin: a mark may stand on a card's upper border
-TURN, GAP = 18, 38              # px, beside and between rows: room for the line from one to the next
+TURN, GAP = 16, 38              # px, beside and between rows: room for the line from one to the next
 ENTRY = "entry"                 # where that line comes into a row
 
 
@@ -552,7 +552,7 @@ def _card(layers, node, x, y, width, height, title, name, last, state, grad, car
     layers["paper"].append(f"<rect {box}/>")
     line = top
     if title:
-        layers["head of a result" if node.op else "head of a leaf"].append(
+        layers["head of a result" if node.inputs else "head of a leaf"].append(
             f"M{left:.1f},{top + HEAD:.1f}v{6 - HEAD}q0,-6 6,-6h{width - 12:.1f}q6,0 6,6v{HEAD - 6}z")
         squeezed = _squeezed(title, (width - 24) / LETTER, width - 20)
         layers["title"].append(f'<text x="{x:.1f}" y="{top + 18:.1f}"{squeezed}>{escape(title)}</text>')

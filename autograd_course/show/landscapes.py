@@ -19,12 +19,13 @@ CLASSES = [("circle", "#6A51A3", "#ECE7F4", "#D3C6EA"), ("square", "#8A6500", "#
 ROWS, COLUMNS = 60, 90          # of the grid on which a classifier is asked
 
 
-def landscape(f, paths, span, step=None, names=("w₁", "w₂")):
+def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
     """A loss over two weights as contour lines, darker where lower, and the paths of optimizers over it up to `step`.
 
     f: a function of two arrays of the same shape. Define it once, and its contours are kept for the next frame.
     paths: name -> places visited, (n, 2); at most five paths. span: ((lowest w₁, highest), (lowest w₂, highest)).
-    step: how far along the paths, or None for all the way; explore(..., step=range(n)) plays them.
+    step: how far along the paths, or None for all the way; explore(..., step=range(n)) plays them. ahead: whether what is still to
+    come stands there in a thin line.
     """
     step = max(map(len, paths.values())) - 1 if step is None else step
     plot, (lines, low, where) = Axes(BOX, *span), _contours(f, span)
@@ -34,6 +35,8 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂")):
     marks, top = [], []
     said, labels = [f"{title}; lowest in the picture: {number(low)} at {_place(where)}"], []
     for (name, path), (shape, colour, dash) in zip(paths.items(), PATHS):
+        if ahead:
+            plot.line(*np.asarray(path).T, style.LINE, 0.8)
         path = np.asarray(path)[:step + 1]
         far = np.flatnonzero(~(np.abs(path) < 100 * np.abs(span).max()).all(1))         # also where it is nan
         plot.line(*path[:far[0] if far.size else None].T, colour, 1.8, dash)
@@ -75,8 +78,8 @@ def _contours(f, span):
     field = _field(x, y, z)
     parts = [f'<path d="{_area(plot, field, low - 1, level)}" fill="{style.INK}" fill-opacity="0.035" fill-rule="evenodd" '
              f'stroke="{style.LINE}" stroke-width="0.8"/>' for level in levels]
-    # The numbers stand along one ray, from the lowest place to the corner farthest away.
-    corner = np.array([max(ends, key=lambda end: abs(end - at)) for ends, at in zip(span, where)])
+    # The numbers stand along one ray, from the lowest place to the corner farthest away, rather to the right: paths begin at the left.
+    corner = np.array([max(reversed(ends), key=lambda end: round(abs(end - at), 9)) for ends, at in zip(span, where)])
     scale = np.ptp(span, axis=1)
     words = Axes(BOX, *span)
     for level in levels[2::3]:

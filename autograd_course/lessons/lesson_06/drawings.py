@@ -3,7 +3,7 @@ import numpy as np
 
 from autograd_lib import grad
 
-from ...show import style
+from ...show import graph, style
 from ...show.axes import Axes, decades, ticks
 from ...show.ink import number
 from ...show.picture import Picture, beside, svg
@@ -180,10 +180,6 @@ def _arrow(plot, start, end, passes=None):
     return (ax + bx) / 2, (ay + by) / 2
 
 
-SLIDE = {"x": (52, 50), "a": (170, 50), "w₁": (170, 140), "w₃": (170, 230), "b": (365, 90), "w₂": (335, 305), "c": (485, 200),
-         "ŷ": (620, 90), "L": (620, 240), "y": (745, 240)}
-
-
 def slide_graph(w1, w2, w3, x, y):
     """The graph of a talk's slide: a = x², b = (w₁·a + w₃)², c = (w₂·b + w₃)², ŷ = sin(b + c), L = (ŷ − y)²."""
     a = x * x
@@ -193,12 +189,18 @@ def slide_graph(w1, w2, w3, x, y):
     c = q * q
     y_hat = np.sin(b + c)
     slope, error = np.cos(b + c), y_hat - y
-    values = {"x": x, "y": y, "w₁": w1, "w₂": w2, "w₃": w3, "a": a, "b": b, "c": c, "ŷ": y_hat, "L": error * error}
-    edges = [("x", "a", 0.0), ("a", "b", 0.0), ("w₁", "b", 2 * p * a), ("w₃", "b", 2 * p), ("b", "c", 2 * q * w2), ("w₂", "c", 2 * q * b),
-             ("w₃", "c", 2 * q), ("b", "ŷ", slope), ("c", "ŷ", slope), ("ŷ", "L", 2 * error), ("y", "L", 0.0)]
-    body, text = _sketch(values, edges, SLIDE, (800, 330), known=("x", "y", "a"))
-    text = f"The graph of L, its operations left out\n{text}"
-    return Picture(_wide(svg("0 14 800 326", body, text), 800), text)
+    values = {"w₁": w1, "w₃": w3, "b": b, "w₂": w2, "c": c, "ŷ": y_hat, "L": error * error}
+    edges = [("w₁", "b", 2 * p * a), ("w₃", "b", 2 * p), ("b", "c", 2 * q * w2), ("w₂", "c", 2 * q * b), ("w₃", "c", 2 * q),
+             ("b", "ŷ", slope), ("c", "ŷ", slope), ("ŷ", "L", 2 * error)]
+    inside = {"b": f"(w₁·{_short(a)} + w₃)²", "c": "(w₂·b + w₃)²", "ŷ": "sin(b + c)", "L": f"(ŷ − {_short(y)})²"}
+    gradients, nodes = _walked(values, edges), []
+    for name, value in values.items():
+        into = tuple((source, _short(local)) for source, user, local in edges if user == name)
+        nodes.append(graph.Node(name, name, None, {}, np.round(value, 4), np.round(gradients[name], 4), into, (None,) * len(into),
+                                (True,) * len(into), True, (inside[name],) if name in inside else ()))
+    text = f"The graph of L at x {_short(x)}, a {_short(a)}, y {_short(y)}, its operations left out\n{graph.describe(nodes)}"
+    placed = graph.layout(nodes)
+    return Picture(graph.listed(text) if placed is None else graph.draw(nodes, placed, text), text, says_all=True)
 
 
 TALK = {"x": (52, 150), "a": (170, 150), "w₁": (170, 40), "w₂": (170, 260), "b": (365, 40), "w₃": (365, 150), "c": (365, 260),

@@ -1,4 +1,6 @@
 """Lesson 11: the factors under the ravine say what the path above them does."""
+import re
+
 import numpy as np
 import pytest
 
@@ -35,5 +37,11 @@ def test_each_landscape_has_its_start_in_the_picture_and_the_bottom_it_says(name
     assert bottom <= f(w1, w2).min() < bottom + 1e-6 and f(*start) > bottom + 1
 
 
-def test_the_opening_picture_gets_nearer_but_not_there():
-    assert "after 30 steps" in repr(drawn.zigzag())
+def test_the_opening_picture_walks_far_and_comes_little_nearer():
+    assert "walked 0; nearer to the bottom by 0" in repr(drawn.zigzag(0))
+    said = repr(drawn.zigzag(30))
+    walked, nearer = (float(re.search(rf"{words} ([\d.]+)", said)[1]) for words in ("walked", "nearer to the bottom by"))
+    assert "after 30 steps" in said and walked > 10 * nearer > 20
+    widths = [float(width) for width in re.findall(r'width="([\d.]+)" height="10"', drawn.zigzag(30).html)]
+    assert widths[1] / widths[0] == pytest.approx(nearer / walked, rel=0.01)
+    assert np.allclose(drawn.ZIGZAG[1:], drawn.ZIGZAG[:-1] * (1 - 0.077 * np.array([1, 25]))), "it is gradient descent"
