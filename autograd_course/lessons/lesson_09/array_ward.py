@@ -141,7 +141,7 @@ PATIENTS = {
         {"several": np.array([2, 4, 6])}),
     3: Patient(
         Twice, "__matmul__", "Right for A @ B, wrong for A @ A.", "the blog series on Zen",
-        "an operand that is in both places gets the rule of the first place twice",
+        "an operand in both places gets the first one's rule twice",
         "It passes for two different matrices, square or not. Use one matrix in both places, and it fails.",
         {"square": np.array([[6, 14], [6, 14]])}),
     4: Patient(
@@ -156,7 +156,7 @@ PATIENTS = {
         {"product": np.array([[5, 6], [7, 8]]), "square": np.array([[2, 4], [6, 8]])}, caught=True),
     6: Patient(
         Reassigned, "__add__", "Right for x + b, wrong for b + x.", "the blog series on Zen",
-        "g, once it is summed for one input, is handed to the next",
+        "g, summed for one input, is handed to the next",
         "It passes for one shape, and for x + b. Put the smaller array first, and it fails.",
         {"second": np.full((2, 3), 2)}),
     7: Patient(
