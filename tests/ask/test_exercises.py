@@ -1,11 +1,13 @@
 """Every lesson's exercises: planted wrong answers, stubs, and their notebook as it comes (all "not yet") and solved (all "right")."""
 import ast
+import dis
 import json
 import re
 import shutil
 import subprocess
 from itertools import zip_longest
 from pathlib import Path
+from types import CodeType
 
 import nbformat
 import once
@@ -123,6 +125,7 @@ class Run:
         self.cells = {cell.id: cell for cell in self.notebook.cells}
         for name in of_lesson(path):
             self.cells[f"{weave.stem(name)}-stub"].source = code(EXERCISES[name])
+        self.ran_again = set()
         self.client = NotebookClient(self.notebook, timeout=120, record_timing=False, resources={"metadata": {"path": str(folder)}})
 
     def __enter__(self):
@@ -144,16 +147,68 @@ class Run:
                           if "same_line(" in cell.source for output in cell.get("outputs", ()))
         return dict(re.findall(r"^(\w+, to \S+): (same line|different, and right|right, with a limit|not the same|not yet)", shown, re.M))
 
-    def users(self, cells):
-        """Those of the code cells that depend on the given ones: that use a name that these, or other users, define or change."""
-        used, found = set(), []
-        for cell in self.notebook.cells:
-            tree = ast.parse(cell.source if cell.cell_type == "code" else "")
-            names = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
-            if cell in cells or used & names:
-                found.append(cell)
-                used |= {name for part in ast.walk(tree) if (name := changed(part))}
-        return found
+    def run_again(self, changed):
+        """Once more, in their order, the given cells and those that depend on them; gives these back."""
+        code = [cell for cell in self.notebook.cells if cell.cell_type == "code"]
+        again = depending([cell.source for cell in code], {code.index(cell) for cell in changed}, self.ran_again)
+        self.ran_again |= again
+        cells = [code[i] for i in sorted(again)]
+        self.run(cells)
+        return cells
+
+
+def depending(sources, changed, ran_again):
+    """Which cells are to be run again, by number, where these have changed: each that reads what one of them writes;
+    and, where these read what was written over since, by a later cell or one that ran again, the one that wrote it."""
+    used = [names(source) for source in sources]
+    writers = {name: [i for i, (_, _, written) in enumerate(used) if name in written]
+               for name in set().union(*(written for _, _, written in used))}
+
+    def needs(i):
+        """(name, the last cell before that wrote it) of all that a cell reads, itself and in the functions it reads."""
+        left, seen = set(used[i][0]), set()
+        while left:
+            seen.add(name := left.pop())
+            if before := [j for j in writers.get(name, []) if j < i]:
+                yield name, before[-1]
+                left |= used[before[-1]][1] - seen
+    needed, again, known = [[*needs(i)] for i in range(len(sources))], set(changed), None
+    while known != again:
+        known = set(again)
+        for i, needs in enumerate(needed):
+            for name, writer in needs:
+                if writer in again:
+                    again.add(i)
+                elif i in again and any(j > writer or j in again | ran_again for j in writers[name] if j != writer):
+                    again.add(writer)
+    return again
+
+
+def names(source):
+    """What a cell reads before it writes it; what its functions read; what it writes or changes, as in `x.data = 1`."""
+    read, later, written, changed = set(), set(), set(), set()
+    for step in dis.get_instructions(compile(source, "a cell", "exec")):
+        if step.opname == "STORE_NAME":
+            written.add(step.argval)
+        elif step.opname == "LOAD_NAME":
+            read |= {step.argval} - written
+        elif isinstance(step.argval, CodeType):
+            later |= set(loaded(step.argval))
+            read |= later - written
+    for part in ast.walk(ast.parse(source)):
+        if isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store):
+            while isinstance(part, ast.Attribute | ast.Subscript):
+                part = part.value
+            changed.add(getattr(part, "id", None))
+    return read, later, written | changed & (read | later)
+
+
+def loaded(code):
+    """The names that a function, or one within it, has from outside."""
+    yield from (step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_NAME", "LOAD_GLOBAL"))
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from loaded(inner)
 
 
 def verdicts(cells, names):
@@ -162,15 +217,24 @@ def verdicts(cells, names):
     return {name: shown[f"{weave.stem(name)}-check"][-1]["data"]["text/plain"].splitlines()[0] for name in names}
 
 
-def changed(part):
-    """The name that a piece of a syntax tree defines or changes: `f` of `def f`, `x` of `x = 1`, `x[0] = 1` and `x.data = 1`."""
-    if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
-        return part.name
-    if not isinstance(getattr(part, "ctx", None), ast.Store):
-        return None
-    while isinstance(part, (ast.Attribute, ast.Subscript, ast.Starred)):
-        part = part.value
-    return getattr(part, "id", None)
+@pytest.mark.parametrize("sources, changed, again", [
+    (["f = 1", "y = f", "z = y", "f = 2", "f"], {0}, {0, 1, 2}),                    # what reads it, until it is another
+    (["f = 1", "for f in range(3): f", "f"], {0}, {0}),                             # written before it is read
+    (["f = 1", "def g(x): return f * x", "h = lambda: g(2)", "h()"], {0}, {0, 1, 2, 3}),
+    (["f = 1", "def g(f): return f"], {0}, {0}),
+    (["f = 1", "x.data = f", "x", "x = 0"], {0}, {0, 1, 2}),
+    (["x = 1", "f = 1", "f + x", "x = 2"], {1}, {0, 1, 2}),                         # with x as it was there
+    (["x = 1", "def g(): return x", "f = 1", "f + g()", "x = 2"], {2}, {0, 1, 2, 3}),
+    (["x = 1", "f = 1", "x, y = f, 2", "x + 1", "x = 3", "x + f"], {1}, {1, 2, 3, 4, 5}),
+    (["x = 1", "x += 1", "f = 1", "f + x", "x = 0"], {2}, {0, 1, 2, 3})])
+def test_cells_that_depend_on_others_are_run_again(sources, changed, again):
+    assert depending(sources, changed, set()) == again
+
+
+def test_a_cell_that_ran_again_has_written_over_what_others_wrote():
+    sources = ["f = 1", "x = f", "x = 2", "h = 1", "h + x"]
+    assert depending(sources, {0}, set()) == {0, 1} and depending(sources, {3}, set()) == {3, 4}
+    assert depending(sources, {3}, {0, 1}) == {2, 3, 4}
 
 
 @EVERY_NOTEBOOK
@@ -202,9 +266,8 @@ def test_solved_notebook_says_right(path, tmp_path):
                 if code:
                     stubs.append(solved.cells[f"{weave.stem(name)}-stub"])
                     stubs[-1].source = code
-            users = solved.users(stubs)
-            assert all(built_on[name] in users for name, code in zip(built_on, styles) if code)
-            solved.run(users)
+            again = solved.run_again(stubs)
+            assert all(built_on[name] in again for name, code in zip(built_on, styles) if code)
             assert verdicts(solved.notebook.cells, names) == dict.fromkeys(names, "right"), styles
     assert sorted(json.loads((tmp_path / "course/progress.json").read_text(encoding="utf-8"))["exercises"]) == sorted(names)
 
