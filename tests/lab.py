@@ -131,9 +131,8 @@ class Lesson:
     def widgets(self):
         """(id of its cell, element) of each widget on display, those inside another left out."""
         inner = ".jupyter-widgets .jupyter-widgets"
-        found = self.page.query_selector_all(".jp-Notebook .jp-OutputArea-output .jupyter-widgets")
-        return [(self.page.evaluate("node => lab.cells().find(cell => cell.node.contains(node)).model.id", widget), widget)
-                for widget in found if not widget.evaluate(f"node => node.matches('{inner}')")]
+        found = self.page.query_selector_all(f".jp-Notebook .jp-OutputArea-output .jupyter-widgets:not({inner})")
+        return list(zip(self.page.evaluate("nodes => nodes.map(lab.id)", found), found))
 
     def run(self, cell_id, text=None):
         """Run one cell by the keyboard, with `text` typed in the place of its own if there is one."""
@@ -160,15 +159,12 @@ class Lesson:
 
         The milliseconds from the last press to the last change, and to the frame that shows it; None where a slider stood at its end.
         """
-        control.focus()
-        before = control.get_attribute("aria-valuetext")
-        self.page.evaluate("lab.answered = lab.changed = lab.shown = 0")
+        standing = control.evaluate("control => lab.ready(control)")
         for key in keys.split():
             self.page.keyboard.press(key)
-        if before and control.get_attribute("aria-valuetext") == before:
+        if standing and control.get_attribute("aria-valuetext") == standing:
             return None
-        self.wait("lab.answered && lab.shown >= lab.changed && performance.now() - Math.max(lab.answered, lab.shown) > 60")
-        return self.page.evaluate("[lab.changed - lab.pressed, lab.shown - lab.pressed]")
+        return self.page.evaluate("lab.rest()")
 
     def look(self, width=1280, theme="Light"):
         """The window's width, and JupyterLab's theme."""
@@ -198,7 +194,9 @@ LISTEN = """() => {
     panel.disposed.connect(() => gone.abort());
     const lab = window.lab = {
         kernel, cells, scroller: () => panel.node.querySelector('.jp-WindowedPanel-outer'),
-        cell: id => cells().find(cell => cell.model.id === id), raised: [], ran: 0,
+        cell: id => cells().find(cell => cell.model.id === id),
+        id: node => cells().find(cell => cell.node.contains(node)).model.id,
+        raised: [], ran: 0,
         widgets_show: () => [...panel.node.querySelectorAll('[data-mime-type="application/vnd.jupyter.widget-view+json"]')]
             .every(view => view.querySelector('.jupyter-widgets, .jupyter-widgets-error, .jp-WidgetManager-error')),
         watch: widget => {
@@ -209,6 +207,19 @@ LISTEN = """() => {
             });
             lab.observer.observe(widget, {subtree: true, childList: true, characterData: true, attributes: true});
         },
+        ready: control => {
+            control.focus();
+            lab.answered = lab.changed = lab.shown = 0;
+            return control.getAttribute('aria-valuetext');
+        },
+        rest: (late = performance.now() + 60_000) => new Promise((rested, failed) => {
+            const left = () => lab.answered && lab.shown >= lab.changed
+                ? Math.max(lab.answered, lab.shown) + 60 - performance.now() : 20;
+            const ask = () => left() <= 0 ? rested([lab.changed - lab.pressed, lab.shown - lab.pressed])
+                : performance.now() > late ? failed(Error('the kernel does not answer, or the widget does not rest'))
+                : setTimeout(ask, left());
+            ask();
+        }),
     };
     document.addEventListener('keydown', event => { lab.pressed = event.timeStamp }, {capture: true, signal: gone.signal});
     kernel.iopubMessage.connect((_, {header, parent_header, content}) => {
