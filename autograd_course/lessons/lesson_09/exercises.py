@@ -63,8 +63,8 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
 @exercise(
     "09.indices", minutes=4, difficulty="easy",
     question="""
-        **From the indices.** The loop goes through every multiplication in Z = A @ B: a product of two numbers, added into
-        Z[i, j]. What does it send to A[i, k], and what to B[k, j]? The `+=` adds up all that arrives.""",
+        **From the indices.** The loop goes through every multiplication in Z = A @ B: a product of two numbers, added
+        into Z[i, j]. What does it send to A[i, k], and what to B[k, j]? The `+=` adds up all that arrives.""",
     stub="""
         def from_indices(g, A, B):
             grad_A, grad_B = np.zeros(A.shape), np.zeros(B.shape)
@@ -344,10 +344,12 @@ EVIDENCE = {
              + "\n\nTwo belong to nobody.",
     stub="""
         diagnosis = {1: ..., 3: ..., 5: ..., 6: ...}""",
-    hints=["Begin with whoever fails alone in a line: 1 and 6.", "Compare 5 with 3: where does one fail and the other pass?",
+    hints=["Begin with whoever fails alone in a line: 1 and 6.",
+           "Compare 5 with 3: where does one fail and the other pass?",
            *((f"Help: {number}", EVIDENCE[number]) for number in ASKED),
            ("Help: 2, 4 and 7, which may be given too", """
-            2 answers where no single number was computed. Compare 7 with 4: where does one fail and the other pass?""")],
+            2 answers where no single number was computed. Compare 7 with 4: where does one fail and the
+            other pass?""")],
     solution="diagnosis = {" + ", ".join(f'{number}: "{RIGHT[number]}"' for number in ASKED) + "}",
     explained="""
         The other three: 2 e, 4 i, 7 a. Each wrong array is a fingerprint: a 2 where two rows were summed, B itself
@@ -357,8 +359,10 @@ EVIDENCE = {
         *((RIGHT | {number: wrong}, EVIDENCE[number][:30]) for number, wrong in [
             (1, "h"), (2, "a"), (3, "e"), (4, "a"), (5, "h"), (6, "a"), (7, "b")]),
         (RIGHT | {1: 4}, "a letter from a to i"), (RIGHT | {1: "z"}, "a letter from a to i"), ({1: "g"}, "has no entry"),
-        (list(RIGHT.values()), "a dictionary"), ({number: RIGHT[number] for number in (1, 3, 5)}, "Patient 6 has no entry")],
-    also_right=["diagnosis = {1: 'G', 3: 'c', 5: 'f', 6: 'd', 2: 'e', 4: 'i', 7: 'a'}", "dict(zip((6, 5, 3, 1), 'dfcg'))"])
+        (list(RIGHT.values()), "a dictionary"),
+        ({number: RIGHT[number] for number in (1, 3, 5)}, "Patient 6 has no entry")],
+    also_right=["diagnosis = {1: 'G', 3: 'c', 5: 'f', 6: 'd', 2: 'e', 4: 'i', 7: 'a'}",
+                "dict(zip((6, 5, 3, 1), 'dfcg'))"])
 def diagnose(answer):
     if not isinstance(answer, dict):
         raise Wrong("diagnosis", brief(answer), 'a dictionary, {1: "a", …}', "Give a dictionary: each number with the letter of a cause.")
