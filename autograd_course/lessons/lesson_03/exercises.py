@@ -52,7 +52,7 @@ card("03", [
 
 
 @exercise(
-    "03.square", minutes=3, difficulty="easy",
+    "03.square", minutes=3, difficulty="optional",
     question="""
         The same Tensor in both slots: $L = x \\cdot x$, written as `ag.multiply(x, x)`. What is the gradient of x at $x = 3$?""",
     stub="""
@@ -222,7 +222,7 @@ def drill(answer):
 
 
 @exercise(
-    "03.reflected", minutes=4, difficulty="medium",
+    "03.reflected", minutes=4, difficulty="optional",
     question="""
         Python uses subtract and divide for `5 - x` and `8 / x` too; the 5 and the 8 are constants and want no gradient. At $x = 2$, what
         is the slope of $5 - x$? And of $8 / x$? Give both.""",
