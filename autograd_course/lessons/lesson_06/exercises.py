@@ -44,6 +44,7 @@ _ROUTES = [
     ((_B + _C, _B + _C + _BOTH), "These are sums. Asked is what each of the two paths brings by itself."),
     ((2 * Q * FROM_C, 0.8 * P * Q * 2 * FROM_C), "The paths go on from ŷ to L: that arrow, 0.3101, is missing."),
     ((0.8376 + 0.8905 + 0.3101, 1.09 + 0.335 + 0.8905 + 0.3101), "Along a path the local gradients are multiplied, not added."),
+    ((_B + _C + _BOTH, _BOTH), "That is what all three paths bring together, 0.6331. Asked is one path: through c alone."),
     ((0.23, 0.10), "Rounded too far: four digits, please."),
     ((_C, 2 * P * 2 * Q * ARRIVES), "0.8376 belongs to the arrow from w₃ to c. This path comes from b, and that arrow has 0.335."),
 ]
@@ -179,6 +180,8 @@ def _after(train, start, left, loss, examples, rate):
         edit("p.data -=", "p.data +=", "It goes uphill: against the gradient, so minus."),
         edit(CLEAR, "", STEP, LAST, ONCE),
         edit(STEP, LAST, ONCE),
+        edit(WALK, "            L = loss(parameters, x, y)\n            backward(L)\n            p.data -= rate * p.grad", STEP, "",
+             "Three loops have become one: first every parameter forgets, then one walk back, then every parameter moves."),
         edit("rate * p.grad", "p.grad", "That is a step without the rate: rate * p.grad."),
         edit("rate * p.grad", "0.1 * p.grad", "The rate is not always 0.1: it is handed in, as rate."),
         edit("rate * p.grad", "rate / 2 * p.grad", "Half a step each time: the step is rate * p.grad, without a half."),

@@ -11,19 +11,20 @@ TOP, GAP = 44, 116      # the words above a block; between the blocks
 def fall(b, g, entry):
     """A row b copied into every row, and beside it the way back: each column of g falls into one cell of the gradient of b.
 
-    b has the shape (n,) and g (m, n); `entry` is the column to follow.
+    b has the shape (n,) and g (m, n); `entry` is the column to follow. A bar in each cell is as long as its number.
     """
     m, n = g.shape
     foot, step = TOP + m * HIGH + 46, n * WIDE + GAP
     parts = []
-    for left, above, copies, below, cells, looks in [
-            (10, "copies of b", np.broadcast_to(b, g.shape), "b", b, ("ghost", "value")),
-            (10 + step, "g", g, "gradient of b", g.sum(axis=0), ("gradient", "gradient"))]:
+    longest = max(np.abs(b).max(), np.abs(g.sum(axis=0)).max(), 9)
+    for left, above, copies, below, cells, looks, colour in [
+            (10, "copies of b", np.broadcast_to(b, g.shape), "b", b, ("ghost", "value"), style.VALUE),
+            (10 + step, "g", g, "gradient of b", g.sum(axis=0), ("gradient", "gradient"), style.GRADIENT)]:
         parts.append(words(left, TOP - 12, f"<tspan font-weight='bold'>{above}</tspan> {g.shape}", anchor="start"))
-        for (row, column), value in np.ndenumerate(copies):
-            parts.append(filled(left + column * WIDE, TOP + row * HIGH, value, looks[0], column == entry))
-        for column, value in enumerate(cells):
-            parts.append(filled(left + column * WIDE, foot, value, looks[1], column == entry))
+        for row, (top, look) in enumerate([(TOP + k * HIGH, looks[0]) for k in range(m)] + [(foot, looks[1])]):
+            for column, value in enumerate(copies[row] if row < m else cells):
+                parts.append(filled(left + column * WIDE, top, value, look, column == entry))
+                parts.append(_bar(left + column * WIDE, top, value / longest, colour))
         parts.append(words(left, foot + HIGH + 20, f"<tspan font-weight='bold'>{below}</tspan> ({n},)", anchor="start"))
     for left, tip, way, colour, dash in [(10, foot - 38, 1, style.VALUE, "none"), (10 + step, foot - 8, -1, style.GRADIENT, "6 4")]:
         middle = left + (entry + 0.5) * WIDE
@@ -34,6 +35,12 @@ def fall(b, g, entry):
     said = [f"forward: b[{entry}] = {number(b[entry])} is copied into every row",
             f"backward: {terms} = {number(g[:, entry].sum())} fall into the gradient of b[{entry}]"]
     return drawing(parts, 10 + step + n * WIDE, foot + HIGH + 32, said)
+
+
+def _bar(x, y, part, colour):
+    """At the foot of a cell, `part` of its width long; a number below 0 has a hollow one."""
+    return (f'<rect x="{x + 5}" y="{y + HIGH - 8}" width="{abs(part) * (WIDE - 12):.1f}" height="2.4" '
+            f'fill="{colour if part > 0 else "none"}" stroke="{colour}" stroke-width="0.7"/>')
 
 
 def follow(formula, f, x, entry):

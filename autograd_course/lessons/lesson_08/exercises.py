@@ -502,6 +502,8 @@ def _in_the_mean(g, index, shape):
         (_in_the_mean, "What meets in one place is added, and no mean is taken."),
         (_whole,
          "Whole numbers came back, the rest is cut off: is out an array of integers? np.zeros(shape) is of floats."),
+        (lambda g, index, shape: scattered(g, index, shape).astype(np.float16),
+         "Digits are lost on the way: np.zeros(shape) is of floats with all of theirs."),
         (lambda g, index, shape: scattered(np.abs(g), index, shape),
          "The signs are lost: what arrives is added as it is."),
         (lambda g, index, shape: scattered(g, sorted(index), shape),
@@ -525,10 +527,7 @@ def scatter(answer):
     if is_stub(answer):
         raise NotYet
     for g, index, shape in [(np.array([100.0, 20, 3]), [0, 2, 0], (3,)), (np.array([1.5, -2.25]), [1, 1], (4,)),
-                            (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2)), (np.array([0.5, -0.5, 4]), [2,
-                                                                                                                    0,
-                                                                                                                    1],
-                                                                                         (3,)),
+                            (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2)), (np.array([0.1, -0.7, 4]), [2, 0, 1], (3,)),
                             (np.array([[-1.5, 2]] * 5), [1, 3, 1, 1, 0], (4, 2))]:
         tried = f"scatter(g, index, shape), with g = {brief(g)}, index = {index}, shape = {shape}"
         try:

@@ -360,7 +360,8 @@ EVIDENCE = {
             (1, "h"), (2, "a"), (3, "e"), (4, "a"), (5, "h"), (6, "a"), (7, "b")]),
         (RIGHT | {1: 4}, "a letter from a to i"), (RIGHT | {1: "z"}, "a letter from a to i"), ({1: "g"}, "has no entry"),
         (list(RIGHT.values()), "a dictionary"),
-        ({number: RIGHT[number] for number in (1, 3, 5)}, "Patient 6 has no entry")],
+        ({number: RIGHT[number] for number in (1, 3, 5)}, "Patient 6 has no entry"),
+        ({str(number): letter for number, letter in RIGHT.items()}, "without quotes")],
     also_right=["diagnosis = {1: 'G', 3: 'c', 5: 'f', 6: 'd', 2: 'e', 4: 'i', 7: 'a'}",
                 "dict(zip((6, 5, 3, 1), 'dfcg'))"])
 def diagnose(answer):
@@ -372,7 +373,8 @@ def diagnose(answer):
         if number not in answer and number not in ASKED:
             continue
         if number not in answer:
-            raise Wrong("diagnosis", brief(list(answer)), "entries 1, 3, 5 and 6", f"Patient {number} has no entry.")
+            raise Wrong("diagnosis", brief(list(answer)), "entries 1, 3, 5 and 6", f"Patient {number} has no entry."
+                        + " Its number stands without quotes." * (str(number) in answer))
         letter = str(answer[number]).strip().lower()
         if letter not in CAUSES:
             raise Wrong(f"patient {number}", brief(answer[number]), "a letter from a to i", "Give the letter of a cause, in quotes.")

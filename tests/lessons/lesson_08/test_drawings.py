@@ -51,3 +51,8 @@ def test_a_column_falls_into_one_cell(entry):
     words, frames = drawn(picture)
     numbers = [f"{value:g}".replace("-", "−") for block in (b, b, b, g, t.grad) for value in np.ravel(block)]
     assert [word for word in words if re.fullmatch(r"−?\d+", word)] == numbers and frames == 6
+    bars = [(float(bar.get("width")), bar.get("fill")) for bar in ET.fromstring(picture.html).iter(f"{SVG}rect")
+            if bar.get("height") == "2.4"]
+    longest = max(np.abs(t.grad).max(), 9)
+    assert np.allclose([width for width, _ in bars[-3:]], 42 * t.grad / longest, atol=0.06)
+    assert [fill == "none" for _, fill in bars] == [number.startswith("−") for number in numbers], "below 0 hollow"
