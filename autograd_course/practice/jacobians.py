@@ -191,7 +191,7 @@ PUZZLES = {
                          "Two things are taken out: what all entries share, and what only makes s larger.",
                          sizes=grid((4,), (3,), (5,), (6,)), constants={"s": lambda x: np.std(x)},
                          also_right=("((i == j) - (1 + z[i] * z[j]) / n) / s",)),
-    "hessian_squared_sum": Puzzle("16", "z is the gradient of (Σₖ x[k])², so this is a Hessian", "2 * x.sum() * x ** 0",
+    "hessian_squared_sum": Puzzle("16", "z is the gradient of (Σₖ x[k])², so this is a Hessian", "np.full(n, 2 * x.sum())",
                                   lambda x: ag.grad(lambda x: x.sum() ** 2)(x), "2",
                                   "Every entry of the gradient is 2 · Σₖ x[k], and every x moves it alike.",
                                   also_right=("2.0", "2 * x[j] ** 0")),
@@ -213,7 +213,7 @@ PUZZLES = {
     "attend": Puzzle("18", "z = Σₖ p[k] · v[k], with the weights p = softmax(x), by the scores x",
                      "np.exp(x) / np.exp(x).sum() @ v", lambda x, v: (ag.softmax(x) * v).sum(), "p[i] * (v[i] - z)",
                      "A score pulls z towards its own value, as far as its weight goes.",
-                     sizes=pairs(((4,), (4,)), ((1,), (1,)), ((3,), (3,)), ((5,), (5,)), names="xv"),
+                     sizes=pairs(((4,), (4,)), ((2,), (2,)), ((3,), (3,)), ((5,), (5,)), names="xv"),
                      constants={"p": lambda x, v: np.exp(x) / np.exp(x).sum()},
                      also_right=("sum(p[i] * ((i == k) - p[k]) * v[k] for k in range(n))", "p[i] * v[i] - p[i] * z")),
 }

@@ -1,4 +1,6 @@
 """Lesson 16: a Hessian–vector product of two grads, the largest curvature of such products, Newton's step mended."""
+import tracemalloc
+
 import numpy as np
 
 import autograd_lib as ag
@@ -6,7 +8,7 @@ import autograd_lib as ag
 from ...ask import edit, exercise, expect_call, is_stub
 from ...ask.mistakes import in_place, printed
 from ...ask.texts import Question, card, prediction, recall
-from ...ask.verdict import NotYet
+from ...ask.verdict import NotYet, Wrong
 
 recall("16", [
     Question("f takes 1,000 numbers and gives one. How many forward sweeps does its gradient take, and how many "
@@ -160,7 +162,8 @@ _NUMBER = "ag.grad wants one number, and the gradient is an array: ⟨gradient, 
              (lambda f, w, v: ag.hvp(f, w, np.abs(v)), "differs"),
              (lambda f, w, v: np.round(ag.hvp(f, w, v)), "differs"),
              (in_place(_hvp)[0], "writes into the caller's array"),
-             (lambda f, w, v: ag.hvp(f, w, v) * np.nan, "nan")],
+             (lambda f, w, v: ag.hvp(f, w, v) * np.nan, "nan"),
+             (lambda f, w, v: (ag.hessian(f)(w).reshape(w.size, -1) @ v.ravel()).reshape(w.shape), "whole Hessian")],
     also_right=[
         "lambda f, w, v: ag.grad(lambda at: (ag.grad(f)(at) * v).sum())(w)",
         "lambda f, w, v: ag.vjp(ag.grad(f), w)[1](v)[0]",
@@ -181,6 +184,15 @@ def hvp(answer):
     for f, shape in [(mixed, (3,)), (lopsided, (2, 3))]:
         w, v = rng.uniform(-1, 1, shape).round(2), rng.uniform(-2, 2, shape).round(2)
         expect_call(answer, f, w, v, gives=_hvp(f, w, v), hints=hvp.mistakes, rtol=1e-11, atol=1e-12)
+    w = rng.uniform(-1, 1, 300)
+    tracemalloc.start()
+    answer(mixed, w, w)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    if held > w.size ** 2 * 8 / 2:
+        raise Wrong("hvp(mixed, w, v), w and v of 300 entries: what is held at most", "more than 150 arrays like w",
+                    "a few of them", "The numbers are right, and the whole Hessian was built, 300 × 300. The gradient of "
+                    "the number ⟨gradient, v⟩ is Hv already.")
 
 
 # --- The largest curvature ------------------------------------------------------------------------------------
