@@ -32,13 +32,6 @@ prediction(
         are 1.1e-16 apart, so z *is* 1.0, and $1 - z^2$ is 0.""")
 
 prediction(
-    "04.saturated", question="""z = tanh x ought to be 1. A walk downhill begins at $x = -20$, and takes 1000 steps at the rate 1, each
-        against the gradient. Where is x then?""",
-    answer=-20,
-    reveal="""Still at **−20**. The gradient is exactly 0.0, so every step is. The output is −1, as wrong as it can be, and nothing says so
-        to x.""")
-
-prediction(
     "04.turned", question="exp has the slope 5 where its height is 5. What is the slope of log at $x = 5$?",
     answer=0.2,
     reveal="**1/5 = 0.2**. On exp, a small step to the right takes you 5 times as far up. Turn the paper: a fifth as far up.")
@@ -248,8 +241,8 @@ def _but(right, i, rule):
 @exercise(
     "04.switches", minutes=5, difficulty="medium",
     question="""
-        Four rules for x, with what is stated at the kinks. In a product a comparison such as `x > 0` is 1 or 0: that does without an
-        `if`, for whole arrays too. `np.where(c, a, b)` is a where c is true, else b.""",
+        Four rules for x. In a product a comparison such as `x > 0` is 1 or 0: no `if` is needed. `np.where(c, a, b)` is a
+        where c is true, else b.""",
     stub="""
         relu_x = lambda g, z, x: ...
         abs_x = lambda g, z, x: ...
