@@ -480,8 +480,8 @@ def _job(number, hint):
     question="""
         Which way for which job, "forward" or "backward"?
 
-        - A: a simulated throw. One number goes in, the angle; 82 come out, where it passes. How does each move with the
-        angle?
+        - A: a simulated throw. One number goes in, the angle; at 40 degrees 82 come out, where it passes. How does each
+        move with the angle?
         - B: the gradient of a loss of 500 weights.
         - C: 300 inputs, 300 outputs, and only $J v$ for one given $v$: how all outputs move if the inputs move along
         v.""",
