@@ -519,6 +519,38 @@ def test_18_attention_is_theirs_gradients_included():
             np.testing.assert_allclose(mine, x.grad.numpy(), rtol=1e-11, atol=1e-13)
 
 
+def test_20_what_compilers_promise():
+    """What four compilers make of four functions, as the closing table has it; and what is said beside that."""
+    from autograd_course.lessons.lesson_20 import compilers
+    functions = [f.__name__ for f, _, _ in compilers.CALLS]
+    graphs = []
+
+    def counted(graph, _):
+        graphs.append(graph.graph)
+        return graph.forward
+
+    def table(*words):
+        return dict(zip(functions, words))
+    assert compilers.answers(compilers.careless) == table(*["WRONG"] * 4)
+    assert compilers.answers(ag.compile) == table("refused", "refused", "right", "refused")
+    assert compilers.answers(jax.jit) == table("refused", "refused", "WRONG", "WRONG")
+    assert compilers.answers(lambda f: torch.compile(f, backend="eager"), torch.tensor) == table(*["right"] * 4)
+    torch._dynamo.reset()
+    bend = torch.compile(compilers.bend, backend=counted)
+    assert [bend(torch.tensor(x)) for x in (2.0, 5.0, -1.0)] == [6, 15, 1]
+    called = [[node.target.__name__ for node in graph.nodes if node.op == "call_function"] for graph in graphs]
+    assert called == [["gt"], ["mul"], ["neg"]] and all(isinstance(graph, torch.fx.Graph) for graph in graphs)
+
+    traced = []
+    doubled = jax.jit(lambda x: traced.append(x) or 2 * x)
+    for shape in (3, 3, 4):
+        doubled(jnp.ones(shape))
+    assert len(traced) == 2, "once for each shape"
+    assert jax.random.uniform(jax.random.key(0)) == jax.random.uniform(jax.random.key(0))
+    assert [line.primitive.name for line in jax.make_jaxpr(lambda x, y: (x + y) * y)(1.0, 2.0).eqns] == ["add", "mul"]
+    assert jax.jit(lambda x: jax.lax.cond(x > 0, lambda x: 3 * x, lambda x: -x, x))(-1.0) == 1
+
+
 def test_21_what_is_kept_and_changed_in_place():
     x = leaf([1.0, 2.0])
     for _ in range(2):

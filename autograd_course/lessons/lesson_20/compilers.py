@@ -1,0 +1,92 @@
+"""Lesson 20: four functions that a tracer may get wrong, given to any compiler; and a training step timed both ways."""
+import timeit
+
+import numpy as np
+
+import autograd_lib as ag
+from autograd_lib import nn, optim
+from autograd_lib.nn.functional import cross_entropy
+
+from .tracer import trace
+
+scale = 2.0
+
+
+def bend(x):
+    if x > 0:
+        return 3 * x
+    return -x
+
+
+def grow(x):
+    while x < 50:
+        x = 2 * x
+    return x
+
+
+def scaled(x):
+    return scale * x
+
+
+def noisy(x):
+    return x + np.random.random()
+
+
+# Each function, where it is called first, and where after that.
+CALLS = [(bend, 2.0, -1.0), (grow, 3.0, 20.0), (scaled, 1.0, 1.0), (noisy, 0.0, 0.0)]
+
+
+def careless(f):
+    """As the lesson's own tracer compiles: at the first call, for ever."""
+    programs = []
+
+    def program(x):
+        programs.extend([] if programs else [trace(f, x=x)])
+        return programs[0](x=x)
+    return program
+
+
+def answers(compiled_by, number=float):
+    """{name of a function: "right", "WRONG" or "refused"}, at a second call that is not like the first: on the other
+    side of an `if`, with more rounds of a `while`, with another `scale`, and with another random number.
+
+    compiled_by: makes a program of a function. number: makes its argument of a float.
+    """
+    global scale
+    found = {}
+    for f, first, then in CALLS:
+        scale, program = 2.0, compiled_by(f)
+        try:
+            before, scale = float(program(number(first))), 3.0
+            after = float(program(number(then)))
+            right = after != before if f is noisy else after == f(then)
+            found[f.__name__] = "right" if right else "WRONG"
+        except TypeError:
+            found[f.__name__] = "refused"
+    return found
+
+
+def asked(name, compiled_by, number=float):
+    """Prints the `answers` of a compiler, in a line."""
+    print(f"{name:14}", "   ".join(f"{f} {answer:7}" for f, answer in answers(compiled_by, number).items()).rstrip())
+
+
+def times_as_long(hidden, images, labels):
+    """How many times as long a training step takes with the tape as with the program `ag.compile` makes: the fastest of
+    each, taking turns. The network has one hidden layer."""
+    model = nn.MLP([images.shape[1], hidden, 10], rng=0)
+
+    def taped(x, labels):
+        return cross_entropy(model(x), labels)
+
+    def step(loss, optimizer):
+        optimizer.zero_grad()
+        loss(images, labels).backward()
+        optimizer.step()
+
+    ways = [(loss, optim.SGD(model.parameters(), lr=0.0)) for loss in (taped, ag.compile(taped))]
+    for way in ways:
+        step(*way)
+    rounds = [[timeit.timeit(lambda way=way: step(*way), number=1) for way in ways] for _ in range(50)]
+    tape, program = np.min(rounds, axis=0)
+    return tape / program

@@ -1,0 +1,174 @@
+"""Lesson 20: a compiled program in two columns, forward down and backward up, and what is held between them."""
+import ast
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from ...show import ink, style
+from ...show.picture import Picture, svg
+
+MONO = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
+TOP, HIGH, LEFT, WIDE, GAP = 46, 26, 12, 330, 150       # px: of the columns, and of what is between them
+
+
+@dataclass
+class Line:
+    """A line of a program: its text, the row that it comes from, what it makes, and what it reads."""
+    text: str
+    row: str
+    name: str
+    reads: list
+    back: bool              # whether it belongs to the way back
+    size: int               # bytes of what it makes; 0 of what is a view, or a number
+
+
+@dataclass
+class Columns:
+    """The lines of a program, and until which of them each value is needed: {name: place}."""
+    lines: list
+    until: dict
+
+    def __len__(self):
+        return len(self.lines)
+
+    def held(self, at):
+        """The names of the values that are there when line `at` has run, its own among them."""
+        return [line.name for place, line in enumerate(self.lines[:at + 1])
+                if self.until[line.name] > at or place == at]
+
+    def bytes(self, at):
+        sizes = {line.name: line.size for line in self.lines}
+        return sum(sizes[name] for name in self.held(at))
+
+
+def columns(source, *arguments):
+    """The Columns of a program that `ag.compile` wrote, run line by line at these arguments.
+
+    source: of a function that returns a value and its gradients, which is parted where the value is made; or of one
+    whose result takes `.backward()`, in two functions.
+    Raises ValueError if the arguments do not fit.
+    """
+    said, tree = source.splitlines(), ast.parse(source)
+    whole = [part for part in tree.body if isinstance(part, ast.FunctionDef)]
+    functions = [part for part in whole if not part.name.endswith("_memory")]
+    names = [argument.arg for argument in functions[0].args.args if argument.arg != "memory"]
+    if len(names) != len(arguments):
+        raise ValueError(f"The program takes {', '.join(names)}: give an array for each.")
+    space = {"np": np, "g": 1.0, "memory": None, **dict(zip(names, arguments))}
+    for part in tree.body:
+        if part not in functions:
+            _run(part, space)
+    returned = [_names(function.body[-1]) for function in functions]
+    value, lines = returned[0][0], []
+    for function in functions:
+        for part in filter(lambda part: isinstance(part, ast.Assign), function.body):
+            _run(part, space)
+            if isinstance(part.targets[0], ast.Tuple):      # the memory that is kept between calls
+                continue
+            name, made = part.targets[0].id, space[part.targets[0].id]
+            code, _, comment = said[part.lineno - 1].partition("#")
+            back = function is not functions[0] or value in [line.name for line in lines]
+            size = made.nbytes if isinstance(made, np.ndarray) and made.base is None else 0
+            known = {*names, "g", *(line.name for line in lines)}
+            lines.append(Line(code.strip(), comment.partition(":")[0].strip() if back else "", name,
+                              [x for x in _names(part.value) if x in known], back, size))
+    until = {x: place for place, line in enumerate(lines) for x in [line.name, *line.reads]}
+    results = [value, *returned[-1][len(functions) == 1:]]
+    return Columns(lines, until | dict.fromkeys(results, len(lines)))
+
+
+def _run(statement, space):
+    exec(compile(ast.Module([statement], []), "<program>", "exec"), space)
+
+
+def _names(part):
+    return list(dict.fromkeys(node.id for node in ast.walk(part) if isinstance(node, ast.Name)))
+
+
+def two_columns(program, at):
+    """A program, by `columns`, when line `at` runs: it, what it reads, and which values are held."""
+    lines, now, held = program.lines, program.lines[at], program.held(at)
+    forward = sum(not line.back for line in lines)
+    rows = max(forward, len(lines) - forward)
+    low = TOP + rows * HIGH
+    right = LEFT + WIDE + GAP
+    partner = now.name[2:] if now.name.startswith("g_") else f"g_{now.name}"
+
+    def place(k):
+        """The upper left corner of line k: down the left column, and up the right one."""
+        return (right, low - (k - forward + 1) * HIGH) if lines[k].back else (LEFT, low - (forward - k) * HIGH)
+
+    made = {line.name: k for k, line in enumerate(lines)}
+    across, boxes = [], []
+    for k, line in enumerate(lines):
+        x, y = place(k)
+        for name in line.reads:
+            if line.back and name in made and not lines[made[name]].back:
+                across.append(_across(place(made[name]), (x, y), k == at, made[name] <= at <= k))
+        look = ("picked" if k == at else "pale" if k > at else "ghost" if line.name not in held else
+                "gradient" if line.back else "value")
+        boxes.append(_box(x, y, line, look, line.name in now.reads and line.name in made, line.name == partner))
+    start, end = LEFT + WIDE / 2, right + WIDE / 2
+    turn = f"M{start} {low + 4}C{start} {low + 34} {end} {low + 34} {end} {low + 4}"
+    heads = [ink.words(LEFT + 2, 20, "forward, down", style.VALUE, "start"),
+             ink.words(right + 2, 20, "backward, up", style.GRADIENT, "start"),
+             ink.words(LEFT + WIDE + GAP / 2, 20, "kept", style.FAINT, size=13),
+             f'<path d="{turn}" fill="none" stroke="{style.GRADIENT}" stroke-width="2" stroke-dasharray="5 3"/>']
+    text = _told(program, at)
+    body = "".join([*heads, *across, *boxes, _bars(program, at, low + 58, right + WIDE)])
+    return Picture(svg(f"0 0 {right + WIDE + 12} {low + 150}", body, text), text)
+
+
+def _box(x, y, line, look, read, partner):
+    """One line of a column; `read` by the line that runs, or the `partner` of it, is framed."""
+    stroke, width, dash, fill, colour = ink.LOOKS[look]
+    if read or partner:
+        stroke, width, dash = style.INK, 1.8, "none" if read else "8 3"
+    code = line.text if len(line.text) < 39 else f"{line.text[:37]}…"
+    return (f'<rect x="{x}" y="{y + 2}" width="{WIDE}" height="{HIGH - 4}" rx="3" fill="{fill}" stroke="{stroke}" '
+            f'stroke-width="{width}" stroke-dasharray="{dash}"/>'
+            f'<text x="{x + 8}" y="{y + 17}" fill="{colour}" font-size="13" font-family="{MONO}">{escape(code)}</text>'
+            + (ink.words(x + WIDE - 7, y + 17, line.row, style.FAINT, "end", 12)
+               if 8 * len(code) + 7 * len(line.row) < WIDE - 20 else ""))
+
+
+def _across(start, end, read, held):
+    """From a value on the way forward to a line of the way back that reads it: bold where that line runs."""
+    (x, y), (u, v) = (start[0] + WIDE, start[1] + HIGH / 2), (end[0], end[1] + HIGH / 2)
+    colour, width = (style.INK, 3) if read else (style.VALUE, 2) if held else (style.LINE, 0.8)
+    middle = (x + u) / 2
+    return (f'<path d="M{x} {y}C{middle} {y} {middle} {v} {u} {v}" fill="none" stroke="{colour}" '
+            f'stroke-width="{width}"/>')
+
+
+def _bars(program, at, top, wide):
+    """What is held after each line, as a row of bars; the one of line `at` is dark."""
+    sizes = [program.bytes(k) for k in range(len(program.lines))]
+    most, step, high = max(sizes) or 1, (wide - LEFT) / len(sizes), 56
+    parts = [ink.words(LEFT + 2, top, f"held: {_said(sizes[at])}", anchor="start", size=13),
+             ink.words(wide, top, f"at most {_said(max(sizes))}", style.FAINT, "end", 13)]
+    for k, (size, line) in enumerate(zip(sizes, program.lines)):
+        tall = max(1, high * size / most)
+        colour = style.INK if k == at else "#FADFCB" if line.back else "#CFE5F2"
+        parts.append(f'<rect x="{LEFT + k * step + 1:.1f}" y="{top + 12 + high - tall:.1f}" width="{step - 2:.1f}" '
+                     f'height="{tall:.1f}" fill="{colour}" stroke="{style.LINE}" stroke-width="0.6"/>')
+    return "".join(parts)
+
+
+def _said(size):
+    return f"{ink.number(round(size / 1e3, 1))} kB" if size >= 1000 else f"{size} bytes"
+
+
+def _told(program, at):
+    line, held = program.lines[at], program.held(at)
+    ways = "back" if line.back else "forward"
+    gone = [x for x in line.reads if program.until[x] == at and x in [one.name for one in program.lines]]
+    kept = [one.name for one in program.lines[:at + 1] if not one.back and one.name in held
+            and any(later.back and one.name in later.reads for later in program.lines[at + 1:])]
+    return "\n".join([
+        f"line {at + 1} of {len(program.lines)}, {ways}: {line.text}" + f" ({line.row})" * bool(line.row),
+        f"it reads {', '.join(line.reads)}",
+        f"read here for the last time: {', '.join(gone) or 'nothing'}",
+        f"kept for the way back: {', '.join(kept) or 'nothing'}",
+        f"held: {_said(program.bytes(at))} in {', '.join(held)}"])

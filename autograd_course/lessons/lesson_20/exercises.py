@@ -1,0 +1,620 @@
+"""Lesson 20: a tracer, dead code, the backward lines by hand, and a buffer that is written too early."""
+import io
+from contextlib import redirect_stdout
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, has_blank, is_stub, returned
+from ...ask.texts import Question, card, prediction, recall
+
+recall("20", [
+    Question("Attention gives a masked place the weight 0, exactly. What is the gradient at that place's value? "
+             "(Lesson 18)", 0,
+             "**0**, exactly: what arrives is multiplied by the weight."),
+    Question("z = tanh(x). Which of x and z does its rule read? (17)", "z",
+             "**z**: the slope is 1 − z². So x could be forgotten as soon as z is there.", ["x", "z", "both"]),
+    Question("b has the shape (3,) and is added to x, (4, 3). Then g arrives, (4, 3). Along which axis is it summed "
+             "for b? (08)", 0,
+             "**0**: b was lent to four rows, and what comes back from them adds up.")])
+
+prediction(
+    "20.while", question="""`grow` doubles x for as long as it is below 50. It is traced at x = 3 and becomes a program.
+        `grow(20)` is 80. What does the program give for x = 20?""", answer=640,
+    reveal="""**640.** From 3 it takes five doublings to 96, so the program has five lines, each a doubling, and 20 · 32
+        is 640. A loop is unrolled as often as it ran, and the question that ended it is not in the program.""")
+
+prediction(
+    "20.lines", question="""L = (x + y)·w is two lines forward. Into L arrives g. How many lines, at least, does the way
+        back need, for the gradients of x, of y and of w together?""", answer=2,
+    reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + hands on what arrives, which needs no line; so x and y
+        share the first. And x + y is there already.""")
+
+prediction(
+    "20.kept", question="""In your `gradients`, which of these are read again on the way back?""",
+    answer={"t1 = x @ W": False, "t2 = t1 + b": False, "h = np.tanh(t2)": True, "error = h - y": True},
+    reveal="""**No, no, yes, yes.** The rules of + and − read nothing, tanh's reads its result, and a square its
+        argument. The memory of t1 and t2 can be written over as soon as h is there: lesson 17, now line by line.""")
+
+card("20", [
+    "A tracer sees operations. An if, a while, a float() it does not see: they decide once.",
+    "A rule is NumPy: run on values that write down, it writes the backward lines itself.",
+    "Walk from the results back to the inputs: what nobody asks for is dead.",
+    "What a backward line reads is kept until then; after its last reader its memory is free.",
+    "Ask of any compiler what it does with an if, a global number, a random one: refuse, look again, or freeze?",
+    "Pass as an argument what is to change."])
+
+
+# --- A value that writes down -----------------------------------------------------------------------------------------
+
+class _Model(NDArrayOperatorsMixin):
+    def __init__(self, value, name, lines):
+        self.value, self.name, self.lines = value, name, lines
+
+    def __array_ufunc__(self, function, method, *inputs):
+        values = [x.value if isinstance(x, _Model) else x for x in inputs]
+        self.lines.append((f"t{len(self.lines) + 1}", function,
+                           [x.name if isinstance(x, _Model) else x for x in inputs]))
+        return _Model(function(*values), self.lines[-1][0], self.lines)
+
+
+PROBES = [
+    ("x - y, with x = 3 and y = 1", lambda x, y: x - y, {"x": 3.0, "y": 1.0}),
+    ("2 * (x - y)", lambda x, y: 2 * (x - y), {"x": 3.0, "y": 1.0}),
+    ("np.tanh(x) * y, with arrays", lambda x, y: np.tanh(x) * y,
+     {"x": np.array([0.5, -1.0]), "y": np.array([2.0, 3.0])}),
+    ("-x + x * x, with x = 2", lambda x: -x + x * x, {"x": 2.0}),
+    ("x @ W / 4", lambda x, W: x @ W / 4, {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
+
+
+def _noted(kind, f, inputs):
+    """What a class of the learner's notes of f, in words: its lines, and the result."""
+    lines = []
+    try:
+        z = f(**{name: kind(value, name, lines) for name, value in inputs.items()})
+    except RecursionError:
+        return "it comes back to itself, without end"
+    said = [" = ".join([str(line[0]), f"{brief(line[1])}({', '.join(map(_name, line[2]))})"])
+            if isinstance(line, (tuple, list)) and len(line) == 3 and isinstance(line[2], (tuple, list))
+            else f"a line that is no (name, function, names): {brief(line)}" for line in lines]
+    result = (f"{_name(z.name)} with the value {brief(z.value)}" if hasattr(z, "lines") and hasattr(z, "value")
+              else f"the plain value {brief(z)}")
+    own = ", with a list of its own" * (getattr(z, "lines", lines) is not lines)
+    return "; ".join([*said, f"and back comes {result}{own}"])
+
+
+def _name(x):
+    return (x if x.isidentifier() else repr(x)) if isinstance(x, str) else \
+        brief(x) if isinstance(x, (int, float, np.ndarray, np.generic)) else f"<{type(x).__name__}>"
+
+
+def _outcome(kind, probe):
+    with redirect_stdout(io.StringIO()):
+        try:
+            return _noted(kind, *probe[1:])
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+
+@exercise(
+    "20.Noted", minutes=4, difficulty="medium",
+    question="""
+        **The tracer.** A `Noted` has a value, a name, and a list of lines that all of them share. The mixin gives it
+        + − · / @ and comparisons, which end where `np.tanh(x)` ends: in `__array_ufunc__`, with the function and its
+        inputs. Fill in what it notes, a line (name, function, names), and what it gives back. A plain number stands in
+        the line as it is.""",
+    stub="""
+        from numpy.lib.mixins import NDArrayOperatorsMixin
+
+        class Noted(NDArrayOperatorsMixin):
+            def __init__(self, value, name, lines):
+                self.value, self.name, self.lines = value, name, lines
+
+            def __bool__(self):                         # what an if asks, and a while
+                return bool(self.value)
+
+            def __array_ufunc__(self, function, method, *inputs):
+                values = [x.value if isinstance(x, Noted) else x for x in inputs]
+                names = ...                             # a list: what the inputs are called
+                name = f"t{len(self.lines) + 1}"        # t1, t2, …
+                self.lines.append(...)
+                return ...                              # what was made, so that what is done with it is noted too""",
+    hints=["`values` shows how: in place of `x.value` the name, and a number as it is.",
+           "A line is a tuple of three: `(name, function, names)`.",
+           "What comes back is a `Noted` of its own: the function of the values, the name, and the same list of lines.",
+           ("Help: RecursionError", "`function(*inputs)` asks NumPy, and NumPy asks this method again. Call it with "
+                                    "`values`.")],
+    solution="""
+        from numpy.lib.mixins import NDArrayOperatorsMixin
+
+        class Noted(NDArrayOperatorsMixin):
+            def __init__(self, value, name, lines):
+                self.value, self.name, self.lines = value, name, lines
+
+            def __bool__(self):
+                return bool(self.value)
+
+            def __array_ufunc__(self, function, method, *inputs):
+                values = [x.value if isinstance(x, Noted) else x for x in inputs]
+                names = [x.name if isinstance(x, Noted) else x for x in inputs]
+                name = f"t{len(self.lines) + 1}"
+                self.lines.append((name, function, names))
+                return Noted(function(*values), name, self.lines)""",
+    explained="NumPy asks its inputs for this method before it computes anything; so everything passes here.",
+    why="Twelve lines, and NumPy itself tells them what is done.",
+    mistakes=[
+        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = [x.name for x in inputs]",
+             "A plain number, such as the 2 in 2 * x, has no name: it stands in the line as it is."),
+        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = values",
+             "The line holds the numbers of this run, and no program can be run again with others. It has to hold "
+             "names."),
+        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+             "names = [x.name for x in inputs if isinstance(x, Noted)]",
+             "The plain numbers are lost: of 2 * x the line has x alone."),
+        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = [self.name]",
+             "The line has one name. What are the other inputs called?"),
+        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = [self.name for x in inputs]",
+             "Every input is called as `self` is. Each `x` has a name of its own."),
+        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+             "names = [str(x.name if isinstance(x, Noted) else x) for x in inputs]",
+             "A plain number became a text: a program would look for a value of that name."),
+        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+             "names = sorted([x.name if isinstance(x, Noted) else x for x in inputs], key=str, reverse=True)",
+             "Not in the order of the inputs: x − y is not y − x."),
+        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = inputs",
+             "The line holds the values themselves, not their names."),
+        edit("self.lines.append((name, function, names))", "self.lines.append((name, function.__name__, names))",
+             "The name of the function, as text: what runs the lines wants the function."),
+        edit("self.lines.append((name, function, names))", "self.lines.append((function, name, names))",
+             "The order is (name, function, names)."),
+        edit("self.lines.append((name, function, names))", "self.lines.append((name, names))",
+             "A line has three parts: (name, function, names)."),
+        edit("self.lines.append((name, function, names))", "self.lines.append([(name, function, names)])",
+             "In brackets of its own: append the tuple itself."),
+        edit("self.lines.append((name, function, names))", "print((name, function, names))",
+             "No line is in the list: it has to be appended to self.lines."),
+        edit("self.lines.append((name, function, names))", "self.lines = [*self.lines, (name, function, names)]",
+             "A new list: the others go on writing into the old one. append writes into the one that all share."),
+        edit("return Noted(function(*values), name, self.lines)", "return function(*values)",
+             "A plain value comes back, so what is done with it next is not noted. It has to be a Noted."),
+        edit("return Noted(function(*values), name, self.lines)", "return Noted(function(*inputs), name, self.lines)",
+             "function(*inputs) comes back to this method, and again, without end. Call the function with `values`."),
+        edit("return Noted(function(*values), name, self.lines)", "return Noted(function(*values), name, [])",
+             "What comes back writes into a list of its own. All share one list, self.lines."),
+        edit("return Noted(function(*values), name, self.lines)",
+             "return Noted(function(*values), self.name, self.lines)",
+             "The result is called as its input is, and the lines that follow mean the wrong one."),
+        edit("return Noted(function(*values), name, self.lines)",
+             "self.value, self.name = function(*values), name; return self",
+             "The input itself became the result: x is gone, and a second use of x means another number."),
+        edit("return Noted(function(*values), name, self.lines)", "return Noted(values, name, self.lines)",
+             "The value is the list of the inputs: the function is not called."),
+        edit("return Noted(function(*values), name, self.lines)", "return name",
+             "A text comes back. It has to be a Noted, or nothing that follows is noted."),
+        edit("return Noted(function(*values), name, self.lines)", "Noted(function(*values), name, self.lines)",
+             "Nothing comes back: write return."),
+        edit("function(*values)", "float(function(*values))", "float() takes one number, and a value may be an array."),
+        edit("function(*values)", "np.subtract(*values)", "Whatever was asked, it subtracts: call `function`."),
+        edit('name = f"t{len(self.lines) + 1}"', 'name = "t1"', "Every line is called t1."),
+        edit('name = f"t{len(self.lines) + 1}"', 'name = f"t{len(self.lines)}"', "The names begin with t1.")],
+    planted=[edit("function(*values)", "np.nan * function(*values)", "nan")],
+    also_right=[
+        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+             'names = [getattr(x, "name", x) for x in inputs]'),
+        edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+             "names = tuple(x.name if type(x) is Noted else x for x in inputs)"),
+        edit("self.lines.append((name, function, names))", "self.lines += [(name, function, names)]"),
+        edit("self.lines.append((name, function, names))\n", "self.lines.extend([(name, function, names)])\n",
+             "Noted(function(*values), name, self.lines)", "type(self)(function(*values), name, self.lines)"),
+        """
+        class Noted(NDArrayOperatorsMixin):
+            def __init__(self, value, name, lines):
+                self.value, self.name, self.lines = value, name, lines
+
+            def __bool__(self):
+                return bool(self.value)
+
+            def __array_ufunc__(self, function, method, *inputs):
+                values, names = [], []
+                for x in inputs:
+                    noted = isinstance(x, Noted)
+                    values.append(x.value if noted else x)
+                    names.append(x.name if noted else x)
+                made = Noted(getattr(function, method)(*values), "t" + str(1 + len(self.lines)), self.lines)
+                self.lines.append((made.name, function, names))
+                return made"""])
+def noted(answer):
+    if not isinstance(answer, type):
+        raise Wrong("your answer", brief(answer), "a class", "The class Noted itself.")
+    if any(map(has_blank, vars(answer).values())):
+        raise NotYet
+    for probe in PROBES:
+        tried, right = probe[0], _outcome(_Model, probe)
+        hints = [hint for wrong, hint in noted.mistakes if _outcome(wrong, probe) == _outcome(answer, probe) != right]
+        try:
+            got = returned(lambda probe=probe: _noted(answer, *probe[1:]), tried=tried, shown=right)
+        except Wrong:
+            raise
+        except Exception as error:
+            error.tried, error.hint = tried, next(iter(hints), "")
+            raise
+        if got != right:
+            raise Wrong(tried, got, right, next(iter(hints), "nan came back." if "nan" in got else ""))
+
+
+# --- Dead code --------------------------------------------------------------------------------------------------------
+
+def _needed(lines, results):
+    wanted, kept = set(results), []
+    for line in reversed(lines):
+        name, _, names = line
+        if name in wanted:
+            kept.append(line)
+            wanted.update(x for x in names if isinstance(x, str))
+    return kept[::-1]
+
+
+# Lines, and their results.
+CASES = [
+    ([("t1", np.exp, ["x"]), ("t2", np.tanh, ["t1"]), ("t3", np.multiply, ["x", "y"]), ("t4", np.add, ["t3", 1.0]),
+      ("t5", np.sqrt, ["t4"]), ("t6", np.add, ["x", 2.0])], ["t5"]),
+    ([("t1", np.add, ["x", "y"]), ("t2", np.exp, ["x"]), ("t3", np.multiply, ["t1", 2.0])], ["t3"]),
+    ([("t1", np.add, ["x", 1.0]), ("t2", np.multiply, ["t1", "t1"]), ("t3", np.exp, ["t2"]), ("t4", np.tanh, ["t3"]),
+      ("t5", np.add, ["t4", "t1"]), ("t6", np.sqrt, ["t5"])], ["t5"]),
+    ([("t1", np.exp, ["x"]), ("t2", np.exp, ["y"]), ("t3", np.exp, ["t1"])], ["t2", "t3"]),
+    ([("t1", np.exp, ["x"])], ["x"]),
+    ([("t1", np.exp, ["x"]), ("t2", np.tanh, ["x"]), ("t3", np.add, ["t1", "t2"])], ["t3", "t1"]),
+    ([(f"t{k + 1}", np.add, [f"t{k}" if k else "x"] * 2) for k in range(60)], ["t60"])]
+
+
+def _by_paths(lines, results):
+    made = {line[0]: line for line in lines}
+
+    def found(name):
+        return {name}.union(*(found(x) for x in made[name][2] if isinstance(x, str))) if name in made else set()
+    wanted = set().union(*map(found, results))
+    return [line for line in lines if line[0] in wanted]
+
+
+def _one_round(lines, results):
+    wanted = set(results) | {x for line in lines if line[0] in results for x in line[2]}
+    return [line for line in lines if line[0] in wanted]
+
+
+def _forwards(lines, results):
+    wanted, kept = set(results), []
+    for line in lines:
+        if line[0] in wanted:
+            kept.append(line)
+            wanted.update(x for x in line[2] if isinstance(x, str))
+    return kept
+
+
+def _in_place(lines, results):
+    kept = _needed(lines, results)
+    for line in list(lines):
+        if line not in kept:
+            lines.remove(line)
+    return lines
+
+
+def _doubled(lines, results):
+    wanted, kept = list(results), []
+    for line in reversed(lines):
+        for _ in range(wanted.count(line[0])):
+            kept.insert(0, line)
+        if line[0] in wanted:
+            wanted += [x for x in line[2] if isinstance(x, str)]
+    return kept
+
+
+def _read_by_any(lines, results):
+    read = {x for line in lines for x in line[2]} | set(results)
+    return [line for line in lines if line[0] in read]
+
+
+@exercise(
+    "20.needed", minutes=3, difficulty="easy",
+    question="""
+        **Dead code.** `lines` is a program, (name, function, names) line by line, and `results` a list of the names it
+        is to return. Give back the lines that are needed for them, in their order. What is needed only by something
+        that is not needed is dead too.""",
+    stub="""
+        def needed(lines, results):
+            ...""",
+    hints=["Go through the lines from the last to the first, `reversed(lines)`, with a set of the names that are "
+           "wanted.",
+           "A line whose name is wanted is kept, and from then on its own names are wanted too."],
+    solution="""
+        def needed(lines, results):
+            wanted, kept = set(results), []
+            for line in reversed(lines):
+                name, function, names = line
+                if name in wanted:
+                    kept.append(line)
+                    wanted.update(names)
+            return kept[::-1]""",
+    explained="One walk is enough: who reads a value stands below it. (Plain numbers get into the set too, and harm "
+              "nobody.)",
+    why="The backward pass of lesson 05 again, with a set in place of gradients.",
+    mistakes=[
+        (lambda lines, results: list(lines), "Those are all lines. Which of them does no result need?"),
+        (_read_by_any, "A line that only dead lines read is dead too."),
+        (_one_round, "That goes one line back from the results. What do those lines need themselves?"),
+        (_forwards, "From the first line to the last: when a line is looked at, its readers have not been. Go from the "
+                    "last to the first."),
+        (lambda lines, results: _needed(lines, results)[::-1], "The right lines, last first: a program has to make a "
+                                                               "value before it reads it."),
+        (lambda lines, results: [line for line in _needed(lines, results) if line[0] not in results],
+         "The lines that make the results are missing."),
+        (lambda lines, results: [line[0] for line in _needed(lines, results)], "Those are the names. Give back the "
+                                                                               "whole lines."),
+        (lambda lines, results: _needed(lines, results[:1]), "Only the first result is looked at. There may be "
+                                                             "several."),
+        (lambda lines, results: _needed(lines, [lines[-1][0]]), "That is what the last line needs. The results may be "
+                                                                "others."),
+        (lambda lines, results: [line for line in lines if line not in _needed(lines, results)],
+         "Those are the dead ones. Keep the others."),
+        (_doubled, "A line that is read twice stands there twice."),
+        (lambda lines, results: lines[:1 + max((k for k, line in enumerate(lines) if line[0] in results), default=-1)],
+         "Everything above the last result: not all of that is needed."),
+        (lambda lines, results: lines[:1] + lines[2:], "The second line is left out whatever the program is: right for "
+                                                       "one program.")],
+    planted=[
+        (_by_paths, "no end"), (_in_place, "caller"), (lambda lines, results: print(_needed(lines, results)), "print"),
+        (lambda lines, results: set(map(str, _needed(lines, results))), "expected"),
+        (lambda lines, results: len(_needed(lines, results)), "expected"),
+        (lambda lines, results: _needed(lines, results)[:3], "expected")],
+    also_right=[
+        """
+        def needed(lines, results):
+            made, kept = {line[0]: line for line in lines}, set()
+            def want(name):
+                if name in made and name not in kept:
+                    kept.add(name)
+                    for x in made[name][2]:
+                        want(x)
+            for name in results:
+                want(name)
+            return [line for line in lines if line[0] in kept]""",
+        """
+        def needed(lines, results):
+            wanted = list(results)
+            while True:
+                more = [x for name, _, names in lines if name in wanted for x in names if x not in wanted]
+                if not more:
+                    return [line for line in lines if line[0] in wanted]
+                wanted.extend(more)""",
+        """
+        def needed(lines, results):
+            if not lines:
+                return []
+            *before, last = lines
+            if last[0] in results:
+                return needed(before, [*results, *last[2]]) + [last]
+            return needed(before, results)""",
+        """
+        def needed(lines, results):
+            wanted, kept = dict.fromkeys(results), []
+            for k in range(len(lines) - 1, -1, -1):
+                if lines[k][0] in wanted:
+                    kept.insert(0, lines[k])
+                    wanted |= dict.fromkeys(lines[k][2])
+            return tuple(kept)""",
+        """
+        def needed(lines, results):
+            wanted = set(results)
+            flags = [name in wanted and not wanted.update(names) for name, _, names in lines[::-1]]
+            return [line for line, flag in zip(lines, flags[::-1]) if flag]"""])
+def needed(answer):
+    if is_stub(answer):
+        raise NotYet
+    for lines, results in CASES:
+        said = "; ".join(f"{name} = {function.__name__}({', '.join(map(_name, names))})"
+                         for name, function, names in lines)
+        expect_call(answer, lines, results, gives=_needed(lines, results),
+                    tried=f"{said if len(lines) < 9 else 'sixty doublings, t1 = add(x, x); t2 = add(t1, t1); …'}, for "
+                          f"{results}",
+                    shown=", ".join(line[0] for line in _needed(lines, results)[:9]) or "no line",
+                    hints=needed.mistakes)
+
+
+# --- The backward lines, by hand --------------------------------------------------------------------------------------
+
+def _loss(x, y, W, b):
+    return np.sum((np.tanh(x @ W + b) - y) ** 2)
+
+
+def _gradients(x, y, W, b):
+    h = np.tanh(x @ W + b)
+    error = h - y
+    g_t2 = 2 * error * (1 - h * h)
+    return np.sum(error * error), x.T @ g_t2, g_t2.sum(axis=0)
+
+
+BACK = {"g_error": "2 * error", "g_t2": "g_error * (1 - h * h)", "g_W": "x.T @ g_t2", "g_b": "g_t2.sum(axis=0)"}
+
+
+def _slip(name, new, hint=None):
+    return edit(f"{name} = {BACK[name]}", f"{name} = {new}", *([hint] if hint else []))
+
+
+@exercise(
+    "20.gradients", minutes=5, difficulty="medium",
+    question="""
+        **The way back, by hand.** Forward is written: one layer, tanh, and the sum of squared errors. Write the four
+        lines that lead back, each with the names above it. No engine: only rules that you have derived.""",
+    stub="""
+        def gradients(x, y, W, b):
+            t1 = x @ W                          # (N, n) @ (n, m) is (N, m)
+            t2 = t1 + b                         # b is (m,)
+            h = np.tanh(t2)
+            error = h - y
+            t3 = error * error
+            L = t3.sum()
+            g_error = ...                       # (N, m)
+            g_t2 = ...                          # (N, m)
+            g_W = ...                           # (n, m)
+            g_b = ...                           # (m,)
+            return L, g_W, g_b""",
+    hints=["`error` has two users, and both are the same product: error * error.",
+           "tanh's rule: what arrives, times 1 − z·z, and z is h.",
+           "Of a product X @ Y: g @ Y.T goes to X, X.T @ g to Y. What was broadcast is summed."],
+    solution="""
+        def gradients(x, y, W, b):
+            t1 = x @ W
+            t2 = t1 + b
+            h = np.tanh(t2)
+            error = h - y
+            t3 = error * error
+            L = t3.sum()
+            g_error = 2 * error
+            g_t2 = g_error * (1 - h * h)
+            g_W = x.T @ g_t2
+            g_b = g_t2.sum(axis=0)
+            return L, g_W, g_b""",
+    explained="Lessons 03, 04, 09 and 08, one line each. The sum sends 1 to every entry of t3, and − hands on to h "
+              "what arrives: neither needs a line.",
+    why="That is all a compiler does: your lines, in the order of the walk back.",
+    mistakes=[
+        _slip("g_error", "error", "Half: error goes into error * error twice, and both arrivals add up."),
+        _slip("g_error", "error * error", "What goes to error is not the square, but its slope."),
+        _slip("g_error", "2 * h", "The square is of error, not of h."),
+        _slip("g_error", "-2 * error", "A sign: error is h − y, and h's share of it is plus."),
+        _slip("g_error", "2 * error / len(x)", "L is the sum, not the mean: nothing is divided."),
+        _slip("g_error", "2 * np.ones(error.shape)", "The slope of a square depends on where: 2 · error."),
+        _slip("g_error", "2 * L", "2 · L is one number for all. Each error has a slope of its own."),
+        _slip("g_error", "np.sign(error)", "That is the slope of |error|."),
+        _slip("g_t2", "g_error", "The tanh is passed over: what arrives there is multiplied by its slope."),
+        _slip("g_t2", "1 - h * h", "What arrives at the tanh, g_error, is missing."),
+        _slip("g_t2", "g_error * (1 - h)", "tanh's slope is 1 − h·h: the square is missing."),
+        _slip("g_t2", "g_error * h * (1 - h)", "That is the slope of the sigmoid. tanh's is 1 − h·h."),
+        _slip("g_t2", "g_error * (1 - t2 * t2)", "1 − z·z with z the result of tanh, h, not its argument."),
+        _slip("g_t2", "g_error * (1 - np.tanh(h) ** 2)", "h is the tanh already: 1 − h·h."),
+        _slip("g_t2", "g_error * (1 + h * h)", "A sign in tanh's slope: it is largest, 1, at 0."),
+        _slip("g_W", "x.T @ g_error", "At W arrives what has gone back through the tanh: g_t2."),
+        _slip("g_W", "g_t2.T @ x", "The transpose of it: (m, n), where W is (n, m)."),
+        _slip("g_W", "x @ g_t2", "x is (N, n) and g_t2 (N, m): transposed, x can be multiplied by it."),
+        _slip("g_W", "(x.T @ g_t2) / len(x)", "A mean over the rows: L is a sum."),
+        _slip("g_b", "g_t2.sum()", "One number for all of b. It was lent to every row: add over rows alone, axis 0."),
+        _slip("g_b", "g_t2.sum(axis=1)", "Added over the wrong axis: b was lent to every row, so add over rows, 0."),
+        _slip("g_b", "g_t2.mean(axis=0)", "A mean where a sum belongs: what comes back from every row adds up."),
+        _slip("g_b", "g_t2", "b was lent to every row: what comes back has to be added up, to b's shape (m,)."),
+        _slip("g_b", "g_t2[0]", "That is what the first row sends. b was lent to all."),
+        _slip("g_b", "g_error.sum(axis=0)", "At b arrives what has gone back through the tanh: g_t2."),
+        edit("return L, g_W, g_b", "return L, g_b, g_W", "The order is L, g_W, g_b.")],
+    planted=[
+        _slip("g_b", "g_t2.sum(axis=0, keepdims=True)", "(1, "),
+        edit("return L, g_W, g_b", "return g_W, g_b", "3"), edit("return L, g_W, g_b", "print(L, g_W, g_b)", "print"),
+        edit("h = np.tanh(t2)", "h = np.tanh(t2); W *= 1.0000001", "caller"),
+        _slip("g_W", "np.nan * W", "nan"),
+        _slip("g_t2", "np.abs(g_error * (1 - h * h))", "expected")],
+    also_right=[
+        _slip("g_t2", "g_error / np.cosh(t2) ** 2"),
+        edit("g_error = 2 * error", "g_error = error + error", "g_W = x.T @ g_t2", "g_W = (g_t2.T @ x).T",
+             "g_b = g_t2.sum(axis=0)", "g_b = np.ones(len(x)) @ g_t2"),
+        edit("g_W = x.T @ g_t2", "g_W = np.einsum('Nn,Nm->nm', x, g_t2)", "g_b = g_t2.sum(axis=0)",
+             "g_b = np.einsum('Nm->m', g_t2)"),
+        edit("g_W = x.T @ g_t2", "g_W = sum(np.outer(row, g) for row, g in zip(x, g_t2))",
+             "g_b = g_t2.sum(axis=0)", "g_b = sum(g_t2)"),
+        """
+        def gradients(x, y, W, b):
+            h = np.tanh(x @ W + b)
+            g_W, g_b = np.zeros(W.shape), np.zeros(b.shape)
+            for i in range(len(x)):
+                for j in range(len(b)):
+                    g = 2 * (h[i, j] - y[i, j]) * (1 - h[i, j] ** 2)
+                    g_b[j] += g
+                    g_W[:, j] += g * x[i]
+            return ((h - y) ** 2).sum(), g_W, g_b"""])
+def gradients(answer):
+    if has_blank(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for N, n, m in [(4, 3, 2), (1, 2, 2), (3, 1, 1), (2, 2, 2)]:
+        x, y, W, b = (rng.normal(size=shape).round(2) for shape in [(N, n), (N, m), (n, m), (m,)])
+        expect_call(answer, x, y, W, b, gives=_gradients(x, y, W, b), hints=gradients.mistakes,
+                    tried=f"gradients(x, y, W, b), with x {x.shape}, y {y.shape}, W {W.shape}, b {b.shape}",
+                    shown="(L, g_W, g_b) with other numbers")
+
+
+# --- A buffer that is written too early -------------------------------------------------------------------------------
+
+SPOILED = """
+np.matmul(x, W1, out=a)                   # x·W1
+np.tanh(a, out=a)                         # h
+np.matmul(a, W2, out=b)                   # ŷ
+np.subtract(b, y, out=b)                  # error
+L = np.sum(b * b)
+np.multiply(2, b, out=b)                  # g at ŷ
+np.multiply(a, a, out=a)                  # h·h
+np.subtract(1, a, out=a)                  # 1 − h·h
+np.matmul(b, W2.T, out=c)                 # g at h
+np.multiply(c, a, out=c)                  # g at x·W1
+g_W1 = x.T @ c
+g_W2 = a.T @ b""".strip().splitlines()
+TWO = "Two numbers of lines: the one that writes, and the one that reads."
+
+
+@exercise(
+    "20.spoiled", minutes=4, difficulty="optional",
+    question="""
+        **One line too early.** A compiler with three buffers, a, b and c, wrote this. One gradient comes out wrong.
+        Which line writes over a value that is still needed, and which line then reads the wrong one?
+
+        """ + "\n        ".join(["```", *(f"{k:2}  {line}" for k, line in enumerate(SPOILED, start=1)), "```"]),
+    stub="""
+        overwrites = ...            # the number of a line
+        reads_wrong = ...           # the number of a line further down""",
+    hints=["Go from below: what does each line want to read, and which line wrote there last?",
+           "Lines 2, 4 and 6 write over a value whose last reader they are: that is allowed.",
+           ("Help: line 12", "It wants h. What is in a by then?")],
+    solution="""
+        overwrites = 7
+        reads_wrong = 12""",
+    explained="Line 7 writes h·h over h, and line 12 multiplies by what is left there, 1 − h·h. Put line 12 before "
+              "line 7, and all is well.",
+    why="Free is what has had its last reader, on the way back too.",
+    mistakes=[
+        ((8, 12), "Line 8 writes over h·h, which it reads itself, and nobody reads again. h was gone before it."),
+        ((2, 12), "Line 2 writes over x·W1: tanh's rule reads its result, so nobody needs x·W1 again."),
+        ((2, 7), "Line 2 writes over x·W1, which nobody needs again, and line 7 wants h: it gets it."),
+        ((4, 6), "Line 4 writes over ŷ, whose last reader it is, and line 6 wants the error: it gets it."),
+        ((6, 9), "Line 6 writes over the error after L is there, and line 9 wants the gradient: it gets it."),
+        ((6, 12), "Line 12 wants the gradient at ŷ from b, and gets it. Look at the other thing that it reads."),
+        ((10, 11), "Line 10 writes over the gradient at h, whose last reader it is; line 11 gets what it wants."),
+        ((7, 8), "Line 7 it is. But line 8 wants h·h, and gets it: who still wants h?"),
+        ((7, 10), "Line 7 it is. But line 10 wants 1 − h·h, and gets it: who still wants h?"),
+        ((7, 11), "Line 7 it is. But line 11 does not read a: who still wants h?"),
+        ((8, 10), "Line 10 wants 1 − h·h, and gets it. Who still wants h?"),
+        ((9, 10), "Line 9 writes into c, which held nothing."),
+        ((3, 4), "Line 3 writes into b, which held nothing."),
+        ((12, 7), "The right lines the wrong way round: first the one that writes."),
+        ((1, 2), "Line 1 writes into a, which held nothing.")],
+    planted=[((7, "12"), "without quotes"), ((7, 13), "1 to 12"), ((0, 12), "1 to 12"), ((7, np.nan), "1 to 12"),
+             ((7, 7), "further down"), ((7.5, 12), "1 to 12"), (([7], 12), "One number"), ((12, 12), "further down"),
+             ((7,), "Two numbers"), ((7, 12, 12), "Two numbers"), ((5, 12), "expected"), ((7, 9), "Line 7 it is"),
+             ((7, True), "1 to 12")],
+    also_right=["(7, 12)", "[7, 12]", "np.array([7, 12])", "reads_wrong, overwrites = 12, 7", "7.0, 12.0"])
+def spoiled(answer):
+    answer = answer.tolist() if isinstance(answer, np.ndarray) else answer
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise Wrong("your answer", brief(answer), "two numbers", TWO)
+    for number in answer:
+        if isinstance(number, (list, tuple, np.ndarray)):
+            raise Wrong("your answer", brief(number), "a number", "One number in each place.")
+        if isinstance(number, bool) or number not in range(1, len(SPOILED) + 1):
+            raise Wrong("your answer", brief(number), "the number of a line",
+                        "A number, without quotes." if isinstance(number, str) and number.isdigit() else
+                        f"The lines are numbered from 1 to {len(SPOILED)}.")
+    if tuple(answer) == (7, 12):
+        return
+    hint = next((hint for wrong, hint in spoiled.mistakes if tuple(answer) == wrong), "")
+    if not hint:
+        hint = ("It reads what was written before: the second number is further down than the first."
+                if answer[0] >= answer[1] else "Line 7 it is: who still wants h?" if answer[0] == 7 else
+                "The line that reads a wrong value is found. What did it want to read there, and who wrote over that?"
+                if answer[1] == 12 else
+                "Go from below: what does each line want to read, and which line wrote there last?")
+    raise Wrong("your answer", f"line {answer[0]:g} writes too early, line {answer[1]:g} reads the wrong value",
+                "other lines", hint)

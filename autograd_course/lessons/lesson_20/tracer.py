@@ -1,0 +1,73 @@
+"""Lesson 20's own tracer, as small as it can be.
+
+    program = trace(lambda x, y: 2 * np.tanh(x + y), x=1.0, y=0.5)
+    print(program.source)               # def program(x, y): …
+    program(x=3.0, y=0.0)               # the same lines, with other numbers
+
+A line is (name, function, names): what is made, the NumPy function that makes it, and the names of what goes in, where
+a plain number stands for itself. The tracer refuses nothing, and so follows one side of an `if` for ever: that is the
+lesson's first point.
+"""
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.divide: "/", np.matmul: "@", np.power: "**",
+         np.less: "<", np.less_equal: "<=", np.greater: ">", np.greater_equal: ">="}
+
+
+class Noted(NDArrayOperatorsMixin):
+    """A value that has a name, and writes into `lines` what is done with it."""
+
+    def __init__(self, value, name, lines):
+        self.value, self.name, self.lines = value, name, lines
+
+    def __bool__(self):
+        return bool(self.value)
+
+    def __array_ufunc__(self, function, method, *inputs):
+        values = [x.value if isinstance(x, Noted) else x for x in inputs]
+        names = [x.name if isinstance(x, Noted) else x for x in inputs]
+        name = f"t{len(self.lines) + 1}"
+        self.lines.append((name, function, names))
+        return Noted(function(*values), name, self.lines)
+
+
+def trace(f, noted=Noted, **inputs):
+    """The Program that f is at these inputs: f is called once, with a `noted` in the place of each."""
+    lines = []
+    z = f(**{name: noted(value, name, lines) for name, value in inputs.items()})
+    return Program(lines, [z.name], inputs)
+
+
+@dataclass
+class Program:
+    """Lines, the names of the results, and the inputs {name: value} that it was traced at."""
+    lines: list
+    results: list
+    inputs: dict
+
+    def values(self, **inputs):
+        """{name: value} of everything that is computed, at the inputs traced or at others."""
+        known = self.inputs | inputs
+        for name, function, names in self.lines:
+            known[name] = function(*[known[x] if isinstance(x, str) else x for x in names])
+        return known
+
+    def __call__(self, **inputs):
+        known = self.values(**inputs)
+        found = [known[name] for name in self.results]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    @property
+    def source(self):
+        """The program as Python."""
+        body = [f"    {name} = {_written(function, list(map(str, names)))}" for name, function, names in self.lines]
+        return "\n".join([f"def program({', '.join(self.inputs)}):", *body, f"    return {', '.join(self.results)}"])
+
+
+def _written(function, names):
+    if function in SIGNS and len(names) == 2:
+        return f" {SIGNS[function]} ".join(names)
+    return f"-{names[0]}" if function is np.negative else f"np.{function.__name__}({', '.join(names)})"

@@ -1,0 +1,111 @@
+"""Lesson 20's picture of a program in two columns: it shows what the program does, line by line."""
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_course.lessons.lesson_20.drawings import columns, two_columns
+from autograd_lib import nn
+
+SVG = "{http://www.w3.org/2000/svg}"
+rng = np.random.default_rng(0)
+ARRAYS = [rng.normal(size=shape) for shape in [(3, 8), (8,), (16, 3), (16, 8)]]
+
+
+def loss(W, b, x, y):
+    h = np.tanh(x @ W + b)
+    error = h - y
+    L = np.sum(error * error)
+    return L
+
+
+@pytest.fixture(scope="module")
+def program():
+    step = ag.compile(ag.value_and_grad(loss, argnums=(0, 1)))
+    step(*ARRAYS)
+    return columns(step.source, *ARRAYS)
+
+
+def at(program, name):
+    return next(k for k, line in enumerate(program.lines) if line.name == name)
+
+
+def test_it_is_parted_where_the_value_is_made(program):
+    forward = [line for line in program.lines if not line.back]
+    assert forward[-1].name == "L" and forward[-1].text == "L = t3.sum()" and all(line.row == "" for line in forward)
+    assert [line.row for line in program.lines if line.name in ("g_b", "g_W")] == ["add", "matmul"]
+    assert len(program) == len(program.lines) > len(forward) > 3
+
+
+def test_a_value_is_held_until_its_last_reader(program):
+    h, last = at(program, "h"), max(k for k, line in enumerate(program.lines) if "h" in line.reads)
+    assert program.lines[last].back and "h" not in program.held(h - 1)
+    assert all("h" in program.held(k) for k in range(h, last)) and "h" not in program.held(last)
+    assert "t2" not in program.held(h), "tanh's rule reads its result"
+    assert set(program.held(len(program) - 1)) == {"L", "g_b", "g_W"}, "results are the caller's"
+    assert program.bytes(0) == 16 * 8 * 8 and program.bytes(len(program) - 1) == 8 * (8 + 3 * 8)
+
+
+def drawn(program, k):
+    picture = two_columns(program, k)
+    root = ET.fromstring(re.search(r"<svg .*</svg>", picture.html, re.DOTALL)[0])
+    return picture, root
+
+
+def test_every_line_is_there_and_the_one_that_runs_is_told(program):
+    for k, line in enumerate(program.lines):
+        picture, root = drawn(program, k)
+        texts = [one.text for one in root.iter(f"{SVG}text")]
+        assert [other.text in texts for other in program.lines] == [True] * len(program)
+        assert picture.text.startswith(f"line {k + 1} of {len(program)}, {'back' if line.back else 'forward'}: "
+                                       f"{line.text}")
+        thick = [one for one in root.iter(f"{SVG}rect") if one.get("stroke-width") == "3.2"]
+        framed = [one for one in root.iter(f"{SVG}rect")
+                  if one.get("stroke-width") == "1.8" and one.get("stroke-dasharray") == "none"]
+        made = [other.name for other in program.lines]
+        assert len(thick) == 1 and len(framed) == sum(name in made for name in line.reads)
+    frames = {two_columns(program, k).html for k in range(len(program))}
+    assert len(frames) == len(program), "every step of the slider is to be seen"
+
+
+def test_what_goes_back_lies_opposite(program):
+    """The last line forward and the first line back are lowest; a curve goes from each value to whoever reads it."""
+    _, root = drawn(program, at(program, "g_error"))
+    height = {one.text: float(one.get("y")) for one in root.iter(f"{SVG}text")}
+    first = next(line for line in program.lines if line.back)
+    assert height["L = t3.sum()"] == height[first.text] == max(height[line.text] for line in program.lines)
+    across = [one for one in root.iter(f"{SVG}path") if one.get("fill") == "none"][1:]
+    ahead = {line.name for line in program.lines if not line.back}
+    assert len(across) == sum(name in ahead for line in program.lines if line.back for name in line.reads)
+    assert sum(one.get("stroke-width") == "3" for one in across) == 1
+
+
+def test_a_program_in_two_functions_is_drawn_too():
+    model = nn.MLP([3, 4, 2], rng=0)
+    step = ag.compile(lambda x: (model(x) ** 2).sum())
+    x = ARRAYS[2]
+    step(x).backward()
+    program = columns(step.source, x, *[p.data for p in model.parameters()])
+    assert any(line.back for line in program.lines) and not program.lines[0].back
+    results = program.held(len(program) - 1)
+    assert sum(name.startswith("g_") for name in results) == 4, "the gradients of the four parameters"
+
+
+def test_arguments_that_do_not_fit_are_said():
+    step = ag.compile(ag.value_and_grad(loss, argnums=(0, 1)))
+    step(*ARRAYS)
+    with pytest.raises(ValueError, match="takes W, b, x, y: give an array for each"):
+        columns(step.source, *ARRAYS[:3])
+
+
+def test_results_that_are_written_over_others_count_as_they_are_read():
+    step = ag.compile(ag.value_and_grad(loss, argnums=(0, 1)))
+    large = [rng.normal(size=(90, 90)) for _ in range(4)]
+    large[1] = large[1][0]
+    step(*large)
+    assert "out=" in step.source
+    program = columns(step.source, *large)
+    assert program.lines[0].reads == ["x", "W"] and program.bytes(0) == 90 * 90 * 8
+    assert "t2" not in program.held(at(program, "h")) and "h" in program.held(at(program, "L"))
