@@ -6,8 +6,8 @@ from ...ask.mistakes import printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
 
 recall("13", [
-    Question("A classifier is right on 100 % of the scans it was trained on, and on 60 % of those held out. Which number says how it "
-             "will do on new ones? (Lesson 12)", "60 %", "**60 %**. The other one says how much fits into it.", ["100 %", "80 %", "60 %"]),
+    Question("A classifier is right on 100 % of its training scans, and on 60 % of those held out. Which number says how it "
+             "will do? (Lesson 12)", "60 %", "**60 %**. The other one says how much fits into it.", ["100 %", "80 %", "60 %"]),
     Question("Adam, lr = 0.01. The first gradient of a weight is 250. By how much does the weight move in this first step? (11)", 0.01,
              "**0.01**: Adam measures every gradient in its own usual size, and the first one is all it has seen."),
     Question("z = tanh(x) is 0.8, and g = 10 arrives. What goes to x? (04)", 3.6,
@@ -28,17 +28,16 @@ prediction(
         It is the slope of $w^3$, which is $3 w^2$. With 4 you have counted one use alone.""")
 
 prediction(
-    "13.fifty", question="""Each step of a recurrence turns the state, and makes it longer or shorter by the factor ρ (rho). A gradient of
-        length 1 arrives at step 50 and is carried back to the start. About how long is it there, with ρ = 0.9? And with ρ = 1.1?""",
+    "13.fifty", question="""A point is turned by a little, and made longer or shorter by the factor ρ (rho): fifty times. A gradient of
+        length 1 arrives at the end and is carried back to the start. About how long is it there, with ρ = 0.9? And with ρ = 1.1?""",
     answer={"ρ = 0.9": "0.005", "ρ = 1.1": "117"},
     choices={"ρ = 0.9": ["0.9", "0.45", "0.1", "0.005", "0.0000005"], "ρ = 1.1": ["1.1", "5", "55", "117", "1000000"]},
     reveal="""$0.9^{50}$ is about **0.005**, and $1.1^{50}$ about **117**. Every step back multiplies once more by ρ. Ten percent less or
         more a step, and after fifty steps the two differ by a factor of more than twenty thousand.""")
 
 prediction(
-    "13.cure", question="""A recurrence of 50 steps learns its factor ρ in 120 steps of gradient descent; right would be 1. Begun at 1.1,
-        where the gradient is huge, the first step lands at −154. Begun at 0.8, where the gradient is tiny, it does not get anywhere. Now
-        no gradient may be longer than 1: a longer one is shortened. From where does it arrive?""",
+    "13.cure", question="""ρ has 120 steps of gradient descent; right would be 1. From 1.1, where the gradient is huge, the first
+        step lands at −154. From 0.8, where it is tiny, ρ hardly moves. Now c is 1. From where does it arrive?""",
     answer="from 1.1 alone", choices=["from both", "from 1.1 alone", "from 0.8 alone", "from neither"],
     reveal="""**From 1.1 alone.** A gradient that is too long, but finite, still points the right way, and here
     shortening it is
@@ -255,9 +254,8 @@ def _clip(gradients, max_norm):
 @exercise(
     "13.clip", minutes=6, difficulty="medium",
     question="""
-        Write `clip(gradients, max_norm)`. It gets a list of arrays of several shapes, all gradients of a model, and gives back such a
-        list: as it was, if their **common** norm is at most `max_norm`; else shortened, so that the common norm *is* `max_norm` and the
-        direction is the old one.""",
+        Write `clip(gradients, max_norm)`. It gets a list of arrays, all gradients of a model, and gives back such a list: as it was,
+        if their **common** norm is at most `max_norm`; else shortened to that norm, in the old direction.""",
     stub="""
         def clip(gradients, max_norm):
             ...""",
