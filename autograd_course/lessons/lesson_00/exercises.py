@@ -6,6 +6,7 @@ from autograd_lib import grad
 from ...ask import Wrong, brief, exercise, expect, expect_call
 from ...ask.mistakes import off_by, printed, sign_lost
 from ...ask.texts import Question, card, placement, prediction
+from ...show.ink import number
 
 placement("00", "Lessons 00 and 01 are about just this: what a slope tells you, and how to measure one.", [
     Question("The slope of $x^2$ at $x = 3$ is 6. If x goes from 3 to 3.01, by about how much does $x^2$ grow?", 0.06,
@@ -143,7 +144,8 @@ def value(answer):
         (11.4, "The decimal point slipped: 3 · 0.02 is 0.06."),
         (12.6, "The decimal point slipped: 3 · 0.02 is 0.06. And the gradient is negative."),
         (-138, "You divided the gradient by the nudge. Multiply them."),
-        (-3, "That is the gradient. The question asks for the value.")],
+        (-3, "That is the gradient. The question asks for the value."),
+        (12, "That is the value before the nudge. By how much does it change?")],
     planted=[(11.9, "expected  the value after the nudge")])
 def nudge(answer):
     expect(answer, 11.94, tried="value 12, gradient −3, and x moves by 0.02", shown="the value after the nudge", hints=nudge.mistakes)
@@ -151,7 +153,7 @@ def nudge(answer):
 
 def _downhill_is(got, expected):
     gradient = float(grad(hidden)(float(got)))
-    return f"At your x the gradient is {gradient:.3g}, and not 0: downhill is to the {'left' if gradient > 0 else 'right'}."
+    return f"At your x the gradient is {number(float(f'{gradient:.3g}'))}, and not 0: downhill is to the {'left' if gradient > 0 else 'right'}."
 
 
 @exercise(

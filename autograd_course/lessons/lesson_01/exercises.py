@@ -227,7 +227,7 @@ def _count(got, expected):
         return None
     if len(got) == 6:
         return f"You always take 5 steps: here {len(expected) - 1} were asked for, by `steps`."
-    return f"You gave {len(got)} positions: the start and {len(expected) - 1} steps make {len(expected)}."
+    return f"You gave {len(got)} position{'s' * (len(got) != 1)}: the start and {len(expected) - 1} steps make {len(expected)}."
 
 
 def _bowl(x):
@@ -292,6 +292,15 @@ def _stopping(f, x, rate, steps, stops):
         edit("xs[-1] - rate * ", "", "Those are the slopes alone. The new x is xs[-1] minus rate times the slope."),
         edit("1e-5", "h", "Your h is the one of a cell above, by now 10,000. Write 1e-5."),
         edit("range(steps)", "steps", "steps is a number: for _ in range(steps)."),
+        edit("xs[-1] - rate", "xs - rate", "f, xs[-1]", "f, xs",
+             "A list stands where a number belongs: xs[-1] is the newest position, and it is appended without brackets."),
+        edit("xs[-1] - rate", "xs[steps] - rate", "f, xs[-1]", "f, xs[steps]", "The list is not that long yet: its newest is xs[-1]."),
+        edit("xs[-1] - rate", "rate", "That is how far to move. The new x is xs[-1] minus that."),
+        edit("xs[-1] - rate * central", "x - 0.3 * central", "f, xs[-1]", "f, x",
+             "The line that gave 1.8, from the start, each time: use rate, and begin at xs[-1]."),
+        edit("rate * central", "rate / central", "You divide by the slope. Multiply: a steep place makes a long step."),
+        edit("append(", "insert(0, ", "The list runs backward: append puts the newest at its end."),
+        edit("xs.append(", "xs += (", "A + of lists wants a list: xs.append(…) takes a number."),
         edit("xs.append", "xs = xs.append", "append changes the list and gives back None: no xs = in front of it."),
         edit("central(f, xs[-1], 1e-5)", "f(xs[-1])", "You move by the value, f(x). Move by the slope: central(f, …)."),
         edit("central(f", "central(bowl", "You measure the slope of bowl: use the parameter f."),
@@ -341,7 +350,7 @@ def descend(answer):
     def twice(x):
         return 2 * x
 
-    for f, slope, x, rate, steps in [(cube, lambda x: 3 * x * x, 1.0, 0.1, 3), (square, twice, -3.0, 0.25, 4), (square, twice, 1.0, 1.2, 3),
+    for f, slope, x, rate, steps in [(cube, lambda x: 3 * x * x, 1.0, 0.2, 3), (square, twice, -3.0, 0.25, 4), (square, twice, 1.0, 1.2, 3),
                                      (square, twice, 1.5, 0.5, 4), (square, twice, -2.0, 0.1, 0)]:
         expect_call(answer, f, x, rate, steps, gives=_walk(slope, x, rate, steps), rtol=1e-6,
                     shown=f"the start and {steps} further positions", hints=descend.mistakes)

@@ -238,6 +238,7 @@ def hidden(answer):
     mistakes=[
         multiplied(12, 24, hint="You multiplied the paths. Each path is a change that arrives: do changes multiply or add?"),
         (12, "That is one path, the one through b. What arrives through c?"),
+        (9, "That is the factor in 9a², the slope of 3a³. At a = 2?"),
         (24, "That is the value of L, or the one path through c. What arrives through b?"),
         local_alone(3 + 4, "That is the sum of a's own two arrows, both local. Carry each on to L first."),
         (17, "Along one path the arrows multiply; only then do you add the paths."),
