@@ -153,7 +153,8 @@ def nudge(answer):
 
 def _downhill_is(got, expected):
     gradient = float(grad(hidden)(float(got)))
-    return f"At your x the gradient is {number(float(f'{gradient:.3g}'))}, and not 0: downhill is to the {'left' if gradient > 0 else 'right'}."
+    side = "left" if gradient > 0 else "right"
+    return f"At your x the gradient is {number(float(f'{gradient:.3g}'))}, and not 0: downhill is to the {side}."
 
 
 @exercise(

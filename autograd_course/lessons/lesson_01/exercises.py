@@ -227,7 +227,8 @@ def _count(got, expected):
         return None
     if len(got) == 6:
         return f"You always take 5 steps: here {len(expected) - 1} were asked for, by `steps`."
-    return f"You gave {len(got)} position{'s' * (len(got) != 1)}: the start and {len(expected) - 1} steps make {len(expected)}."
+    positions = f"{len(got)} position{'s' * (len(got) != 1)}"
+    return f"You gave {positions}: the start and {len(expected) - 1} steps make {len(expected)}."
 
 
 def _bowl(x):
@@ -293,8 +294,9 @@ def _stopping(f, x, rate, steps, stops):
         edit("1e-5", "h", "Your h is the one of a cell above, by now 10,000. Write 1e-5."),
         edit("range(steps)", "steps", "steps is a number: for _ in range(steps)."),
         edit("xs[-1] - rate", "xs - rate", "f, xs[-1]", "f, xs",
-             "A list stands where a number belongs: xs[-1] is the newest position, and it is appended without brackets."),
-        edit("xs[-1] - rate", "xs[steps] - rate", "f, xs[-1]", "f, xs[steps]", "The list is not that long yet: its newest is xs[-1]."),
+             "A list stands where a number belongs: xs[-1] is the newest position, and is appended without brackets."),
+        edit("xs[-1] - rate", "xs[steps] - rate", "f, xs[-1]", "f, xs[steps]",
+             "The list is not that long yet: its newest is xs[-1]."),
         edit("xs[-1] - rate", "rate", "That is how far to move. The new x is xs[-1] minus that."),
         edit("xs[-1] - rate * central", "x - 0.3 * central", "f, xs[-1]", "f, x",
              "The line that gave 1.8, from the start, each time: use rate, and begin at xs[-1]."),
@@ -350,7 +352,8 @@ def descend(answer):
     def twice(x):
         return 2 * x
 
-    for f, slope, x, rate, steps in [(cube, lambda x: 3 * x * x, 1.0, 0.2, 3), (square, twice, -3.0, 0.25, 4), (square, twice, 1.0, 1.2, 3),
-                                     (square, twice, 1.5, 0.5, 4), (square, twice, -2.0, 0.1, 0)]:
+    for f, slope, x, rate, steps in [
+            (cube, lambda x: 3 * x * x, 1.0, 0.2, 3), (square, twice, -3.0, 0.25, 4), (square, twice, 1.0, 1.2, 3),
+            (square, twice, 1.5, 0.5, 4), (square, twice, -2.0, 0.1, 0)]:
         expect_call(answer, f, x, rate, steps, gives=_walk(slope, x, rate, steps), rtol=1e-6,
                     shown=f"the start and {steps} further positions", hints=descend.mistakes)
