@@ -30,7 +30,7 @@ def packed(ui):
 
     controls: [{name, values (as they are said), numbers (whether they are), start (an index), pace (ms a frame; 0 if it
     does not play)}]. together: whether there is a picture for every combination, the last control running fastest; else
-    the places are those of each control in turn while the others stand at their start. data: gzip in base64 of the JSON of
+    the places are those of each control in turn while the others stand at their start. data: gzip in base64 of JSON, of
     `stored`, whose frames are drawing, MARK and words, and of `at`, which says the frame of each place.
     """
     start, every = ui.values(), {name: values for name, values in ui.positions().items() if values}
@@ -44,7 +44,8 @@ def packed(ui):
         picture = ui.draw(**place)
         at.append(frames.setdefault(f"{picture.html}{MARK}{picture.text}", len(frames)))
     first = ui.draw(**start)
-    if f"{first.html}{MARK}{first.text}" not in frames or (first.html, first.text) != (ui.picture.html, ui.picture.text):
+    again = f"{ui.picture.html}{MARK}{ui.picture.text}"
+    if again not in frames or again != f"{first.html}{MARK}{first.text}":
         raise ValueError(f"the drawing under {', '.join(every)} is another when it is drawn again: it must be a function of "
                          "its values")
     data = json.dumps(stored(list(frames)) | {"at": at}, ensure_ascii=False, separators=(",", ":"))
@@ -69,9 +70,9 @@ def unpacked(frames):
 def stored(frames):
     """{pieces, ways, groups, frames}, from which every frame can be put together, and which gzip makes small.
 
-    Pictures that consist of the same tags are a group, and a frame is (its group, its row in it). Part by part a group says what stands
-    there: in every row the same piece, by number; or (way, values), where a way says by row which of the values it is. Many parts,
-    as the coordinates of what one slider moves, go the same way, which is stored once.
+    Pictures that consist of the same tags are a group, and a frame is (its group, its row in it). Part by part a group
+    says what stands there: in every row the same piece, by number; or (way, values), where a way says by row which value
+    it is. Many parts, as the coordinates of what one slider moves, go the same way, which is stored once.
     """
     alike = {}
     for number, frame in enumerate(frames):
@@ -84,11 +85,12 @@ def stored(frames):
             parts = [part for column in zip(*(parts for _, parts in rows)) for part in finer(column)]
             groups.append([pieces.setdefault(part, len(pieces)) if isinstance(part, str) else
                            (ways.setdefault(part[0], len(ways)), part[1]) for part in parts])
-    return {"pieces": list(pieces), "ways": list(ways), "groups": groups, "frames": [where[number] for number in range(len(frames))]}
+    return {"pieces": list(pieces), "ways": list(ways), "groups": groups,
+            "frames": [where[number] for number in range(len(frames))]}
 
 
 def finer(column):
-    """What stands in one part of a group's pictures, cut at its numbers where that fits all: texts, and (way, values)."""
+    """What stands in one part of a group's pictures, cut at its numbers if that fits all: texts, and (way, values)."""
     values, way = unique(column)
     cut = [NUMBER.split(value) for value in values]
     for texts in zip(*cut) if len(values) > 1 == len(set(map(len, cut))) else [values]:

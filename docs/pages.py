@@ -12,6 +12,7 @@ import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import quote
 
 import asked
 import frames
@@ -105,6 +106,11 @@ ASKING = jinja2.Template("""<div class="ask" id="ask-{{ number }}" data-ask="{{ 
 {{ answer | safe }}
 </div>""", autoescape=True)
 
+# In the place of a verdict on a stub, which nobody can fill in here.
+UNJUDGED = """<p class="note"><strong>In JupyterLab</strong> you put your answer in the place of the <code>...</code> and run both
+cells; this one then says whether it is right, or gives a hint. (<a href="index.html#Installing">Install it</a>.) Here: work it
+out on paper first, then open what is folded below.</p>"""
+
 # What site.css gives no colour of its own in code: its tags are half of a page's code.
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<]*)</span>')
 
@@ -193,6 +199,8 @@ def seen(notebook):
                 shown["text/html"] = ASKING.render(number=prediction["name"], spec=spec, answer=shown["text/html"])
             if "text/html" in shown:
                 shown["text/html"] = re.sub(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", formula, shown["text/html"], flags=re.DOTALL)
+        if re.match(r'check\("', cell.source):
+            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": UNJUDGED})]
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if output.get("data", True) and output.get("name") != "stderr"]
     return notebook, moves
@@ -255,10 +263,28 @@ class Page:
         self.moves = moves or {}
         self.file, self.body, self.number = f"{name}.html", body, name[:2] if name[:2].isdigit() else ""
         self.title = plain(re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)[1])
+        self.texts = read_out(body)
         headings = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body, re.DOTALL)
         self.sections = [(html.unescape(anchor), plain(words)) for anchor, words in headings]
         self.body = re.sub("|".join(map(re.escape, self.moves)) or "$^", lambda mark: self.moves[mark[0]], self.body)
         self.body = self.body.replace(f' font-family="{style.FONT}"', "")      # said once, in site.css
+
+
+def read_out(body):
+    """[(anchor, heading, text)] of each section, for the search: without code, what it puts out, and what is folded."""
+    body = re.sub(r'<div class="cell [^"]*code_cell.*?(?=<div class="cell |\Z)', " ", body, flags=re.DOTALL)
+    body = re.sub(r"<(pre|details)\b.*?</\1>", " ", body, flags=re.DOTALL)
+    _, *parts = re.split(r'<h[12] id="([^"]+)">(.*?)</h[12]>', body, flags=re.DOTALL)
+    return [(html.unescape(anchor), plain(heading), " ".join(plain(re.sub(r"</(?:p|li|tr|td|h3)>", " ", text)).split()))
+            for anchor, heading, text in zip(*[iter(parts)] * 3)]
+
+
+def search(pages):
+    """search.js: MiniSearch, and what there is to find, which it makes an index of once somebody wants to search."""
+    found = [{"id": f"{page.file}#{quote(anchor)}", "where": f"{page.number} {page.title}".strip(), "heading": heading, "text": text}
+             for page in pages for anchor, heading, text in page.texts]
+    library = (ROOT / "docs/minisearch.js").read_text(encoding="utf-8")
+    return f"{library}\nconst TEXTS = {json.dumps(found, ensure_ascii=False, indent=0)};\n"
 
 
 def plain(words):
@@ -288,6 +314,7 @@ def build(folder, executed=executed):
         files[page.file] = template.render(pages=pages, page=page, before=before, after=after)
     for beside in ("site.css", "site.js"):
         files[beside] = (ROOT / "docs" / beside).read_text(encoding="utf-8")
+    files["search.js"] = search(pages)
     within_budget(files, pages)
 
     folder.mkdir(parents=True, exist_ok=True)

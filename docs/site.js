@@ -278,6 +278,49 @@ function offer() {
     document.querySelector(".turn.end").before(keeping);
 }
 
+// --- Search ------------------------------------------------------------------------------------------------------------
+
+// In all pages, by MiniSearch. Its script brings the texts along, for a page on disk may read no other file; it is
+// fetched once somebody turns to the box.
+const search = element("form", {className: "search", onsubmit: () => false});
+const sought = element("input", {type: "search", id: "sought", autocomplete: "off"}), many = element("p"), found = element("ol");
+search.setAttribute("role", "search");
+many.setAttribute("role", "status");
+search.append(element("label", {htmlFor: "sought", textContent: "Search"}), sought, many, found);
+document.querySelector(".contents").prepend(search);
+let index;
+sought.onfocus = () => index ??= new Promise((ready, failed) => {
+    const script = element("script", {src: "search.js", onerror: failed, onload: () => {
+        const made = new MiniSearch({fields: ["heading", "text"], storeFields: ["where", "heading", "text"],
+                                     searchOptions: {prefix: true, fuzzy: 0.15, combineWith: "AND", boost: {heading: 3}}});
+        made.addAll(TEXTS);
+        ready(made);
+    }});
+    document.head.append(script);
+});
+sought.oninput = async () => {
+    const all = sought.value.trim() ? (await (index ?? sought.onfocus())).search(sought.value) : [];
+    const shown = all.slice(0, 12);
+    many.textContent = !sought.value.trim() ? "" : `${all.length} section${all.length === 1 ? "" : "s"}` +
+                       (all.length > 12 ? ", the best 12:" : "");
+    found.replaceChildren(...shown.map(({id, where, heading, text, terms}) => {
+        const top = heading === where.replace(/^\d+ /, "");
+        const one = element("li"), link = element("a", {href: id, textContent: top ? where : `${where}: ${heading}`});
+        one.append(link, ...excerpt(text, terms));
+        return one;
+    }));
+};
+
+// Some words around the first term that stands in the text, itself marked.
+function excerpt(text, terms) {
+    const places = terms.map(term => [text.toLowerCase().indexOf(term), term]).filter(([at]) => at >= 0);
+    const [at, term] = places.sort(([a], [b]) => a - b)[0] ?? [0, ""];
+    const from = Math.max(0, text.lastIndexOf(" ", Math.max(0, at - 40))), to = text.indexOf(" ", at + 80);
+    const mark = element("mark", {textContent: text.slice(at, at + term.length)});
+    return [element("br"), from ? "… " : "", text.slice(from, at).trimStart(), mark,
+            text.slice(at + term.length, to < 0 ? undefined : to), to < 0 ? "" : " …"];
+}
+
 function element(tag, properties) {
     return Object.assign(document.createElement(tag), properties);
 }

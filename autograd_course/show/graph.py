@@ -269,7 +269,7 @@ def _sizes(nodes):
 
 
 def layout(nodes):
-    """Where everything goes: across if that is narrow enough, else downwards, and what is then too high to be seen whole in rows.
+    """Where everything goes: across if that is narrow enough, else downwards; in rows what is then too high.
 
     None for too many nodes, or without a renderer.
     """
@@ -291,9 +291,14 @@ def _place(boxes):
 
 
 def _in_rows(boxes):
-    """Rows, each across, one below the other: a row ends with a value that is all that later ones use. None where one would be too wide."""
+    """Rows, each across, one below the other; None where one would be too wide.
+
+    A row ends with a value that is all that later ones use.
+    """
     rows = [(range(0), None)]
-    for end in (i for i in range(len(boxes)) if all(j >= i for _, _, inputs, _ in boxes[i + 1:] for j in inputs)):
+    for end in range(len(boxes)):
+        if any(j < end for _, _, inputs, _ in boxes[end + 1:] for j in inputs):
+            continue
         longer, new = (range(start, end + 1) for start in (rows[-1][0].start, rows[-1][0].stop))
         for row, before in [(longer, rows[:-1]), (new, rows)]:
             rendered = _render(_dot(boxes, "LR", row))
@@ -308,13 +313,13 @@ def _in_rows(boxes):
         placed = _placed(rendered, TURN, top)
         if row.start:       # from the right of the row before to the left of this one
             (x, y), (to, down) = whole.at[str(row.start - 1)], placed.at[ENTRY]
-            way = (f"M{_xy((x + boxes[row.start - 1][0] / 2, y))} h{TURN - 8} q8,0 8,8 V{top - GAP / 2 - 8:.1f} q0,8 -8,8 H8 "
-                   f"q-8,0 -8,8 V{down - 8:.1f} q0,8 8,8 H{to:.1f} ")
+            way = (f"M{_xy((x + boxes[row.start - 1][0] / 2, y))} h{TURN - 8} q8,0 8,8 V{top - GAP / 2 - 8:.1f} "
+                   f"q0,8 -8,8 H8 q-8,0 -8,8 V{down - 8:.1f} q0,8 8,8 H{to:.1f} ")
             for i in row:
                 placed.lines.update({f"{i}.{slot}": way + placed.lines[f"{i}.{slot}"]
                                      for slot, j in enumerate(boxes[i][2]) if j not in row})
-        whole = Placed(max(whole.width, placed.width + 2 * TURN), top + placed.height, whole.at | placed.at, whole.lines | placed.lines,
-                       whole.bars | placed.bars, whole.tips + placed.tips)
+        whole = Placed(max(whole.width, placed.width + 2 * TURN), top + placed.height, whole.at | placed.at,
+                       whole.lines | placed.lines, whole.bars | placed.bars, whole.tips + placed.tips)
     return whole
 
 
@@ -324,7 +329,7 @@ def scale(placed):
 
 
 def _dot(boxes, direction, row=None):
-    """The graph in DOT, or of a row the part: boxes of our sizes, and a smaller box on each edge where a gradient passes."""
+    """The graph in DOT, or a row of it: boxes of our sizes, and a smaller box on each edge where a gradient passes."""
     row = row or range(len(boxes))
     dot = graphviz.Digraph(     # without nslimit, 100 uses of one value take dot minutes; with it the picture is the same
         graph_attr={"rankdir": direction, "ordering": "in", "nodesep": "0.28", "ranksep": "0.2", "nslimit": "1"},
@@ -380,7 +385,7 @@ def _compile_once():
 
 
 def _placed(rendered, left=0, top=0):
-    """Graphviz's answer in SVG's terms, its upper left corner there. An arrow may come in two parts, to its bead and from it."""
+    """Graphviz's answer in SVG's terms, its upper left corner there. An arrow may be in two parts, to its bead and on."""
     if rendered is None:
         return None
     width, height = (float(x) for x in rendered["bb"].split(",")[2:])

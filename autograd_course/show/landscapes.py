@@ -24,8 +24,8 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
 
     f: a function of two arrays of the same shape. Define it once, and its contours are kept for the next frame.
     paths: name -> places visited, (n, 2); at most five paths. span: ((lowest w₁, highest), (lowest w₂, highest)).
-    step: how far along the paths, or None for all the way; explore(..., step=range(n)) plays them. ahead: whether what is still to
-    come stands there in a thin line.
+    step: how far along the paths, or None for all the way; explore(..., step=range(n)) plays them. ahead: whether what is
+    still to come stands there in a thin line.
     """
     step = max(map(len, paths.values())) - 1 if step is None else step
     plot, (lines, low, where) = Axes(BOX, *span), _contours(f, span)
@@ -78,7 +78,7 @@ def _contours(f, span):
     field = _field(x, y, z)
     parts = [f'<path d="{_area(plot, field, low - 1, level)}" fill="{style.INK}" fill-opacity="0.035" fill-rule="evenodd" '
              f'stroke="{style.LINE}" stroke-width="0.8"/>' for level in levels]
-    # The numbers stand along one ray, from the lowest place to the corner farthest away, rather to the right: paths begin at the left.
+    # The numbers stand along one ray, from the lowest place to the corner farthest away; to the right, as paths begin at the left.
     corner = np.array([max(reversed(ends), key=lambda end: round(abs(end - at), 9)) for ends, at in zip(span, where)])
     scale = np.ptp(span, axis=1)
     words = Axes(BOX, *span)

@@ -446,11 +446,12 @@ def picture(frame):
         fade = f"linear-gradient(transparent,#000 {24 * (y > 0)}px {window - 24 * (y + window < high):.0f}px,transparent)"
         drawn = (f'<div style="position:relative;height:{window:.0f}px;overflow:hidden;mask-image:{fade}"><div style="position:absolute;'
                  f'width:{wide:.0f}px;top:{-y:.0f}px;left:clamp(100% - {wide:.0f}px,50% - {x:.0f}px,0px)">{drawn}</div></div>')
-    size, least = (f"flex:0 1 {wide:.0f}px", 400) if beside else ("flex:1 0 100%", 230)      # px, of a part of the panel
+    size, least = (f"flex:0 1 {wide:.0f}px", 400) if beside else ("flex:1 0 100%", 230)     # px, of a part of the panel
     # The text says all of it to a screen reader. In a narrow window the sentence wraps, and the graph alone scrolls.
     return Picture(f'<div style="display:grid;grid-template-columns:minmax(0,900px)"><div style="{style.CARD};display:block;'
                    f'font-family:{style.FONT}">{say}'
-                   f'<div style="display:flex;flex-wrap:wrap;gap:8px"><div style="{size};min-width:0;overflow-x:auto">{drawn}</div>'
+                   f'<div style="display:flex;flex-wrap:wrap;gap:8px">'
+                   f'<div style="{size};min-width:0;overflow-x:auto">{drawn}</div>'
                    f'<div aria-hidden="true" style="flex:1 1 230px;min-width:0;display:grid;gap:10px;'
                    f'grid-template-columns:repeat(auto-fit,minmax(min({least}px,100%),1fr));'
                    f'align-content:start;padding:4px;font-size:13px;line-height:{LINE}px">{panel}</div></div></div></div>',

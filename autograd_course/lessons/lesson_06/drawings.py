@@ -190,15 +190,16 @@ def slide_graph(w1, w2, w3, x, y):
     y_hat = np.sin(b + c)
     slope, error = np.cos(b + c), y_hat - y
     values = {"w₁": w1, "w₃": w3, "b": b, "w₂": w2, "c": c, "ŷ": y_hat, "L": error * error}
-    edges = [("w₁", "b", 2 * p * a), ("w₃", "b", 2 * p), ("b", "c", 2 * q * w2), ("w₂", "c", 2 * q * b), ("w₃", "c", 2 * q),
-             ("b", "ŷ", slope), ("c", "ŷ", slope), ("ŷ", "L", 2 * error)]
+    edges = [("w₁", "b", 2 * p * a), ("w₃", "b", 2 * p), ("b", "c", 2 * q * w2), ("w₂", "c", 2 * q * b),
+             ("w₃", "c", 2 * q), ("b", "ŷ", slope), ("c", "ŷ", slope), ("ŷ", "L", 2 * error)]
     inside = {"b": f"(w₁·{_short(a)} + w₃)²", "c": "(w₂·b + w₃)²", "ŷ": "sin(b + c)", "L": f"(ŷ − {_short(y)})²"}
     gradients, nodes = _walked(values, edges), []
     for name, value in values.items():
         into = tuple((source, _short(local)) for source, user, local in edges if user == name)
-        nodes.append(graph.Node(name, name, None, {}, np.round(value, 4), np.round(gradients[name], 4), into, (None,) * len(into),
-                                (True,) * len(into), True, (inside[name],) if name in inside else ()))
-    text = f"The graph of L at x {_short(x)}, a {_short(a)}, y {_short(y)}, its operations left out\n{graph.describe(nodes)}"
+        nodes.append(graph.Node(name, name, None, {}, np.round(value, 4), np.round(gradients[name], 4), into,
+                                (None,) * len(into), (True,) * len(into), True, (inside[name],) if name in inside else ()))
+    given = f"x {_short(x)}, a {_short(a)}, y {_short(y)}"
+    text = f"The graph of L at {given}, its operations left out\n{graph.describe(nodes)}"
     placed = graph.layout(nodes)
     return Picture(graph.listed(text) if placed is None else graph.draw(nodes, placed, text), text, says_all=True)
 

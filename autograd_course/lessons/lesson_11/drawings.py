@@ -16,7 +16,7 @@ LANDSCAPES = {
     "saddle": (lambda w1, w2: w1**2 / 2 - w2**2 / 2 + w2**4 / 4, (-2.6, -0.001), -0.25)}      # into the basin that + marks
 
 
-ZIGZAG = np.array([(-2.6 * 0.923**k, 1.2 * (-0.925)**k) for k in range(31)])        # by (w₁² + 25·w₂²)/2 and the rate 0.077
+ZIGZAG = np.array([(-2.6 * 0.923**k, 1.2 * (-0.925)**k) for k in range(31)])        # down the ravine, at the rate 0.077
 
 
 def _narrow(w1, w2):
@@ -24,7 +24,7 @@ def _narrow(w1, w2):
 
 
 def zigzag(step):
-    """Gradient descent that wastes most of its way, up to `step` of 30; below, how far it has walked and how much nearer it has come."""
+    """Gradient descent that wastes most of its way, up to `step` of 30; below, how far it walked, and how much nearer it came."""
     above = landscape(_narrow, {"gradient descent": ZIGZAG}, SPAN, step, ahead=True)
     lengths = np.hypot(*np.diff(ZIGZAG, axis=0).T)
     walked, nearer = lengths[:step].sum(), np.hypot(*ZIGZAG[0]) - np.hypot(*ZIGZAG[step])
@@ -32,7 +32,8 @@ def zigzag(step):
     said = f"walked {number(round(walked, 2))}", f"nearer to the bottom by {number(round(nearer, 2))}"
     for top, far, words, colour in [(0, walked, said[0], style.INK), (40, nearer, said[1], style.VALUE)]:
         below.words(62, top + 14, words, colour, "start", 13)
-        below.parts.append(f'<rect x="62" y="{top + 20}" width="{below.at(far, 0)[0] - 62:.1f}" height="10" fill="{colour}"/>')
+        wide = below.at(far, 0)[0] - 62
+        below.parts.append(f'<rect x="62" y="{top + 20}" width="{wide:.1f}" height="10" fill="{colour}"/>')
     text = f"{above.text}\n{'; '.join(said)}"
     return Picture(above.html + svg("0 0 654 78", "".join(below.parts), "; ".join(said)), text)
 

@@ -1,9 +1,9 @@
 """Lesson 16: a loss with its largest curvature, curvature along a direction, and the parabola that Newton trusts."""
 import numpy as np
 
-from autograd_lib import grad
+from autograd_lib import Tensor, grad
 
-from ...show import style
+from ...show import graph, style
 from ...show.axes import Axes, decades, ticks
 from ...show.ink import number
 from ...show.picture import Picture, beside, svg
@@ -47,6 +47,26 @@ def dial(run, step, last):
                       f"so far: the loss between {number(min(losses))} and {number(max(losses))}, "
                       f"the largest curvature between {lowest} and {highest}"])
     return Picture(svg("0 0 640 466", "".join(above.parts + below.parts), text), text)
+
+
+def bend(slope, x):
+    """tanh and its slope s, each with its tangent at x, and below them the graph of s = slope(x), a Tensor like x."""
+    s = slope(Tensor(x, requires_grad=True, name="x"))
+    s.name = "s"
+    xs, z, second = np.linspace(-3, 3, 121), np.tanh(x), float(grad(slope)(x))
+    said = f"at x = {number(x)}: s, the slope of tanh, is {number(s.item())}, and the slope of s is {number(second)}"
+    panels = []
+    for ys, y, rate, span, title in [(np.tanh(xs), z, s.item(), (-1.5, 1.5), "z = tanh x"),
+                                     (1 - np.tanh(xs)**2, s.item(), second, (-0.5, 1.5), "s")]:
+        plot = Axes((44, 34, 330, 170), (-3, 3), span)
+        plot.frame(ticks(-3, 3, 6), ticks(*span, 6), "x", f"{title}, with slope {number(rate)}")
+        plot.line(xs, ys, style.VALUE, 2.5)
+        plot.straight(x, y, rate, style.GRADIENT, 2, "6 4")
+        plot.dot(x, y, style.VALUE, style.VALUE)
+        panels.append(svg("0 0 390 250", "".join(plot.parts), f"{title}, with slope {number(rate)} at x = {number(x)}"))
+    nodes = graph.read(s)
+    text, placed = f"{said}\n{graph.describe(nodes)}", graph.layout(nodes)
+    return Picture(beside(*panels) + (graph.listed(text) if placed is None else graph.draw(nodes, placed, text)), text)
 
 
 def turned(curvatures, angle):

@@ -40,7 +40,7 @@ def test_each_landscape_has_its_start_in_the_picture_and_the_bottom_it_says(name
 def test_the_opening_picture_walks_far_and_comes_little_nearer():
     assert "walked 0; nearer to the bottom by 0" in repr(drawn.zigzag(0))
     said = repr(drawn.zigzag(30))
-    walked, nearer = (float(re.search(rf"{words} ([\d.]+)", said)[1]) for words in ("walked", "nearer to the bottom by"))
+    walked, nearer = (float(re.search(rf"{words} ([\d.]+)", said)[1]) for words in ("walked", "to the bottom by"))
     assert "after 30 steps" in said and walked > 10 * nearer > 20
     widths = [float(width) for width in re.findall(r'width="([\d.]+)" height="10"', drawn.zigzag(30).html)]
     assert widths[1] / widths[0] == pytest.approx(nearer / walked, rel=0.01)
