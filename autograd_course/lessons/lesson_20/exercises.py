@@ -14,8 +14,8 @@ recall("20", [
              "**0**, exactly: what arrives is multiplied by the weight."),
     Question("z = tanh(x). Which of x and z does its rule read? (17)", "z",
              "**z**: the slope is 1 − z². So x could be forgotten as soon as z is there.", ["x", "z", "both"]),
-    Question("b has the shape (3,) and is added to x, (4, 3). Then g arrives, (4, 3). Along which axis is it summed "
-             "for b? (08)", 0,
+    Question("b, of shape (3,), is added to x, (4, 3). Then g arrives, (4, 3). Along which axis is it summed for "
+             "b? (08)", 0,
              "**0**: b was lent to four rows, and what comes back from them adds up.")])
 
 prediction(
@@ -64,7 +64,7 @@ PROBES = [
     ("np.tanh(x) * y, with arrays", lambda x, y: np.tanh(x) * y,
      {"x": np.array([0.5, -1.0]), "y": np.array([2.0, 3.0])}),
     ("-x + x * x, with x = 2", lambda x: -x + x * x, {"x": 2.0}),
-    ("x @ W / 4", lambda x, W: x @ W / 4, {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
+    ("np.exp(x @ W / 4 - 1) < 2", lambda x, W: np.exp(x @ W / 4 - 1) < 2, {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
 
 
 def _noted(kind, f, inputs):
@@ -77,7 +77,7 @@ def _noted(kind, f, inputs):
     said = [" = ".join([str(line[0]), f"{brief(line[1])}({', '.join(map(_name, line[2]))})"])
             if isinstance(line, (tuple, list)) and len(line) == 3 and isinstance(line[2], (tuple, list))
             else f"a line that is no (name, function, names): {brief(line)}" for line in lines]
-    result = (f"{_name(z.name)} with the value {brief(z.value)}" if hasattr(z, "lines") and hasattr(z, "value")
+    result = (f"{_name(z.name)} with the value {_name(z.value)}" if hasattr(z, "lines") and hasattr(z, "value")
               else f"the plain value {brief(z)}")
     own = ", with a list of its own" * (getattr(z, "lines", lines) is not lines)
     return "; ".join([*said, f"and back comes {result}{own}"])
@@ -85,7 +85,8 @@ def _noted(kind, f, inputs):
 
 def _name(x):
     return (x if x.isidentifier() else repr(x)) if isinstance(x, str) else \
-        brief(x) if isinstance(x, (int, float, np.ndarray, np.generic)) else f"<{type(x).__name__}>"
+        brief(x if np.ndim(x) else np.asarray(x).item()) if isinstance(x, (int, float, np.ndarray, np.generic)) else \
+        f"<{type(x).__name__}>"
 
 
 def _outcome(kind, probe):
@@ -171,6 +172,10 @@ def _outcome(kind, probe):
              "A line has three parts: (name, function, names)."),
         edit("self.lines.append((name, function, names))", "self.lines.append([(name, function, names)])",
              "In brackets of its own: append the tuple itself."),
+        edit("self.lines.append((name, function, names))",
+             "self.lines.extend([(name, function, names)] * (1 + (len(self.lines) > 3)))", "A line stands there twice."),
+        edit("self.lines.append((name, function, names))", "self.lines.insert(0, (name, function, names))",
+             "The newest line stands first: a program is read from above, so append it."),
         edit("self.lines.append((name, function, names))", "print((name, function, names))",
              "No line is in the list: it has to be appended to self.lines."),
         edit("self.lines.append((name, function, names))", "self.lines = [*self.lines, (name, function, names)]",
@@ -203,7 +208,8 @@ def _outcome(kind, probe):
              'names = [getattr(x, "name", x) for x in inputs]'),
         edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
              "names = tuple(x.name if type(x) is Noted else x for x in inputs)"),
-        edit("self.lines.append((name, function, names))", "self.lines += [(name, function, names)]"),
+        edit("self.lines.append((name, function, names))", "self.lines += [(name, function, names)]",
+             "function(*values)", "np.asarray(function(*values))"),
         edit("self.lines.append((name, function, names))\n", "self.lines.extend([(name, function, names)])\n",
              "Noted(function(*values), name, self.lines)", "type(self)(function(*values), name, self.lines)"),
         """
@@ -239,7 +245,8 @@ def noted(answer):
             error.tried, error.hint = tried, next(iter(hints), "")
             raise
         if got != right:
-            raise Wrong(tried, got, right, next(iter(hints), "nan came back." if "nan" in got else ""))
+            raise Wrong(tried, got, right, next(iter(hints), "nan came back." if "nan" in got else
+                                                "A line is (name, function, names), and what comes back is a Noted."))
 
 
 # --- Dead code --------------------------------------------------------------------------------------------------------
@@ -541,16 +548,16 @@ def gradients(answer):
 # --- A buffer that is written too early -------------------------------------------------------------------------------
 
 SPOILED = """
-np.matmul(x, W1, out=a)                   # x·W1
-np.tanh(a, out=a)                         # h
-np.matmul(a, W2, out=b)                   # ŷ
-np.subtract(b, y, out=b)                  # error
+np.matmul(x, W1, out=a)        # x·W1
+np.tanh(a, out=a)              # h
+np.matmul(a, W2, out=b)        # ŷ
+np.subtract(b, y, out=b)       # error
 L = np.sum(b * b)
-np.multiply(2, b, out=b)                  # g at ŷ
-np.multiply(a, a, out=a)                  # h·h
-np.subtract(1, a, out=a)                  # 1 − h·h
-np.matmul(b, W2.T, out=c)                 # g at h
-np.multiply(c, a, out=c)                  # g at x·W1
+np.multiply(2, b, out=b)       # g at ŷ
+np.multiply(a, a, out=a)       # h·h
+np.subtract(1, a, out=a)       # 1 − h·h
+np.matmul(b, W2.T, out=c)      # g at h
+np.multiply(c, a, out=c)       # g at x·W1
 g_W1 = x.T @ c
 g_W2 = a.T @ b""".strip().splitlines()
 TWO = "Two numbers of lines: the one that writes, and the one that reads."
