@@ -519,6 +519,24 @@ def test_18_attention_is_theirs_gradients_included():
             np.testing.assert_allclose(mine, x.grad.numpy(), rtol=1e-11, atol=1e-13)
 
 
+def test_19_nats_and_the_drawing_of_a_letter():
+    from autograd_course.lessons.lesson_19 import writer
+    model = writer.Writer("abcdef", width=8, context=5, heads=2)
+    text = np.random.default_rng(0).integers(0, 6, (3, 6))
+    logits = torch.tensor(model(text[:, :-1]).data.astype(float))
+    nats = F.cross_entropy(logits.reshape(-1, 6), torch.tensor(text[:, 1:].ravel()))
+    ours = ag.mean(writer.surprise(model, text[:, :-1], text[:, 1:]))
+    assert float(ours.data) == pytest.approx(float(nats), rel=1e-5)
+    logits, temperature = logits[0, 0], 0.5
+    drawn = [writer.pick(logits.numpy(), temperature, u) for u in (np.arange(2000) + 0.5) / 2000]
+    shares = np.bincount(drawn, minlength=6) / 2000
+    there = torch.distributions.Categorical(logits=logits / temperature)
+    assert np.allclose(shares, there.probs, atol=1e-3) and 0 <= int(there.sample()) < 6
+    keys = jax.random.split(jax.random.key(0), 4000)
+    sampled = jax.vmap(lambda key: jax.random.categorical(key, jnp.array(logits.numpy()) / temperature))(keys)
+    assert np.allclose(np.bincount(np.asarray(sampled), minlength=6) / 4000, shares, atol=0.04)
+
+
 def test_20_what_compilers_promise():
     """What four compilers make of four functions, as the closing table has it; and what is said beside that."""
     from autograd_course.lessons.lesson_20 import compilers

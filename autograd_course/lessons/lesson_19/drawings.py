@@ -1,0 +1,107 @@
+"""Lesson 19: counting's guess, a loss that falls past counting, who knew which letter better, and a mixture's loss."""
+from html import escape
+
+import numpy as np
+
+from ...show import style
+from ...show.axes import Axes, ticks
+from ...show.ink import number
+from ...show.picture import Picture, svg
+
+MONO = "font:14px/1.75 ui-monospace,Menlo,Consolas,monospace;white-space:pre-wrap;overflow-wrap:anywhere"
+NETWORK, COUNTING = "#CFE5F2", "#E4E6E8"
+
+
+def guess(letters, p, context):
+    """What may follow: a bar for the probability of each letter."""
+    shown = [letter if letter.strip() else {" ": "␣", "\n": "↵"}[letter] for letter in letters]
+    plot = Axes((56, 44, 17 * len(p), 180), (0, len(p)), (0, 1))
+    plot.frame([(i + 0.5, escape(letter)) for i, letter in enumerate(shown)], ticks(0, 1, most=5), "",
+               f"what follows {escape(context)} …")
+    for i, height in enumerate(p):
+        (x, y), (_, floor) = plot.at(i + 0.15, height), plot.at(0, 0)
+        plot.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="12" height="{floor - y:.2f}" fill="{style.VALUE}"/>')
+    first = np.argsort(-p, kind="stable")[:4]
+    for i in first[:2]:
+        x, y = plot.at(i + 0.5, p[i])
+        plot.words(x, y - 5, number(round(float(p[i]), 2)), style.VALUE, size=12, halo=True)
+    text = f"After {context}: " + ", ".join(f"{shown[i]} {number(round(float(p[i]), 2))}" for i in first)
+    return Picture(svg(f"0 0 {17 * len(p) + 76} 256", "".join(plot.parts), text), text)
+
+
+def learning(run, counted, step):
+    """A run up to a step: its loss on what was held out, beside that of counting, and what it writes there.
+
+    `run` is as `Task.follow` makes it; `counted` holds the losses of the 1-gram, the 2-gram, and so on.
+    """
+    steps, held_out, k = run["steps"], run["held_out"], run["steps"].index(step)
+    plot = Axes((56, 40, 470, 290), (0, steps[-1]), tuple(np.log([0.93 * min([*counted, *held_out]),
+                                                                  1.04 * max(held_out)])))
+    heights = [(np.log(loss), number(loss)) for loss in (1, 1.5, 2, 3, 4) if np.log(loss) > plot.y[0]]
+    plot.frame(ticks(0, steps[-1]), heights, "step", "loss on text held out, in nats a letter (logarithmic)")
+    for n, loss in enumerate(np.log(counted), 1):
+        plot.line([0, steps[-1]], [loss, loss], style.INK, 1.2, "5 4")
+        plot.words(534, plot.at(0, loss)[1] + 4, f"{n}-gram {np.exp(loss):.2f}", anchor="start", size=12)
+    plot.line(steps, np.log(held_out), style.VALUE, 0.7)
+    plot.line(steps[:k + 1], np.log(held_out[:k + 1]), style.VALUE, 2.8)
+    plot.dot(step, np.log(held_out[k]), style.VALUE, style.VALUE, size=6)
+    x, y = plot.at(step, np.log(held_out[k]))
+    plot.words(min(x + 12, 480), y - 12, f"{held_out[k]:.2f}", style.VALUE, "start", halo=True)
+    beaten = [n for n, loss in enumerate(counted, 1) if held_out[k] < loss]
+    says = f"beats counting up to the {beaten[-1]}-gram" if beaten else "beats none of the countings"
+    first = f"Step {step}: loss {held_out[k]:.2f}, {says}. It writes:"
+    wrote = run["wrote"][k].strip("\n")
+    return Picture(svg("0 0 630 376", "".join(plot.parts), first) + page(wrote), f"{first}\n{wrote}", says_all=True)
+
+
+def page(text):
+    """A text as it stands, in HTML."""
+    return (f'<div style="{style.CARD};{MONO};color:{style.INK};background:{style.PAPER};max-width:600px;'
+            f'padding:8px 14px">{escape(text)}</div>')
+
+
+def written(text, first="It writes:"):
+    return Picture(page(text), f"{first}\n{text}", says_all=True)
+
+
+def who_knew(text, network, counting):
+    """A text, each letter on the colour of who gave it at least twice the probability that the other gave: the
+    network's are underlined, counting's overlined."""
+    parts, said = [], {"network": "", "counting": ""}
+    for letter, p, q in zip(text, network, counting, strict=True):
+        who = "network" if p > 2 * q else "counting" if q > 2 * p else ""
+        for name in said:
+            said[name] += letter if who == name else "·"
+        if who:
+            ground, line = (NETWORK, "underline") if who == "network" else (COUNTING, "overline")
+            letter = (f'<span style="background:{ground};text-decoration:{line};text-decoration-thickness:2px">'
+                      f"{escape(letter)}</span>")
+            parts.append(letter)
+        else:
+            parts.append(escape(letter))
+    mine, theirs = (f"{float(-np.log(p).mean()):.2f}" for p in (network, counting))
+    legend = (f'<div style="font:13px {style.FONT};color:{style.INK};padding-bottom:6px">'
+              f'<span style="background:{NETWORK};text-decoration:underline">the network knew better</span> '
+              f'({mine} nats) &nbsp; <span style="background:{COUNTING};text-decoration:overline"'
+              f'>counting knew better</span> '
+              f"({theirs} nats)</div>")
+    told = "\n".join([f"The network pays {mine} nats a letter, counting {theirs}.", text,
+                      f"The network knew better: {said['network']}", f"Counting knew better: {said['counting']}"])
+    return Picture(f'<div style="{style.CARD};{MONO};color:{style.INK};background:{style.PAPER};max-width:600px;'
+                   f'padding:8px 14px">{legend}{"".join(parts)}</div>', told)
+
+
+def mixture(network, counting, w):
+    """The loss of the mixture w·network + (1 − w)·counting, against w."""
+    at = np.linspace(0, 1, 41)
+    losses = [float(-np.log(one * network + (1 - one) * counting).mean()) for one in at]
+    here = float(-np.log(w * network + (1 - w) * counting).mean())
+    low, high = min(losses) - 0.02, max(losses) + 0.02
+    plot = Axes((64, 40, 440, 210), (0, 1), (low, high))
+    plot.frame(ticks(0, 1, most=5), ticks(low, high, most=5), "share of the network, w", "loss of the mixture, in nats")
+    plot.line(at, losses, style.VALUE, 2.4)
+    plot.dot(w, here, style.VALUE, style.VALUE, size=6)
+    x, y = plot.at(w, here)
+    plot.words(x, y - 14, f"{here:.3f}", style.VALUE, halo=True)
+    text = f"w = {number(w)}: loss {here:.3f}. Counting alone {losses[0]:.3f}, the network alone {losses[-1]:.3f}."
+    return Picture(svg("0 0 560 300", "".join(plot.parts), text), text)

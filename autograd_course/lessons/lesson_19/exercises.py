@@ -1,0 +1,395 @@
+"""Lesson 19: counting that is never certain, the drawing of a letter, what is invented, and two guesses mixed."""
+import numpy as np
+
+import autograd_lib as ag
+
+from ...ask import NotYet, edit, exercise, expect_call, has_blank, is_stub, returned
+from ...ask.mistakes import doubled, printed
+from ...ask.texts import Question, card, prediction, recall
+
+recall("19", [
+    Question("A causal mask, a text of 8 letters, places 0 to 7. How many letters may place 5 look at? (Lesson 18)", 6,
+             "**6**: those at 0 to 4, and its own."),
+    Question("A model gives the class that is true a probability of 1/8. What is its loss? (10)", 2.079,
+             "−log(1/8) = log 8 ≈ **2.08**.", tolerance=0.02),
+    Question("Adam at lr 0.01. The first gradient of a weight is 300. How far does the weight move? (11)", 0.01,
+             "By **0.01**: at the first step it moves by lr, whatever the size of the gradient.", tolerance=0.0005)])
+
+prediction(
+    "19.start", question="""The names are written with 36 symbols. At step 0 the network knows nothing, and its
+        numbers are random. What is its loss, about, in nats a letter?""",
+    answer=3.58, tolerance=0.35,
+    reveal="""About log 36 = **3.58**: each symbol has 1/36, or nearly. Ours begins a little higher, since random
+        logits are not quite alike: it is a little sure, of nothing.""")
+
+prediction(
+    "19.greedy", question="""Now the network always takes the likeliest letter, and nothing is drawn at random. It
+        writes on and on. What becomes of the text?""",
+    answer="it repeats itself",
+    choices=["the best names of all", "it repeats itself", "the names it has read"],
+    reveal="""**It repeats itself**, in the end for ever. It sees 16 letters and no more. Sooner or later the same 16
+        stand before it as once before; then the same letter follows, and so on, round and round.""")
+
+prediction(
+    "19.prose", question="""Which is the longest n-gram, with a = 4, that it beats on
+        the paragraphs held out?""",
+    answer="5-gram", choices=["2-gram", "3-gram", "4-gram", "5-gram"],
+    reveal="""The **5-gram**, after some 1,700 steps. The more text and the more steps, the better for the network:
+        counting has read the text once, and is done.""")
+
+prediction(
+    "19.mix", question="""For each letter, take the mean of both probabilities: half the network's, half that of
+        counting. Where does the loss of this mixture lie?""",
+    answer="below both", choices=["above both", "between the two", "below both"],
+    reveal="""**Below both**: they are surprised by different letters. Where one gives nearly nothing, the other's half
+        saves the day: half of p costs only log 2 more than p.""")
+
+card("19", [
+    "Loss of a letter: −log p. Who knows nothing pays log(how many letters there are).",
+    "Counting: (count + a · p of the shorter n-gram) / (all + a). Never 0, never 0/0.",
+    "Judge on text held out, and every rival at its best.",
+    "Writing: softmax(logits / temperature), draw, append, ask again.",
+    "Always the likeliest letter: it goes round in circles.",
+    "Two different guessers, mixed, beat each of the two."])
+
+
+# --- 19.smoothed ------------------------------------------------------------------------------------------------------
+
+def _smoothed(counts, shorter, a):
+    return (counts + a * shorter) / (counts.sum() + a)
+
+
+@exercise(
+    "19.smoothed", minutes=4, difficulty="easy",
+    question="""
+        Write the box for all letters at once: `counts` says how often each of them followed, `shorter` what the shorter
+        n-gram gives each; both have the shape (letters,).""",
+    stub="""
+        def smoothed(counts, shorter, a):
+            ...""",
+    hints=["As many letters as were counted, and a more: that is what is divided by.",
+           "The a letters are shared out as `shorter` says: each letter gets `a * shorter` of them.",
+           ("Help: how do I test it?",
+            "The probabilities add up to 1. And where all counts are 0, `shorter` comes back.")],
+    solution="""
+        def smoothed(counts, shorter, a):
+            return (counts + a * shorter) / (counts.sum() + a)""",
+    explained="As if a letters more had been read, and had been what the shorter n-gram expects.",
+    why="No letter is impossible, and a place that was never met trusts the shorter n-gram.",
+    mistakes=[
+        edit("(counts.sum() + a)", "counts.sum()", "It does not add up to 1: the a lent letters are letters too."),
+        edit("(counts + a * shorter) / (counts.sum() + a)", "counts / counts.sum()",
+             "That is counting alone. A letter that was never seen has 0 then, and costs infinitely much."),
+        edit("a * shorter", "a", "Each letter is lent a. Only a altogether: `a * shorter` each."),
+        edit("a * shorter", "shorter", "One letter is lent, where a is asked for: a * shorter."),
+        edit("(counts.sum() + a)", "(counts.sum() + 1)", "a letters more were read, not 1."),
+        edit("(counts.sum() + a)", "(counts.sum() + a * len(counts))",
+             "a altogether, not for each letter: `shorter` adds up to 1."),
+        edit("(counts.sum() + a)", "(len(counts) + a)", "Divided by how many letters there are. How many were *read*?"),
+        edit("(counts.sum() + a)", "(counts.max() + a)", "Divided by the largest count: all that was read, .sum()."),
+        edit("(counts + a * shorter) / (counts.sum() + a)", "counts + a * shorter",
+             "Not divided yet: they are to add up to 1."),
+        edit("(counts + a * shorter) / (counts.sum() + a)", "counts / max(counts.sum(), 1) + a * shorter",
+             "First the letters together, counted and lent; then divide by all of them."),
+        edit("(counts + a * shorter) / (counts.sum() + a)", "counts + a * shorter / (counts.sum() + a)",
+             "The division takes all of it: brackets."),
+        edit("(counts + a * shorter) / (counts.sum() + a)", "(counts + a * shorter) // (counts.sum() + a)",
+             "// cuts off to whole numbers: /."),
+        edit("(counts + a * shorter) / (counts.sum() + a)", "np.where(counts > 0, counts / counts.sum(), shorter)",
+             "Either the one or the other does not add up to 1. Both together, weighted."),
+        edit("a * shorter", "a / shorter", "Who was likely is to get more of what is lent: a * shorter."),
+        (lambda counts, shorter, a: (1 - a) * counts / counts.sum() + a * shorter,
+         "Here a is a share. In the box it is a number of letters: it weighs less, the more was counted."),
+        (lambda counts, shorter, a: shorter, "That is the shorter n-gram alone."),
+        (lambda counts, shorter, a: (counts.mean() + a * shorter) / (counts.sum() + a),
+         "Every letter has its own count."),
+        printed(_smoothed)],
+    planted=[
+        (lambda counts, shorter, a: _smoothed(counts, shorter, 4.0), "got"),
+        (lambda counts, shorter, a: _smoothed(counts, np.full(len(counts), 1 / len(counts)), a), "got"),
+        (lambda counts, shorter, a: _smoothed(counts, shorter, a) if counts.sum() else 0 * shorter, "got"),
+        (lambda counts, shorter, a: np.nan * shorter, "got"),
+        (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:3], "Shape"),
+        (lambda counts, shorter, a: _smoothed(counts, shorter, a).round(2), "got"),
+        edit("return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "got")],
+    also_right=[
+        """
+        def smoothed(counts, shorter, a):
+            together = counts + a * shorter
+            return together / together.sum()""",
+        """
+        def smoothed(counts, shorter, a):
+            total = sum(counts) + a
+            return np.array([(c + a * p) / total for c, p in zip(counts, shorter)])""",
+        """
+        def smoothed(counts, shorter, a):
+            read = np.sum(counts)
+            w = read / (read + a)
+            return w * counts / max(read, 1) + (1 - w) * shorter""",
+        "lambda counts, shorter, a: [(c + a * p) / (counts.sum() + a) for c, p in zip(counts, shorter)]",
+        "lambda counts, shorter, a: np.add(counts, np.multiply(a, shorter)) / np.add(np.sum(counts), a)"])
+def smoothing(answer):
+    if has_blank(answer) or is_stub(answer):
+        raise NotYet
+    for counts, shorter, a in [([4, 0, 1], [0.5, 0.25, 0.25], 4.0), ([0, 0, 0, 0], [0.1, 0.2, 0.3, 0.4], 2.0),
+                               ([10, 0, 2, 0, 0], [0.2, 0.05, 0.25, 0.4, 0.1], 0.5), ([0, 7], [0.9, 0.1], 12.0)]:
+        counts, shorter = np.array(counts), np.array(shorter)
+        expect_call(answer, counts, shorter, a, gives=_smoothed(counts, shorter, a), hints=smoothing.mistakes)
+
+
+# --- 19.pick ----------------------------------------------------------------------------------------------------------
+
+def _pick(logits, temperature, u):
+    p = ag.softmax(logits / temperature)
+    return int(min(np.searchsorted(np.cumsum(p), u, side="right"), len(p) - 1))
+
+
+@exercise(
+    "19.pick", minutes=7, difficulty="medium",
+    question="""
+        Write `pick(logits, temperature, u)`. Divide the logits by the temperature; softmax makes probabilities of them.
+        Lay these end to end from 0 to 1, the first letter first. Return the number of the letter on which u, from 0 to
+        1, falls.""",
+    stub="""
+        def pick(logits, temperature, u):
+            p = ...
+            return ...""",
+    hints=["Where the stretches end says `np.cumsum(p)`.",
+           "How many of these ends are at or below u? So many letters were passed.",
+           ("Help: it returns one letter too many, once in a million",
+            "Rounding: the last end may be 0.9999999. The last letter is number len(p) − 1.")],
+    solution="""
+        def pick(logits, temperature, u):
+            p = ag.softmax(logits / temperature)
+            return min(int((np.cumsum(p) <= u).sum()), len(p) - 1)""",
+    explained="Each end that u has passed counts one letter. `min` is for rounding, where u passes the last end too.",
+    why="u falls on a stretch as often as the stretch is long: each letter comes as often as its p says.",
+    mistakes=[
+        edit("(np.cumsum(p) <= u).sum()", "p.argmax()",
+             "Always the likeliest, whatever u says: nothing is drawn."),
+        edit("logits / temperature", "logits", "The temperature is not used: divide the logits by it."),
+        edit("logits / temperature", "logits * temperature",
+             "Multiplied. A high temperature is to make them alike: divide."),
+        edit("ag.softmax(logits / temperature)", "ag.softmax(logits) / temperature",
+             "First divide the logits, then softmax: these do not add up to 1."),
+        edit("ag.softmax(logits / temperature)", "logits / temperature / np.sum(logits / temperature)",
+             "Logits may be below 0: softmax makes probabilities of them."),
+        edit("np.cumsum(p) <= u", "np.cumsum(p) > u",
+             "Counted are those behind u. Those that u has passed: <= u."),
+        edit("np.cumsum(p) <= u", "p <= u", "Compared with each length. Where do the stretches *end*? np.cumsum."),
+        edit("(np.cumsum(p) <= u).sum()", "(np.cumsum(p) <= u).sum() + 1",
+             "One too far: letters are counted from 0."),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "max(int((np.cumsum(p) <= u).sum()) - 1, 0)",
+             "One too early: passed were so many, and u falls on the next."),
+        edit("np.cumsum(p)", "np.cumsum(p[::-1])", "From the other end. The first letter first."),
+        edit("np.cumsum(p)", "np.cumsum(np.sort(p))", "Sorted: then a letter's number is lost."),
+        edit("(np.cumsum(p) <= u).sum()", "u * len(p)",
+             "As if all letters had the same room. Each has as much as its p."),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p)",
+             "Those are the ends. On which letter does u fall?"),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "p[min(int((np.cumsum(p) <= u).sum()), len(p) - 1)]",
+             "That is the letter's probability. Its number is asked for."),
+        (lambda logits, temperature, u: _pick(logits, 1 / temperature, u),
+         "Multiplied. A high temperature is to make them alike: divide."),
+        printed(_pick)],
+    planted=[
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((np.cumsum(p) <= u).sum())", "got"),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.random.default_rng(0).choice(len(p), p=p)", "got"),
+        (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "got"),
+        (lambda logits, temperature, u: _pick(np.abs(logits), temperature, u), "got"),
+        (lambda logits, temperature, u: _pick(logits, round(temperature) or 1, u), "got"),
+        (lambda logits, temperature, u: _pick(logits, temperature, 1 - u), "got"),
+        (lambda logits, temperature, u: float("nan"), "got"), (lambda logits, temperature, u: 0, "got"),
+        edit("p = ag", "logits -= logits.max()\n    p = ag", "writes into the caller")],
+    also_right=[
+        """
+        def pick(logits, temperature, u):
+            e = np.exp((logits - np.max(logits)) / temperature)
+            p = e / e.sum()
+            for letter in range(len(p)):
+                u -= p[letter]
+                if u < 0:
+                    break
+            return letter""",
+        """
+        def pick(logits, temperature, u):
+            p = ag.softmax(logits / temperature)
+            return min(np.searchsorted(np.cumsum(p), u, side="right"), len(p) - 1)""",
+        """
+        def pick(logits, temperature, u):
+            p = ag.softmax(logits / temperature)
+            total = 0.0
+            for letter, share in enumerate(p):
+                total += share
+                if u < total:
+                    return letter
+            return letter""",
+        """
+        def pick(logits, temperature, u):
+            ends = np.cumsum(ag.softmax(np.array(logits) / temperature))
+            ends[-1] = np.inf
+            return int(np.argmax(ends > u))""",
+        edit("int((np.cumsum(p) <= u).sum())", "np.count_nonzero(u >= np.add.accumulate(p))")])
+def picking(answer):
+    if has_blank(answer) or is_stub(answer):
+        raise NotYet
+    hints = [(_row(wrong), hint) for wrong, hint in picking.mistakes]
+    rng = np.random.default_rng(0)
+    returned(answer, np.zeros(3), 1.0, 0.5, tried="pick(np.zeros(3), 1.0, 0.5)", shown="1")
+    for temperature in (0.5, 3.0, 1.0):
+        logits = rng.normal(0, 1.5, 6).round(1)
+        expect_call(_row(answer), logits, temperature, gives=_row(_pick)(logits, temperature), hints=hints,
+                    tried=f"pick(np.array({logits.tolist()}), {temperature}, u) for u = 0, 0.05, 0.1, … 0.95")
+    expect_call(answer, np.log([0.125, 0.25, 0.125, 0.5]), 1.0, 0.2, gives=1)
+    for _ in range(20):      # u on the very last stretch, where ends may be rounded
+        expect_call(answer, rng.normal(size=40), 1.0, 1 - 1e-16, gives=39,
+                    tried="40 logits and u = 1 − 1e-16, the last number below 1")
+
+
+def _row(pick):
+    """The letters for twenty u at once."""
+    return lambda logits, temperature: [pick(logits, temperature, u) for u in np.linspace(0, 0.95, 20)]
+
+
+# --- 19.invented ------------------------------------------------------------------------------------------------------
+
+def _invented(written, known):
+    return [name for name in written.split("\n") if name and name not in known]
+
+
+@exercise(
+    "19.invented", minutes=3, difficulty="easy",
+    question="""
+        Write `invented(written, known)`. `written` is a text with a name on each line, `known` a list of names. Return
+        the list of those lines, in their order, that are not among the known. An empty line is no name.""",
+    stub="""
+        def invented(written, known):
+            ...""",
+    hints=["`written.split(\"\\n\")` gives the lines.", "`name in known` looks for a whole name, if `known` is a list.",
+           ("Help: BAT is missing", "`\"BAT\" in \"BATTERY\"` is True. Do not join the known ones to one text.")],
+    solution="""
+        def invented(written, known):
+            return [name for name in written.split("\\n") if name and name not in known]""",
+    explained="Of a list, `in` asks for an equal entry; of a text, for a piece.",
+    why="Before you admire what a model writes, look whether it stood in what it read.",
+    mistakes=[
+        edit("name not in known", "name in known", "The other way round: those are the known ones."),
+        edit("name not in known", 'name not in "\\n".join(known)',
+             "A piece of a known name counts as known here: BAT stands in BATTERY. Ask the list."),
+        edit("name not in known", "name not in str(known)",
+             "A piece of a known name counts as known here: BAT stands in BATTERY. Ask the list."),
+        edit("name and name not in known", "name not in known", "An empty line is no name: leave it out."),
+        edit('written.split("\\n")', "written.split()", "Names have spaces in them: split at the line's end, \"\\n\"."),
+        edit('written.split("\\n")', "written", "That goes letter by letter. First into lines: .split(\"\\n\")."),
+        edit('[name for name in written.split("\\n") if name and name not in known]',
+             'list(dict.fromkeys(name for name in written.split("\\n") if name and name not in known))',
+             "Who was written twice stands there once. All the lines are asked for."),
+        edit('[name for name in written.split("\\n") if name and name not in known]',
+             'sorted(name for name in written.split("\\n") if name and name not in known)',
+             "Sorted. They are asked for in the order in which they were written."),
+        edit('[name for name in written.split("\\n") if name and name not in known]',
+             'len([name for name in written.split("\\n") if name and name not in known])',
+             "That is how many. The names themselves are asked for."),
+        edit('[name for name in written.split("\\n") if name and name not in known]',
+             '[name for name in known if name not in written]',
+             "Those are known names that were not written. The other way round."),
+        edit("name and name not in known", "name and not any(name.startswith(one) for one in known)",
+             "Who begins like a known name is not the same name."),
+        edit("name and name not in known", "name and not any(one in name for one in known)",
+             "A new name may hold a known one: BATTERY SIGN is new, though BATTERY is not."),
+        edit("name and name not in known", "name and name.lower() not in known",
+             "Lower-case letters were made, and the known names have none."),
+        printed(_invented)],
+    planted=[
+        (lambda written, known: _invented(written, known)[:1], "got"),
+        (lambda written, known: _invented(written, known[:2]), "got"),
+        (lambda written, known: "\n".join(_invented(written, known)), "got"),
+        (lambda written, known: [], "got"), (lambda written, known: written.split("\n"), "got"),
+        edit("return", "known.clear()\n    return", "got")],
+    also_right=[
+        """
+        def invented(written, known):
+            known, found = set(known), []
+            for name in written.splitlines():
+                if name != "" and name not in known:
+                    found.append(name)
+            return found""",
+        "lambda written, known: list(filter(lambda name: name and name not in known, written.split('\\n')))",
+        "lambda written, known: [n for n in written.split('\\n') if len(n) > 0 and known.count(n) == 0]",
+        "lambda written, known: tuple(n for n in written.strip().split('\\n') if n not in known + [''])",
+        """
+        def invented(written, known):
+            return [n for n in written.split("\\n") if n and all(n != one for one in known)]"""])
+def inventing(answer):
+    if has_blank(answer) or is_stub(answer):
+        raise NotYet
+    known = ["BATTERY", "SNOWMAN", "BLACK SCISSORS", "KEY", "FACE"]
+    for written in ["BAT\nSNOWMAN\nBLACK KEY\nMOONKED FACE", "KEY\n\nWHITE SCISSORS\nBATTERY SIGN\nBLACK SCISSORS",
+                    "FACE\nKEY", "Z\nA\nBAT SIGN\nA\nMAN\n", ""]:
+        expect_call(answer, written, known, gives=_invented(written, known), hints=inventing.mistakes)
+
+
+# --- 19.mix_slope -----------------------------------------------------------------------------------------------------
+
+def _mix_slope(w, p, q):
+    return -np.mean((p - q) / (w * p + (1 - w) * q))
+
+
+@exercise(
+    "19.mix_slope", minutes=6, difficulty="optional",
+    question="""
+        p and q, (n,) each, are the probabilities that two guessers gave to the n letters that came. Mixed with a weight
+        w, the loss is the mean of −log(w·p + (1 − w)·q). Write its derivative by w.""",
+    stub="""
+        def mix_slope(w, p, q):
+            ...""",
+    hints=["One letter first: log of what, and how does that depend on w?",
+           "w·p + (1 − w)·q has the slope p − q. And log has 1 over what stands in it.",
+           ("Help: how do I test it?", "`ag.grad(lambda w: -ag.mean(ag.log(w * p + (1 - w) * q)))(0.3)`.")],
+    solution="""
+        def mix_slope(w, p, q):
+            return -np.mean((p - q) / (w * p + (1 - w) * q))""",
+    explained="Log's rule, 1 over what stands in it, times the slope p − q of that.",
+    why="At w = 0 it is 1 − mean(p/q): below 0, and mixing in some p helps. Its own slope is never negative, so there "
+        "is one valley.",
+    mistakes=[
+        edit("-np.mean", "np.mean", "The sign: the loss is *minus* the log."),
+        edit("(p - q)", "(p + q)", "(1 − w)·q falls as w rises: its slope is −q."),
+        edit("(p - q)", "p", "The second term depends on w too: (1 − w)·q has the slope −q."),
+        edit("(p - q)", "(q - p)", "The sign: the loss is *minus* the log."),
+        edit("(p - q) / (w * p + (1 - w) * q)", "1 / (w * p + (1 - w) * q)",
+             "Log's rule alone. Times the slope of what stands in it: p − q."),
+        edit("(p - q) / (w * p + (1 - w) * q)", "(p - q)", "Log's rule is missing: 1 over what stands in it."),
+        edit("np.mean", "np.sum", "A sum: the loss is a mean, n times smaller."),
+        edit("-np.mean((p - q) / (w * p + (1 - w) * q))", "-np.mean(p - q) / np.mean(w * p + (1 - w) * q)",
+             "The mean of quotients is not the quotient of means: divide letter by letter."),
+        edit("-np.mean((p - q) / (w * p + (1 - w) * q))", "-np.mean(np.log(w * p + (1 - w) * q))",
+             "That is the loss. Its derivative is asked for."),
+        edit("-np.mean((p - q) / (w * p + (1 - w) * q))", "-(p - q) / (w * p + (1 - w) * q)",
+             "One for each letter. Of a mean the derivative is the mean of theirs."),
+        edit("(w * p + (1 - w) * q)", "(w * p + q)", "In the mixture q has the weight 1 − w."),
+        edit("(w * p + (1 - w) * q)", "((1 - w) * p + w * q)", "w belongs to p, and 1 − w to q."),
+        edit("(w * p + (1 - w) * q)", "q", "Right at w = 0 only: below stands the whole mixture."),
+        edit("(w * p + (1 - w) * q)", "((p + q) / 2)", "Right at w = ½ only: below stands the whole mixture."),
+        (lambda w, p, q: np.mean(np.log(q / p)), "The difference of both losses: right for a straight line, which this "
+         "is not."),
+        doubled(_mix_slope), printed(_mix_slope)],
+    planted=[
+        (lambda w, p, q: np.nan, "got"), (lambda w, p, q: round(_mix_slope(w, p, q), 1), "got"),
+        (lambda w, p, q: _mix_slope(max(w, 0.2), p, q), "got"), (lambda w, p, q: _mix_slope(w, p[:3], q[:3]), "got")],
+    also_right=[
+        "lambda w, p, q: ag.grad(lambda w: -ag.mean(ag.log(w * p + (1 - w) * q)))(w)",
+        "lambda w, p, q: np.mean((q - p) / (q + w * (p - q)))",
+        "lambda w, p, q: sum((b - a) / (w * a + (1 - w) * b) for a, b in zip(p, q)) / len(p)",
+        """
+        def mix_slope(w, p, q):
+            ratio = p / q
+            return np.mean((1 - ratio) / (1 + w * (ratio - 1)))""",
+        "lambda w, p, q: -np.einsum('i,i->', p - q, 1 / (w * p + (1 - w) * q)) / p.size"])
+def mixing(answer):
+    if has_blank(answer) or is_stub(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for w, n in [(0.3, 4), (0.0, 5), (1.0, 3), (0.8, 7)]:
+        p, q = rng.uniform(0.02, 0.95, (2, n)).round(2)
+        expect_call(answer, w, p, q, gives=_mix_slope(w, p, q), hints=mixing.mistakes)

@@ -1,0 +1,174 @@
+"""Lesson 19: texts that every Python has, counting, and how a writer is followed while it learns."""
+import json
+import re
+import sys
+import unicodedata
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+import autograd_lib as ag
+
+from .writer import Writer, encode, surprise, train, write
+
+FOLDER = Path(__file__).parent
+PRINTABLE = "\n" + "".join(map(chr, range(32, 127)))        # what prose() is written in, in every Python
+
+
+# --- Texts ----------------------------------------------------------------------------------------------------------
+
+def names():
+    """The 1,379 names of Unicode's pictures and signs: the same in every Python from 3.8 on."""
+    blocks = [(0x1F300, 0x1F650), (0x1F680, 0x1F6D3), (0x2600, 0x27C0)]
+    found = [unicodedata.name(chr(code), "") for first, end in blocks for code in range(first, end)]
+    return [name for name in found if name]
+
+
+def prose():
+    """The paragraphs of the texts behind Python's `help()`, each once: what is prose in them, a line each.
+
+    They are about 0.2 million letters, and others in other versions of Python.
+    """
+    from pydoc_data.topics import topics
+    found, plain = {}, str.maketrans("“”‘’–—", "\"\"''--")
+    for topic in sorted(topics):
+        for block in re.split(r"\n\s*\n", topics[topic]):
+            text = " ".join(block.split()).translate(plain)
+            if len(text) >= 60 and re.fullmatch(r'["A-Z][ -~]+\.', text):
+                found[text] = None
+    return list(found)
+
+
+def split(texts):
+    """(those to learn from, those held out): each goes by its own letters, to the same side in every Python."""
+    held_out = [zlib.crc32(text.encode()) % 10 == 0 for text in texts]
+    return tuple([text for text, out in zip(texts, held_out) if out == side] for side in (False, True))
+
+
+def joined(texts, letters):
+    """The texts, a line each, as whole numbers."""
+    return encode("\n" + "\n".join(texts) + "\n", letters)
+
+
+# --- Counting -------------------------------------------------------------------------------------------------------
+
+def counted(text, held_out, many, n=5, trust=4.0):
+    """The probability that counting gives to each letter held out: (1-gram's, 2-gram's, … n-gram's), each (letters,).
+
+    The k-gram counts what followed the same k − 1 letters in `text`, and adds `trust` letters as the (k−1)-gram would
+    have them; the 1-gram adds them of all `many` letters alike.
+    """
+    p, tables = np.full(len(held_out), 1 / many), []
+    for k in range(n):
+        shares = p.copy()
+        before, asked = (sum((x[i:len(x) - k + i] * many ** (k - i) for i in range(k)), 0 * x[k:])
+                         for x in (text, held_out))
+        met, followed = times(before, asked), times(before + text[k:], asked + held_out[k:])
+        shares[k:] = (followed + trust * p[k:]) / (met + trust)
+        p = shares
+        tables.append(p)
+    return tables
+
+
+def times(found, asked):
+    """How often each of `asked` stands in `found`, both whole numbers."""
+    kinds, many = np.unique(found, return_counts=True)
+    at = np.minimum(np.searchsorted(kinds, asked), len(kinds) - 1)
+    return np.where(kinds[at] == asked, many[at], 0)
+
+
+def after(text, context, many):
+    """How often each of the `many` letters came after these, all of them whole numbers: (many,)."""
+    k = len(context)
+    here = np.all([text[i:len(text) - k + i] == context[i] for i in range(k)] or [text == text], axis=0)
+    return np.bincount(text[k:][here], minlength=many)
+
+
+def nats(p):
+    """The mean surprise of letters that had these probabilities."""
+    return float(-np.log(p).mean())
+
+
+# --- A writer and its rival, on one text ----------------------------------------------------------------------------
+
+class Task:
+    """A text to learn from and one held out, as whole numbers; a model for them, and how it is trained.
+
+    Who guesses is asked for the letters held out at the places `asked`: those that the model sees with at least half of
+    its context before them. So all are asked for the same letters.
+    """
+
+    def __init__(self, what, texts, letters, steps, every, many, **model):
+        self.what, self.letters, self.model = what, letters, model
+        self.steps, self.every, self.many = steps, every, many
+        self.known, self.unseen = split(texts)
+        self.text, self.test = joined(self.known, letters), joined(self.unseen, letters)
+        context, half = self.writer().context, self.writer().context // 2
+        self.windows = np.arange(0, len(self.test) - context, half)[:, None] + np.arange(context)
+        self.asked = (self.windows[:, half:] + 1).ravel()
+
+    def writer(self):
+        """The model, untrained."""
+        return Writer(self.letters, **self.model)
+
+    def guessed(self, model):
+        """The probability that the model gives to each letter asked for."""
+        half, found = self.windows.shape[1] // 2, []
+        with ag.no_grad():
+            for i in range(0, len(self.windows), 32):
+                here = self.windows[i:i + 32]
+                found.append(np.exp(-surprise(model, self.test[here], self.test[here + 1]).data[:, half:]).ravel())
+        return np.concatenate(found)
+
+    def counted(self, n=5, trust=4.0):
+        """Those that counting gives: [the 1-gram's, the 2-gram's, … the n-gram's]; see `counted`."""
+        return [p[self.asked] for p in counted(self.text, self.test, len(self.letters), n, trust)]
+
+    def after(self, context):
+        """How often each letter came after this context, a text: (letters,)."""
+        return after(self.text, encode(context, self.letters), len(self.letters))
+
+    def follow(self, model, steps):
+        """Trains the model, a step for each of `steps`; returns what was seen of it before the first and after every
+        so many: {"steps", "held_out" (its loss there), "wrote"}, and "losses", that of each step."""
+        run = {"steps": [], "held_out": [], "wrote": [], "losses": []}
+
+        def look():
+            run["steps"].append(len(run["losses"]))
+            run["held_out"].append(round(nats(self.guessed(model)), 4))
+            run["wrote"].append(write(model, many=self.many, temperature=0.7)[1:])
+        look()
+        for loss in train(model, self.text, steps, self.steps):
+            run["losses"].append(loss)
+            if len(run["losses"]) % self.every == 0:
+                look()
+        return run
+
+    # A run that was recorded: what was seen of it, and the weights it ended with.
+
+    def fingerprint(self):
+        """A number that another text would not have."""
+        return zlib.crc32(self.text.tobytes() + self.test.tobytes())
+
+    def record(self, run, model):
+        """Keeps a run and its weights, in half precision, beside this file."""
+        kept = {**run, "losses": run["losses"][:20], "text": self.fingerprint(), "python": sys.version.split()[0]}
+        (FOLDER / f"{self.what}.json").write_text(json.dumps(kept, indent=0) + "\n", encoding="utf-8")
+        np.savez_compressed(FOLDER / f"{self.what}.npz", **{k: w.data.astype(np.float16) for k, w in model.p.items()})
+
+    def recorded(self):
+        """(the run, the model as it was then)"""
+        model = self.writer()
+        with np.load(FOLDER / f"{self.what}.npz") as weights:
+            for name, w in model.p.items():
+                w.data = weights[name].astype(np.float32)
+        return json.loads((FOLDER / f"{self.what}.json").read_text(encoding="utf-8")), model
+
+
+def task(what):
+    """The Task "names" or "prose"."""
+    if what == "names":
+        found = names()
+        return Task(what, found, "".join(sorted({"\n", *"".join(found)})), 400, 40, 60, width=48, context=16)
+    return Task(what, prose(), PRINTABLE, 3000, 100, 240)
