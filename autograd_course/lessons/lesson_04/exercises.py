@@ -78,6 +78,7 @@ FROM_Z = [
     [(lambda g, z, x: g * (1 - z * z), "That is tanh's rule. ① · ② is z (q − 1)/q, and 1/q is z."),
      (lambda g, z, x: g * z * 1 - z, "Python multiplies first: 1 - z wants parentheses."),
      (lambda g, z, x: g * z * z * (1 - z), "One z too many: ① · ② is z times (1 − 1/q)."),
+     (lambda g, z, x: g * z - z * z, "g multiplies all of it: put brackets around z − z²."),
      (lambda g, z, x: g * z ^ 2, "A power is ** in Python: ^ is something else."),
      (lambda g, z, x: g * (1 - z), "A factor z is missing: ① is −z/q, and 1/q is z."),
      (lambda g, z, x: g * z * z, "That is ① without its minus, and ② is missing: multiply by it."),
@@ -199,6 +200,7 @@ X = np.array([-1.5, 0.0, 2.0, 0.7])
 SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(wrong rule, hint), …]
     (ag.relu, 0, [X], [
         (lambda g, z, x: g * (x >= 0), "At 0 itself the library states 0: > and not >=."),
+        (lambda g, z, x: g * x, "The slope of the line z = x does not grow with x: it is 1. So all of g passes, or nothing."),
         (lambda g, z, x: g * ((x > 0) + 0.5 * (x == 0)),
          "0.5 at 0 is what a difference measures: the average of which two slopes? Stated is 0."),
         (lambda g, z, x: np.maximum(g, 0), "That switches by g. It is x that decides: where x > 0 all of g passes, a negative g too."),
@@ -294,6 +296,7 @@ DRILL = [
      (lambda g, z, x: -g * np.cos(x), "The minus is right. The slope of cos is −sin.")],
     [(lambda g, z, x: g / (1 + np.exp(x)), "That is 1 / (1 + eˣ), the slope of the log alone. The chain rule goes on: times eˣ."),
      (lambda g, z, x: g * np.exp(x), "That is the slope of the inside, 1 + eˣ. The log comes first: divide by 1 + eˣ."),
+     (lambda g, z, x: g * (x > 0), "That is relu's rule. Softplus has no kink: its slope is σ(x), between 0 and 1."),
      (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)), "That is the slope of the sigmoid. Of softplus it is the sigmoid itself."),
      (lambda g, z, x: g * z * (1 - z), "z is softplus's output, not the sigmoid's. The slope is σ(x), of the input."),
      (lambda g, z, x: g * RIGHT[0](x), "That calls a rule, which wants g, z and x. The sigmoid itself is ag.sigmoid(x)."),
