@@ -253,6 +253,21 @@ def test_readme_shows_what_draw_graph_draws():
     drawing = runpy.run_path(ROOT / "docs/graph.py")
     stored, drawn = (re.findall(r">([^<>]+)<", svg) for svg in [drawing["FILE"].read_text(encoding="utf-8"), drawing["draw"]()])
     assert sorted(stored) == sorted(drawn), drawing["__doc__"]
+    size = len(drawing["FILE"].read_bytes())
+    assert stored.count("▶ now") == 9, "five visits, and four gradients sent"
+    assert {"−20", "−10", "0", "20"} <= {*stored} and size < 300_000, "w slides, in no more than 300 kB"
+
+
+def test_readmes_picture_stands_still_for_who_wants_that():
+    """Without script and animation its last picture alone is seen; with animation it stops after a while."""
+    drawing = runpy.run_path(ROOT / "docs/graph.py")
+    svg = drawing["FILE"].read_text(encoding="utf-8")
+    css, pictures = re.search(r"<style>(.*?)</style>", svg)[1], re.findall(r'<g class="k(\d+)">', svg)
+    assert "g[class]{visibility:hidden" in css and "g[class]:last-of-type{visibility:visible}" in css and "infinite" not in css
+    assert css.endswith("@media(prefers-reduced-motion:reduce){svg g[class]{animation:none}}")
+    assert pictures == [*map(str, range(len(pictures)))] == re.findall(r"@keyframes k(\d+)", css)
+    last = re.findall(r">([^<>]+)<", svg.rpartition('<g class="k')[2])
+    assert last == re.findall(r">([^<>]+)<", re.sub("<title>.*?</title>", "", drawing["draw_graph"](drawing["output"](-4.0)).html))
 
 
 # ---------------------------------------------------------------- run.py
