@@ -114,8 +114,8 @@ def first_call(lesson, function):
 
 
 def photograph(lesson, widget, name, page=True):
-    widget.scroll_into_view_if_needed()
     if lesson.shots:
+        widget.scroll_into_view_if_needed()
         widget.screenshot(path=lesson.shots / f"{name}.png")
         if page:
             lesson.page.screenshot(path=lesson.shots / f"{name}_page.png")
@@ -136,27 +136,29 @@ def test_sliders(lesson, record_property):
             photograph(lesson, widget, f"{cell_id}_before")
         for control in controls:
             label, choices = re.sub(r"\W", "", control.evaluate(LABEL)), control.query_selector_all("option")
-            drawing, words = widget.evaluate(SHOWN)
+            drawing, words = before = widget.evaluate(SHOWN)
             # an arrow key alone would leave the dropdown for the next cell
             there, back = ("Space ArrowDown Enter", "Space ArrowUp Enter") if choices else ("ArrowRight", "ArrowLeft")
-            before, after = control.evaluate("at => [at.selectedIndex, at.length - 1 - at.selectedIndex]") if choices else (0, 0)
-            if before > after:
+            up = control.evaluate("at => at.selectedIndex") if choices else 0
+            down = len(choices) - 1 - up
+            if choices and up > down:
                 there, back = back, there
             if (took := lesson.press(control, there)) is None:      # it stands at its end
                 there, back = back, there
                 took = lesson.press(control, there)
             assert took, f"{cell_id}: {label} does not move"
-            moves = [took]
-            most = min(2, max(before, after)) if choices else max(often, 3)      # a step may be too small to see
-            while (len(moves) < most and (len(moves) < often or any(map(eq, widget.evaluate(SHOWN), [drawing, words])))
+            moves, after = [took], widget.evaluate(SHOWN)
+            most = min(2, max(up, down)) if choices else max(often, 3)      # a step may be too small to see
+            while (len(moves) < most and (len(moves) < often or any(map(eq, before, after)))
                    and (took := lesson.press(control, there))):
                 moves.append(took)
-            new_drawing, new_words = widget.evaluate(SHOWN)
+                after = widget.evaluate(SHOWN)
+            new_drawing, new_words = after
             assert new_drawing != drawing or choices, f"{cell_id}: {label} moves, and the picture does not"
             assert new_words != words, f"{cell_id}: {label} moves, and the words do not change"
             photograph(lesson, widget, f"{cell_id}_after_{label}", page=False)
             moves += [lesson.press(control, back) for _ in moves]
-            assert widget.evaluate(SHOWN) == [drawing, words], f"{cell_id}: {label} moved back, and the picture is another"
+            assert widget.evaluate(SHOWN) == before, f"{cell_id}: {label} moved back, and the picture is another"
             if not choices:
                 times.setdefault(f"kit, {cell_id}" if lesson.name == "kit" else lesson.name, []).extend(moves)
                 for end in ["End", "Home"]:     # where a picture breaks, if it does
