@@ -86,8 +86,9 @@ def _names(part):
     return list(dict.fromkeys(node.id for node in ast.walk(part) if isinstance(node, ast.Name)))
 
 
-def two_columns(program, at):
-    """A program, by `columns`, when line `at` runs: it, what it reads, and which values are held."""
+def two_columns(program, line):
+    """A program, by `columns`, when a line runs, numbered from 1: it, what it reads, and which values are held."""
+    at = line - 1
     lines, now, held = program.lines, program.lines[at], program.held(at)
     forward = sum(not line.back for line in lines)
     rows = max(forward, len(lines) - forward)

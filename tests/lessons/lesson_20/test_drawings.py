@@ -49,7 +49,7 @@ def test_a_value_is_held_until_its_last_reader(program):
 
 
 def drawn(program, k):
-    picture = two_columns(program, k)
+    picture = two_columns(program, k + 1)
     root = ET.fromstring(re.search(r"<svg .*</svg>", picture.html, re.DOTALL)[0])
     return picture, root
 
@@ -66,7 +66,7 @@ def test_every_line_is_there_and_the_one_that_runs_is_told(program):
                   if one.get("stroke-width") == "1.8" and one.get("stroke-dasharray") == "none"]
         made = [other.name for other in program.lines]
         assert len(thick) == 1 and len(framed) == sum(name in made for name in line.reads)
-    frames = {two_columns(program, k).html for k in range(len(program))}
+    frames = {two_columns(program, 1 + k).html for k in range(len(program))}
     assert len(frames) == len(program), "every step of the slider is to be seen"
 
 
