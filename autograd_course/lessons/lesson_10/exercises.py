@@ -167,6 +167,15 @@ WRONG_LOG = [
     (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=0, keepdims=True), COLUMNS)]
 
 
+def _overflown(got, expected):
+    return None if np.all(np.isfinite(got)) else "exp(x) is inf or 0 there. All that the rule needs of x is in z already."
+
+
+def _afresh(x, axis):
+    """p computed once more from the logits, as it is written."""
+    return np.exp(x) / np.sum(np.exp(x), axis=axis, keepdims=True)
+
+
 @exercise(
     "10.normalise", minutes=9, difficulty="medium",
     question="""
@@ -185,6 +194,8 @@ WRONG_LOG = [
     why="Two lines in place of N Jacobians, C by C each.",
     planted=[*(((wrong, _log_softmax), hint) for wrong, hint in WRONG_SOFTMAX), *(((_softmax, wrong), hint) for wrong, hint in WRONG_LOG),
              ((_log_softmax, _softmax), "rule for x of softmax"),
+             ((lambda g, z, x, axis=-1: _softmax(g, _afresh(x, axis), x, axis), _log_softmax), "in z already"),
+             ((_softmax, lambda g, z, x, axis=-1: g - _afresh(x, axis) * np.sum(g, axis=axis, keepdims=True)), "in z already"),
              ((_softmax, lambda g, z, x, axis=-1: _log_softmax(g, z, x)), "axis is passed"),
              ((lambda g, z, x, axis=-1: _softmax(g, z, x), _log_softmax), "axis is passed"),
              edit("g * z, axis=axis", "g * z, axis=abs(axis)", "of shape (2, 3, 4)"),
@@ -228,6 +239,11 @@ def normalise(answer):
                         tried=f"the rule for x of {row.name}, a batch of shape (3, 3), with axis={axis}",
                         hints=[(lambda *given: row.rules[0](*given),
                                 "axis is passed to the rule, and here it is not −1: sum along it.")])
+        large = np.array([[1000.0, 0.0, -1000.0], [-1000.0, -1001.0, -1000.0]])
+        z = row.function(large)
+        with np.errstate(all="ignore"):
+            expect_call(rule, g[:2], z, large, gives=row.rules[0](g[:2], z, large), hints=[_overflown],
+                        tried=f"the rule for x of {row.name} at logits of ±1000")
         logits, g = rng.normal(size=(2, 3, 4)).round(2), rng.normal(size=(2, 3, 4)).round(2)
         for said, given in [("axis left out", {}), ("axis=-2", {"axis": -2})]:
             z = row.function(logits, **given)
