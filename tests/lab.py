@@ -5,10 +5,13 @@ import shutil
 import socket
 import subprocess
 import sys
+import tarfile
 import time
 import urllib.request
 from contextlib import contextmanager
 from math import ceil
+
+import pytest
 
 TOKEN = "suite"
 NO_NOTICES = {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}  # they cover a corner
@@ -16,6 +19,20 @@ SETTINGS = {
     "@jupyterlab/apputils-extension:notification": NO_NOTICES,
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},  # cells off screen are in the page too
 }
+
+
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]      # what axe-core is asked about
+
+
+def from_npm(folder, package, member):
+    """The text of a file of a package on npm; the test is skipped where there is no npm."""
+    if not shutil.which("npm"):
+        pytest.skip("no npm here")
+    fetched = subprocess.run(["npm", "pack", "--silent", package], cwd=folder, capture_output=True, text=True, timeout=120)
+    if fetched.returncode:
+        pytest.skip(f"npm has no {package} for us: {fetched.stderr.strip()[-200:]}")
+    with tarfile.open(next(folder.glob("*.tgz"))) as archive:
+        return archive.extractfile(f"package/{member}").read().decode()
 
 
 @contextmanager

@@ -60,6 +60,7 @@ def explore(picture, **sliders):
         if player:
             players[name] = player
     view, fold, words = widgets.HTML(layout={"max_height": "80vh", "overflow": "auto"}), widgets.HTML(FOLD), widgets.HTML()
+    view.tabbable = True        # what scrolls must be reached by the keyboard too
     fold.add_class("in-words")
     ui = Explorer([*rows, view, words])
     ui.sliders, ui.players, ui.draw = controls, players, picture

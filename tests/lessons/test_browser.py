@@ -276,6 +276,20 @@ def test_gym(lesson):
     photograph(lesson, panel, "gym_next")
 
 
+@pytest.mark.parametrize("lesson", ["kit"], indirect=True)
+def test_widgets_are_accessible(lesson, tmp_path):
+    """No violation of WCAG 2.2 A and AA that axe-core finds in what is ours, in both themes; handle and track are ipywidgets'."""
+    lesson.page.evaluate(lab.from_npm(tmp_path, "axe-core@4", "axe.min.js"))
+    for theme in ("Light", "Dark"):
+        lesson.look(theme=theme)
+        lesson.page.evaluate("document.querySelectorAll('.jp-OutputArea details').forEach(fold => { fold.open = true })")
+        report = lesson.page.evaluate("""rules => axe.run({include: [['.jp-OutputArea-output']], exclude: [['.noUi-target']]},
+            {resultTypes: ['violations'], runOnly: rules, preload: false})""", lab.WCAG)
+        found = {violation["id"]: [node["html"][:200] for node in violation["nodes"]] for violation in report["violations"]}
+        assert len(report["passes"]) > 10 and not found, (theme, found)
+    lesson.look()
+
+
 @every
 def test_nothing_complained(lesson):
     assert lesson.errors() == []

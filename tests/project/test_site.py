@@ -2,9 +2,6 @@
 import html
 import json
 import re
-import shutil
-import subprocess
-import tarfile
 from functools import cache
 from html.parser import HTMLParser
 from itertools import product
@@ -463,21 +460,10 @@ def test_what_is_searched_stays_small(site):
     assert search.startswith(library) and len(search.encode()) - len(library.encode()) <= 300_000
 
 
-def from_npm(folder, package, member):
-    """The text of a file of a package on npm; the test is skipped where there is no npm."""
-    if not shutil.which("npm"):
-        pytest.skip("no npm here")
-    fetched = subprocess.run(["npm", "pack", "--silent", package], cwd=folder, capture_output=True, text=True, timeout=120)
-    if fetched.returncode:
-        pytest.skip(f"npm has no {package} for us: {fetched.stderr.strip()[-200:]}")
-    with tarfile.open(next(folder.glob("*.tgz"))) as archive:
-        return archive.extractfile(f"package/{member}").read().decode()
-
-
 def test_the_searching_library_is_npms(tmp_path):
     kept = (ROOT / "docs/minisearch.js").read_text(encoding="utf-8")
     version = re.match(r"/\* MiniSearch ([\d.]+), ", kept)[1]
-    published = from_npm(tmp_path, f"minisearch@{version}", "dist/umd/index.js")
+    published = lab.from_npm(tmp_path, f"minisearch@{version}", "dist/umd/index.js")
     assert kept.partition("*/\n")[2].strip() == published.partition("//# sourceMappingURL")[0].strip()
 
 
@@ -486,17 +472,14 @@ def test_the_searching_library_is_npms(tmp_path):
 @pytest.fixture(scope="module")
 def axe(tmp_path_factory):
     """The script of axe-core, as npm has it: a tool of this test alone."""
-    return from_npm(tmp_path_factory.mktemp("axe"), "axe-core@4", "axe.min.js")
-
-
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+    return lab.from_npm(tmp_path_factory.mktemp("axe"), "axe-core@4", "axe.min.js")
 
 
 @EVERY_PAGE
 def test_a_page_is_accessible(site, page, axe, name):
     """No violation of WCAG 2.2 A and AA that axe-core finds, with all that folds unfolded; in the dark the colours again."""
     found = {}
-    for theme, rules in [("light", WCAG), ("dark", ["color-contrast"])]:
+    for theme, rules in [("light", lab.WCAG), ("dark", ["color-contrast"])]:
         page.emulate_media(color_scheme=theme)
         page.goto((site / f"{name}.html").as_uri())
         page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.hidden = false; fold.open = true })")
