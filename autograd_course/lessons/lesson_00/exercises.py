@@ -71,8 +71,8 @@ prediction(
         lowest. Only because our first curve is a bowl does flat mean lowest on it.""")
 
 prediction(
-    "00.digits", question="""About what share of the held-out digits does the model get right before it has learned anything? And after
-        how many passes over the others is it above 95 % for the first time?""",
+    "00.digits", question="""About what share of the held-out digits does the model get right before it has learned anything?
+        And after how many passes is it above 95 % for the first time?""",
     answer={"at first": "one in ten", "above 95 %": "within ten passes"},
     choices={"at first": ["none", "one in ten", "one in three", "half"],
              "above 95 %": ["within ten passes", "later", "not in twenty passes"]},
