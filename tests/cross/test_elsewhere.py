@@ -564,6 +564,10 @@ def test_20_what_compilers_promise():
     for shape in (3, 3, 4):
         doubled(jnp.ones(shape))
     assert len(traced) == 2, "once for each shape"
+    scaled, compilers.scale = jax.jit(compilers.scaled), 2.0
+    assert scaled(1.0) == 2
+    compilers.scale = 3.0
+    assert scaled(1.0) == 2 and scaled(jnp.ones(1)) == 3, "frozen, until another shape is traced"
     assert jax.random.uniform(jax.random.key(0)) == jax.random.uniform(jax.random.key(0))
     assert [line.primitive.name for line in jax.make_jaxpr(lambda x, y: (x + y) * y)(1.0, 2.0).eqns] == ["add", "mul"]
     assert jax.jit(lambda x: jax.lax.cond(x > 0, lambda x: 3 * x, lambda x: -x, x))(-1.0) == 1
