@@ -47,6 +47,25 @@ placement("15", "Networks and their training hold nothing new for you; there beg
     Question("""x = 3 carries the tangent 1, and y = 4 the tangent 2. What is the tangent of x · y?""", 10,
              "1 · 4 + 3 · 2 = **10**.")])
 
+placement("16", "Forward mode holds nothing new for you; there derivatives are differentiated, and time is traded for memory.", [
+    Question("$f(w) = w^4$. Newton's method stands at w = 3. Which step does it take?", -1,
+             "−f′/f″ = −108/108 = **−1**."),
+    Question("""A chain of 100 equal steps keeps the result of every tenth. On the way back it computes one piece of ten at a time
+        again, and keeps that too. About how many results does it hold at most?""", 20,
+             "About **20**: ten marks, and the ten of one piece.", tolerance=2)])
+
+placement("18", "Derivatives of every order and their cost hold nothing new for you; there a transformer is built.", [
+    Question("""A query's scores at three places are 0, 0 and −∞. Which weight has the first place?""", 0.5,
+             "**0.5**: the place with −∞ gets 0, and the other two share."),
+    Question("""A model gives each of 36 letters the same probability. What is its cross-entropy, in nats a letter?""", 3.58,
+             "log 36, about **3.58**.", tolerance=0.02)])
+
+placement("20", "Transformers hold nothing new for you; there a step becomes a program, and then crosses over to PyTorch and JAX.", [
+    Question("""`x if x > 0 else -x` runs once, at x = 2, and what is computed is written down. What does this program
+        give at x = −1?""", -1, "**−1**: the side for x > 0 was taken, and the `if` left no trace."),
+    Question("""Two workers have 30 and 10 rows, and the mean gradients 1 and 5. What is the gradient of the mean over
+        all 40?""", 2, "(30 · 1 + 10 · 5) / 40 = **2**.")])
+
 prediction(
     "00.empty", question="""x runs along the curve $f(x) = (x - 3)^2 + 5$. At which x is the gradient's bar empty? And what does the
         *value's* bar show at that moment?""",

@@ -8,7 +8,9 @@ import autograd_lib as ag
 from autograd_course.ask.texts import PLACEMENT
 from autograd_course.lessons.lesson_00.drawings import Dots, as_read, curve_and_bars, digits_learning
 from autograd_course.lessons.lesson_00.exercises import hidden
+from autograd_course.lessons.lesson_20.tracer import trace
 from autograd_course.show import style
+from autograd_lib.nn.functional import cross_entropy
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -105,7 +107,10 @@ def test_answers_of_the_placement_questions():
                 ag.grad(lambda x: (x + 3.0) * -4.0)(2.0), ag.grad(np.tanh)(np.arctanh(0.6)),
                 ag.grad(lambda a: (a * 5.0) * (a * 5.0))(10.0) / 2, a.grad, row(np.array([[1.0, 2, 3], [4, 5, 6]]))[0],
                 "Xᵀ G", 2 / ag.hessian(lambda w: 12.5 * w * w)(1.0), 0.9**50,
-                len(calls) - 1, ag.jvp(lambda x, y: x * y, (3.0, 4.0), (1.0, 2.0))[1]]
+                len(calls) - 1, ag.jvp(lambda x, y: x * y, (3.0, 4.0), (1.0, 2.0))[1],
+                -ag.grad(lambda w: w**4)(3.0) / ag.hessian(lambda w: w**4)(3.0), 100 / 10 + 10,
+                ag.softmax(np.array([0, 0, -np.inf]))[0], cross_entropy(np.zeros((1, 36)), [0]),
+                trace(lambda x: x if x > 0 else -x, x=2.0)(x=-1.0), np.average([1.0, 5.0], weights=[30, 10])]
     questions = [question for _, group in PLACEMENT.values() for question in group]
     for question, value in zip(questions, measured, strict=True):
         if isinstance(value, str):
