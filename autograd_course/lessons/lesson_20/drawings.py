@@ -9,7 +9,7 @@ from ...show import ink, style
 from ...show.picture import Picture, svg
 
 MONO = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
-TOP, HIGH, LEFT, WIDE, GAP = 46, 26, 12, 330, 150       # px: of the columns, and of what is between them
+TOP, HIGH, LEFT, WIDE, GAP = 40, 26, 8, 308, 96       # px: of the columns, and of what is between them
 
 
 @dataclass
@@ -118,7 +118,7 @@ def two_columns(program, line):
              f'<path d="{turn}" fill="none" stroke="{style.GRADIENT}" stroke-width="2" stroke-dasharray="5 3"/>']
     text = _told(program, at)
     body = "".join([*heads, *across, *boxes, _bars(program, at, low + 58, right + WIDE)])
-    return Picture(svg(f"0 0 {right + WIDE + 12} {low + 150}", body, text), text)
+    return Picture(svg(f"0 0 {right + WIDE + 8} {low + 132}", body, text), text)
 
 
 def _box(x, y, line, look, read, partner):
@@ -126,7 +126,7 @@ def _box(x, y, line, look, read, partner):
     stroke, width, dash, fill, colour = ink.LOOKS[look]
     if read or partner:
         stroke, width, dash = style.INK, 1.8, "none" if read else "8 3"
-    code = line.text if len(line.text) < 39 else f"{line.text[:37]}…"
+    code = line.text if len(line.text) < 37 else f"{line.text[:35]}…"
     return (f'<rect x="{x}" y="{y + 2}" width="{WIDE}" height="{HIGH - 4}" rx="3" fill="{fill}" stroke="{stroke}" '
             f'stroke-width="{width}" stroke-dasharray="{dash}"/>'
             f'<text x="{x + 8}" y="{y + 17}" fill="{colour}" font-size="13" font-family="{MONO}">{escape(code)}</text>'
