@@ -36,7 +36,7 @@ def learning(run, counted, step):
     """
     steps, held_out, k = run["steps"], run["held_out"], run["steps"].index(step)
     plot = Axes((56, 40, 470, 290), (0, steps[-1]), tuple(np.log([0.93 * min([*counted, *held_out]),
-                                                                  1.04 * max(held_out)])))
+                                                                  1.15 * max(held_out)])))
     heights = [(np.log(loss), number(loss)) for loss in (1, 1.5, 2, 3, 4) if np.log(loss) > plot.y[0]]
     plot.frame(ticks(0, steps[-1]), heights, "step", "loss on text held out, in nats a letter (logarithmic)")
     for n, loss in enumerate(np.log(counted), 1):
@@ -88,7 +88,7 @@ def who_knew(text, network, counting):
     told = "\n".join([f"The network pays {mine} nats a letter, counting {theirs}.", text,
                       f"The network knew better: {said['network']}", f"Counting knew better: {said['counting']}"])
     return Picture(f'<div style="{style.CARD};{MONO};color:{style.INK};background:{style.PAPER};max-width:600px;'
-                   f'padding:8px 14px">{legend}{"".join(parts)}</div>', told)
+                   f'padding:8px 14px">{legend}{"".join(parts)}</div>', told, says_all=True)
 
 
 def mixture(network, counting, w):
