@@ -114,6 +114,8 @@ out on paper first, then open what is folded below.</p>"""
 # What site.css gives no colour of its own in code: its tags are half of a page's code.
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<]*)</span>')
 
+PROMPT = re.compile(r'<div class="prompt[^"]*">[^<]*</div>\n?')       # Out[3]: counts that mean nothing on a page
+
 # A cell whose source an author has collapsed stays collapsed.
 CELLS = """{%- extends 'basic/index.html.j2' -%}
 {%- block input -%}
@@ -127,7 +129,8 @@ CELLS = """{%- extends 'basic/index.html.j2' -%}
 
 def inline(tex, display="inline"):
     # What the converter does not know: `aligned`, which is `align*` within a formula, and an escaped underscore in words.
-    return convert(re.sub(r"(begin|end){aligned}", r"\1{align*}", tex).replace(r"\_", "_"), display=display)
+    made = convert(re.sub(r"(begin|end){aligned}", r"\1{align*}", tex).replace(r"\_", "_"), display=display)
+    return made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")       # said by HTML itself
 
 
 def block(tex):
@@ -210,7 +213,7 @@ def exported(notebook):
     """(HTML of the notebook, {mark: HTML}): what moves is large, and is put in the marks' place unread."""
     notebook, moves = seen(notebook)
     exporter = HTMLExporter(raw_template=CELLS, filters={"markdown2html": markdown})
-    return UNCOLOURED.sub(r"\1", exporter.from_notebook_node(notebook)[0]), moves
+    return PROMPT.sub("", UNCOLOURED.sub(r"\1", exporter.from_notebook_node(notebook)[0])), moves
 
 
 def moving(packed, number):
