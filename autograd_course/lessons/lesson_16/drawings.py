@@ -66,7 +66,8 @@ def bend(slope, x):
         panels.append(svg("0 0 390 250", "".join(plot.parts), f"{title}, with slope {number(rate)} at x = {number(x)}"))
     nodes = graph.read(s)
     text, placed = f"{said}\n{graph.describe(nodes)}", graph.layout(nodes)
-    return Picture(beside(*panels) + (graph.listed(text) if placed is None else graph.draw(nodes, placed, text)), text)
+    drawn = graph.listed(text) if placed is None else graph.draw(nodes, placed, text)
+    return Picture(beside(*panels) + drawn, text, says_all=True)
 
 
 def turned(curvatures, angle):
