@@ -436,6 +436,8 @@ def _factor(got, expected):
     for factor, sentence in KNOWN.items():
         if np.allclose(got, factor * expected, rtol=1e-5, atol=0):
             return sentence
+    if np.allclose(got, expected, rtol=5e-5, atol=0):
+        return "Nearly right: is a difference quotient in it, or a rounded number?"
     if expected.size > 1 and np.allclose(got, c * expected, rtol=1e-5, atol=0):
         return f"Every entry is {c:.4g} times what was expected."
     if expected.size > 1 and np.allclose(got, expected + off, rtol=1e-5, atol=0):

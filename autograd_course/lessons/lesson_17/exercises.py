@@ -38,7 +38,7 @@ prediction(
 
 prediction(
     "17.marks", question="""A chain of 100 steps that make arrays of one size, and k marks at even distances, the first
-        at the input. On the way back one stretch is held at a time. With which k is the least held, and how many arrays
+        at the input. On the way back one stretch is held at a time; the marks stay. With which k is the least held, and how many arrays
         is that, marks and stretch? How many steps are run again in all?""",
     answer={"k": 10, "arrays held": 20, "steps run again": 100}, tolerance=1.5,
     reveal="""**k = 10** and **20** arrays: 10 marks, and one stretch of 10. With 5 marks it would be 5 + 20, with 20
@@ -196,6 +196,7 @@ def _overwrites(x):
         (_row(lambda g, z, x: g * np.exp(x) * (1 + x + np.exp(x)) / (1 + np.exp(x)) ** 2), "overflows"),
         (ag.checkpoint(lambda x: x / (1 + ag.exp(-x))), "overflows"),
         (_row(_right_rule, lambda x: np.abs(x) * ag.sigmoid(np.abs(x))), "another value"),
+        (ag.linear(lambda x: x * ag.sigmoid(x), _right_rule, name="silu"), "the kind elementwise"),
         (_row(lambda g, z, x: np.round(_right_rule(g, z, x))), "first entry"),
         (_row(lambda g, z, x: _right_rule(g, z, x) * np.nan), "nan"),
         (_row(lambda g, z, x: np.sum(_right_rule(g, z, x))), "returned shape ()"),
@@ -253,6 +254,10 @@ def golf(answer):
                     f"The value and the gradient are right, and {held:.0f} arrays are held. Every call of an op "
                     f"leaves its result, and "
                     "what you keep yourself is held too: make one op of it, which computes σ again in its rule.")
+    x, v = xs[0], np.array([1.0, -0.5, 2.0, 0.3])
+    expect(ag.jvp(answer, (x,), (v,))[1], v * _slope(x), tried=f"ag.jvp(silu, (x,), (v,)) for x = {brief(x)}, v = "
+           f"{brief(v)}", hints=[lambda got, expected: "Backward it is right, forward it is not. silu's Jacobian is "
+                                 "diagonal, and silu is not linear: that is the kind elementwise."])
     try:
         _expect_silu(answer, [np.array([-800.0, -40.0, 40.0, 800.0])])
     except Wrong as wrong:
@@ -416,6 +421,14 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         edit("z = step(z)", "s = step(z)", "z stays at the mark: what step(z) gives is the new z."),
         edit("z.backward(g)", "z.backward(np.ones(z.shape))", "Each stretch begins anew with ones: what arrives at "
                                                               "its end is g."),
+        edit("z.backward(g)", "z.backward(np.ones(z.shape))", "g = start.grad", "g = g * start.grad",
+             "The stretch's slopes times g, entry by entry: right only if no entry mixes with another. Here a matrix "
+             "mixes them, and backward has to start from what arrives: z.backward(g)."),
+        edit("z.backward(g)", "z.backward(z.data)", "What arrives at the end of the stretch is g. z is its value."),
+        edit("z.backward(g)", "z.backward(mark)", "What arrives at the end of the stretch is g. mark is a value."),
+        edit("g = start.grad", "g = z.grad * g", "z is no leaf and keeps no .grad. What arrived at the mark is in "
+                                                 "start.grad."),
+        edit("z = step(z)", "z = step", "step is the function. Its result at z: step(z)."),
         edit("g = start.grad", "g = g * start.grad", "g is in start.grad already: backward has multiplied by it."),
         edit("g = start.grad", "g = g + start.grad",
              "Added to the old g, which has done its work. What arrives before is start.grad alone."),
