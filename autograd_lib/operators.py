@@ -64,7 +64,7 @@ _ELSEWHERE = {
     "hstack": "concatenate", "mm": "@", "bmm": "@", "mul": "multiply, *,", "sub": "subtract, −,", "div": "divide, /,", "neg": "negative",
     "pow": "power, **,", "numpy": ".data", "tolist": ".data.tolist()", "cpu": ".data", "requires_grad_": "t.requires_grad = True",
     "zero_": ".zero_grad()", "stop_gradient": ".detach()", "tensor": "Tensor", "square": "x * x", "reciprocal": "1 / x",
-    "norm": "(x * x).sum() ** 0.5", "prod": "exp(log(x).sum()) for x > 0",
+    "norm": "(x * x).sum() ** 0.5", "prod": "exp(log(x).sum()) for x > 0", "vdot": "(x * y).sum()",
     "tensordot": "einsum(letters, x, y)", "outer": "x.reshape(-1, 1) * y", "cumsum": "@ with a triangle of ones",
     "take": "x[index]", "repeat": "x[index], with indices repeated,",
     "sort": "x[np.argsort(x)]", "log1p": "log(1 + x)", "log_sigmoid": "−softplus(−x)",

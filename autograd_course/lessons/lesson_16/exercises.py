@@ -128,6 +128,11 @@ _NUMBER = "ag.grad wants one number, and the gradient is an array: ⟨gradient, 
          "That is H times the gradient. v takes the place of one of the two."),
         (lambda f, w, v: ag.grad(lambda w: np.mean(ag.grad(f)(w) * v))(w),
          "A mean divides by the number of entries: the sum is wanted."),
+        (lambda f, w, v: ag.jvp(ag.grad(f), (w,), (v,)),
+         "ag.jvp gives two arrays, the value and the tangent. Hv is the tangent: [1]."),
+        (lambda f, w, v: ag.vjp(ag.grad(f), w)[1](v),
+         "The pull gives a tuple, one gradient for each input. There is one input: [0]."),
+        (lambda f, w, v: ag.hvp(f, w, v) * v, "One v too many: Hv is there before the last product."),
         (lambda f, w, v: ag.hvp(f, v, w), "v and w have changed places: w is where, v is the direction."),
         (lambda f, w, v: ag.grad(f)(w + v), "That is the gradient at w + v. Wanted is how it changes along v, at w."),
         (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)) * np.sum(v))(w),
@@ -217,6 +222,8 @@ def _largest(f, w, v, steps):
 
 
 _UNIT, _CURVATURE = "v = v / np.linalg.norm(v)", "curvature = np.sum(v * Hv)"
+_ONE_SHAPE = ("Vectors would do so, but w and v may be (2, 3), and a matrix product takes rows by columns. ⟨v, Hv⟩ is "
+              "np.sum(v * Hv), and Hv is ag.hvp(f, w, v).")
 _ENDS = "That is where it ends. After few products v is still on its way: the ⟨v, Hv⟩ noted last is wanted."
 
 
@@ -285,8 +292,19 @@ _ENDS = "That is where it ends. After few products v is still on its way: the �
         edit("np.linalg.norm(v)", "np.sum(v * v)",
              "The length is the *root* of the sum of the squares: np.linalg.norm(v)."),
         edit("np.linalg.norm(v)", "np.linalg.norm(w)", "v is to have length 1: divide it by its own length."),
-        edit("np.sum(v * Hv)", "v @ Hv",
-             "@ is the matrix product, and does not fit (2, 3) and (2, 3). Entry by entry: *, and np.sum."),
+        edit("np.sum(v * Hv)", "v @ Hv", _ONE_SHAPE), edit("np.sum(v * Hv)", "np.dot(v, Hv)", _ONE_SHAPE),
+        edit("np.sum(v * Hv)", "np.inner(v, Hv)", _ONE_SHAPE), edit("np.sum(v * Hv)", "v.T @ Hv", _ONE_SHAPE),
+        edit("ag.hvp(f, w, v)", "ag.hessian(f)(w) @ v", _ONE_SHAPE),
+        edit("np.sum(v * Hv)", "(v * Hv).sum(axis=0)", "axis=0 adds down the columns alone: np.sum without an axis "
+                                                      "gives one number."),
+        edit("np.linalg.norm(v)", "np.linalg.norm(v, 2)",
+             "Of a (2, 3), norm(v, 2) is the largest singular value. Without the 2 it is the root of the sum of the "
+             "squares, for any shape."),
+        edit("np.linalg.norm(v)", "np.abs(v)", "That leaves only the signs of the entries. v is divided by one number, "
+                                              "its length."),
+        edit("np.sum(v * Hv)", "np.sum(Hv) / np.sum(v)",
+             "A quotient of sums is λ only where v turns no more. The curvature is ⟨v, Hv⟩."),
+        edit("np.sum(v * Hv)", "np.sum(v * ag.grad(f)(w))", "That is the slope along v. The curvature is ⟨v, Hv⟩."),
         (lambda f, w, v, steps: np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size))[-1],
          _ENDS),
         (lambda f, w, v, steps: max(np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size)), key=abs),
