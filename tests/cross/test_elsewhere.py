@@ -437,6 +437,14 @@ def test_17_what_is_kept_and_what_is_made_again():
     assert len(calls) == 1
     again = run(lambda f: checkpoint(f, x, use_reentrant=False))
     assert len(calls) == 3 and all(map(torch.equal, plain, again)), "called once more, with the same mask"
+    generator = np.random.default_rng(0)
+    z = checkpoint(lambda x: torch.tanh(x * torch.tensor(generator.random(6) > 0.5)), x, use_reentrant=False)
+    x.grad = None
+    z.sum().backward()
+    assert not torch.equal(z != 0, x.grad != 0), "NumPy's generator is not set back"
+    z = torch.exp(x)
+    z.data.fill_(7)
+    assert torch.equal(torch.autograd.grad(z.sum(), x)[0], torch.full((6,), 7.0, dtype=x.dtype)), "through data unseen"
     for spoiled in range(5):                    # a to e of the lesson's exercise
         W, bias = leaf(np.ones((3, 2))), leaf(np.zeros(2))
         a = torch.ones(4, 3) @ W

@@ -218,6 +218,7 @@ def _right(program, *pairs):
         edit(_OVER, "(z * other.tangent - self.tangent) / other.value",
              "The two terms are the wrong way round: ẋ first, minus z · ẏ."),
         edit(_OVER, "self.tangent - z * other.tangent / other.value", "Brackets: all of ẋ − z · ẏ is divided by y."),
+        edit(_OVER, _OVER + " ** 2", "Divided by y once too often: z is x / y already. (ẋ − z · ẏ) / y."),
         edit(_OVER, "self.tangent / other.value", "The bottom moves too: (ẋ − z · ẏ) / y."),
         edit(_OVER, "-z * other.tangent / other.value", "The top moves too: (ẋ − z · ẏ) / y."),
         edit(_OVER, "self.tangent / other.tangent",
