@@ -63,8 +63,8 @@ card("15", [
 _ADD = "return Dual(self.value + other.value, self.tangent + other.tangent)"
 _TIMES = "self.tangent * other.value + self.value * other.tangent"
 _OVER = "(self.tangent - z * other.tangent) / other.value"
-_LOGARITHMIC = ("By the logarithm's slope: right, but not where a value is 0, and a product has a tangent there too. Multiply "
-                "it out.")
+_LOGARITHMIC = ("By the logarithm's slope: right, but not where a value is 0, and a product has a tangent there too. "
+                "Multiply it out.")
 _REVERSED = "__radd__, __rmul__ = __add__, __mul__"
 
 
@@ -186,7 +186,8 @@ def _right(program, *pairs):
         g.""",
     why="These three lines carry a derivative through any program made of + × ÷, with loops and branches.",
     mistakes=[
-        edit(_TIMES, "self.value * other.value * (self.tangent / self.value + other.tangent / other.value)", _LOGARITHMIC),
+        edit(_TIMES, "self.value * other.value * (self.tangent / self.value + other.tangent / other.value)",
+             _LOGARITHMIC),
         edit(_OVER, "z * (self.tangent / self.value - other.tangent / other.value)", _LOGARITHMIC),
         edit(_OVER, "(self.tangent - z.value * other.tangent) / other.value",
              "z is a plain number already: the quotient of the values."),
@@ -384,7 +385,8 @@ FUNCTIONS = [
              "by_columns gives the transpose: columns stand side by side, along axis 1."),
         edit(_BY_ROWS, _BY_ROWS.replace("0", "1"),
              "by_rows gives the transpose: rows stand one below the other, along axis 0."),
-        edit(_COLUMN, "ag.jvp(f, (x,), (unit,))", "by_columns: jvp gives the value and the tangent. The tangent is [1]."),
+        edit(_COLUMN, "ag.jvp(f, (x,), (unit,))",
+             "by_columns: jvp gives the value and the tangent. The tangent is [1]."),
         edit(_COLUMN, "f(unit)", "by_columns: f(unit) is a column of a *linear* f. Of any other, the tangent at x is."),
         edit(_ROW, "ag.grad(f)(x)", "by_rows: f gives several numbers, and ag.grad wants one. pull(unit) gives a row."),
         edit(_COLUMN, "ag.jvp(f, (x,), (unit,))[0]", "by_columns: [0] is the value. The tangent is [1]."),

@@ -38,8 +38,8 @@ prediction(
 
 prediction(
     "17.marks", question="""A chain of 100 steps that make arrays of one size, and k marks at even distances, the first
-        at the input. On the way back one stretch is held at a time; the marks stay. With which k is the least held, and how many arrays
-        is that, marks and stretch? How many steps are run again in all?""",
+        at the input. On the way back one stretch is held at a time; the marks stay. With which k is the least held, and
+        how many arrays is that, marks and stretch? How many steps are run again in all?""",
     answer={"k": 10, "arrays held": 20, "steps run again": 100}, tolerance=1.5,
     reveal="""**k = 10** and **20** arrays: 10 marks, and one stretch of 10. With 5 marks it would be 5 + 20, with 20
         marks 20 + 5. And **100** steps are run again, each once, however many marks there are.

@@ -176,6 +176,18 @@ def _outcome(kind, probe):
              "self.lines.extend([(name, function, names)] * (1 + (len(self.lines) > 3)))", "A line stands there twice."),
         edit("self.lines.append((name, function, names))", "self.lines.insert(0, (name, function, names))",
              "The newest line stands first: a program is read from above, so append it."),
+        edit("self.lines.append((name, function, names))", "self.lines.append(name, function, names)",
+             "append takes one thing, here a tuple: brackets of its own, append((name, function, names))."),
+        edit("self.lines.append((name, function, names))", "self.lines.append((name, function(*values), names))",
+             "The function itself stands in the line, not what it gave this time."),
+        edit("self.lines.append((name, function, names))", "self.lines.append((self.name, function, names))",
+             "A line is called as what it makes, `name`, not as an input."),
+        edit("return Noted(function(*values), name, self.lines)", "return Noted(function(values), name, self.lines)",
+             "np.subtract wants its inputs one by one: function(*values), with the star, hands over all of them."),
+        edit("return Noted(function(*values), name, self.lines)", "return Noted(function(*names), name, self.lines)",
+             "The names are texts, and nobody can compute with them: function(*values)."),
+        edit("return Noted(function(*values), name, self.lines)", "return self",
+             "That is an input. What was made is a new Noted, with the function's value and the new name."),
         edit("self.lines.append((name, function, names))", "print((name, function, names))",
              "No line is in the list: it has to be appended to self.lines."),
         edit("self.lines.append((name, function, names))", "self.lines = [*self.lines, (name, function, names)]",
@@ -299,6 +311,14 @@ def _forwards(lines, results):
     return kept
 
 
+def _added_whole(lines, results):
+    wanted = set(results)
+    for name, _, names in reversed(lines):
+        if name in wanted:
+            wanted.add(names)
+    return wanted
+
+
 def _in_place(lines, results):
     kept = _needed(lines, results)
     for line in list(lines):
@@ -350,8 +370,9 @@ def _read_by_any(lines, results):
         (lambda lines, results: list(lines), "Those are all lines. Which of them does no result need?"),
         (_read_by_any, "A line that only dead lines read is dead too."),
         (_one_round, "That goes one line back from the results. What do those lines need themselves?"),
-        (_forwards, "From the first line to the last: when a line is looked at, its readers have not been. Go from the "
-                    "last to the first."),
+        (_forwards, "What the lines of the results read is needed too, and what those read. Go from the last line to "
+                    "the first: the readers of a line stand below it."),
+        (_added_whole, "names is a list, and add puts in one thing. update puts in each name of the list."),
         (lambda lines, results: _needed(lines, results)[::-1], "The right lines, last first: a program has to make a "
                                                                "value before it reads it."),
         (lambda lines, results: [line for line in _needed(lines, results) if line[0] not in results],
@@ -448,6 +469,10 @@ def _slip(name, new, hint=None):
     return edit(f"{name} = {BACK[name]}", f"{name} = {new}", *([hint] if hint else []))
 
 
+_ENTRIES = ("tanh's Jacobian is diagonal, so its entries multiply one by one: *, where @ is a matrix product (and "
+            "np.diag of a matrix takes its diagonal out).")
+
+
 @exercise(
     "20.gradients", minutes=5, difficulty="medium",
     question="""
@@ -498,6 +523,13 @@ def _slip(name, new, hint=None):
         _slip("g_error", "2 * np.ones(error.shape)", "The slope of a square depends on where: 2 · error."),
         _slip("g_error", "2 * L", "2 · L is one number for all. Each error has a slope of its own."),
         _slip("g_error", "np.sign(error)", "That is the slope of |error|."),
+        _slip("g_error", "2 * t3", "That is twice the square. The slope of a square is twice the error."),
+        _slip("g_error", "2 * error * (1 - h * h)", "tanh is in it twice: its turn comes in the next line."),
+        _slip("g_error", "y - h", "Half, and a sign: error · error has the slope 2 · error, and error is h − y."),
+        _slip("g_t2", "g_error @ np.diag(1 - h * h)", _ENTRIES), _slip("g_t2", "g_error @ (1 - h * h).T", _ENTRIES),
+        _slip("g_t2", "g_error * 1 - h * h", "Brackets: g_error times all of 1 − h·h."),
+        _slip("g_t2", "g_error / (1 - h * h)", "Times the slope, not divided by it."),
+        _slip("g_t2", "g_error * (1 - error * error)", "1 − z·z with z the result of tanh, h, not the error."),
         _slip("g_t2", "g_error", "The tanh is passed over: what arrives there is multiplied by its slope."),
         _slip("g_t2", "1 - h * h", "What arrives at the tanh, g_error, is missing."),
         _slip("g_t2", "g_error * (1 - h)", "tanh's slope is 1 − h·h: the square is missing."),
@@ -508,6 +540,11 @@ def _slip(name, new, hint=None):
         _slip("g_t2", "g_error * (1 - np.tanh(h) ** 2)", "h is the tanh already: 1 − h·h."),
         _slip("g_t2", "g_error * (1 + h * h)", "A sign in tanh's slope: it is largest, 1, at 0."),
         _slip("g_W", "x.T @ g_error", "At W arrives what has gone back through the tanh: g_t2."),
+        _slip("g_W", "x.T @ error", "At W arrives what has gone back through the tanh: g_t2."),
+        _slip("g_W", "np.dot(x, g_t2)", "x is (N, n) and g_t2 (N, m): transposed, x can be multiplied by it."),
+        _slip("g_W", "np.outer(x, g_t2)",
+              "outer takes every entry with every other. The rows belong together, and add up: x.T @ g_t2."),
+        _slip("g_W", "x * g_t2", "x is (N, n) and g_t2 (N, m): a matrix product, with x transposed."),
         _slip("g_W", "g_t2.T @ x", "The transpose of it: (m, n), where W is (n, m)."),
         _slip("g_W", "g_t2 @ W.T", "That is what goes to x. W is the right factor of the product."),
         _slip("g_W", "x.reshape(x.shape[1], -1) @ g_t2", "reshape keeps the entries in their order. A transpose is x.T."),
@@ -516,6 +553,10 @@ def _slip(name, new, hint=None):
         _slip("g_b", "g_t2.sum()", "One number for all of b. It was lent to every row: add over rows alone, axis 0."),
         _slip("g_b", "g_t2.sum(axis=1)", "Added over the wrong axis: b was lent to every row, so add over rows, 0."),
         _slip("g_b", "g_t2.mean(axis=0)", "A mean where a sum belongs: what comes back from every row adds up."),
+        _slip("g_b", "np.ones(b.shape)", "That is b's own slope at one row. What arrives, g_t2, is missing."),
+        _slip("g_b", "g_W.sum(axis=0)", "g_W has x in it. At b arrives g_t2, as it is."),
+        _slip("g_b", "np.ones((1, len(x))) @ g_t2",
+              "(1, m), where b is (m,): the right numbers, with an axis too many."),
         _slip("g_b", "g_t2", "b was lent to every row: what comes back has to be added up, to b's shape (m,)."),
         _slip("g_b", "g_t2[0]", "That is what the first row sends. b was lent to all."),
         _slip("g_b", "g_error.sum(axis=0)", "At b arrives what has gone back through the tanh: g_t2."),
