@@ -358,12 +358,8 @@ def place():
 
 
 def _begin(lesson):
-    """Markdown: begin with this lesson; or, while it is still to come, with the last one before it that is there."""
-    there = record.lessons()
-    if lesson in there or not there:
-        return f"**Begin with {there.get(lesson, lesson)}.**"
-    nearest = max((number for number in there if number < lesson), default=min(there))
-    return f"**Begin with lesson {lesson}.** It is still to come; for now, begin with {there[nearest]}."
+    """Markdown: begin with this lesson, by its name where its notebook is in this folder."""
+    return f"**Begin with {record.lessons().get(lesson, lesson)}.**"
 
 
 def _twin(questions, title):

@@ -2,7 +2,7 @@
 
 A symbol is what stands in maths, `$…$` or `$$…$$`: a letter, a Greek letter, a function, a sign; ∂, Σ and their like count in plain
 text too. The rows of the page's tables introduce what they show for the first time: with "school" in the last column from the start,
-with a lesson that is still to come, or with a link to the section of a lesson that does it. "Letters on loan" holds for one lesson.
+or with a link to the section of a lesson that does it. "Letters on loan" holds for one lesson.
 
 So a lesson that needs a new letter says what it means, and adds one line to `notebooks/notation.ipynb`.
 """
@@ -90,7 +90,7 @@ def tables(first):
 
 def words():
     """(word, meaning, lesson) of every entry of the glossary."""
-    entry = r"^- \*\*(.+?)\*\* \((\d\d|\[\d\d\]\(\S+?\))\)\. (.+?\.)(?: \*Elsewhere:\* .+\.)?$"
+    entry = r"^- \*\*(.+?)\*\* \((\[\d\d\]\(\S+?\))\)\. (.+?\.)(?: \*Elsewhere:\* .+\.)?$"
     lines = "\n".join("".join(cell["source"]) for cell in PAGE if cell["id"].startswith("words-")).splitlines()
     entries = [re.match(entry, line) or pytest.fail(f"no entry of the glossary: {line}") for line in lines if line.startswith("-")]
     return [found.group(1, 3, 2) for found in entries]
@@ -105,8 +105,8 @@ def place(where):
             heading or "") in re.findall(r"^#+ (.+)", "".join(cell["source"]).replace(" ", "-").replace("#-", "# "), re.M)]
         assert found, f"{where}: no heading of that lesson reads so"
         return lesson, found[0]
-    assert where == "school" or re.fullmatch(r"\d\d", where) and where not in LESSONS, f"{where}: link to the lesson's section"
-    return ("", 0) if where == "school" else (where, 0)
+    assert where == "school", f"{where}: link to the lesson's section"
+    return "", 0
 
 
 def introduced():
