@@ -12,7 +12,7 @@ recall("09", [
              "(Lesson 08)", [5, 7, 9], "**[5, 7, 9]**. b was copied along the rows, so the rows are added."),
     Question("A gradient check takes one number, and passes. Why is that weak evidence? (07)", None,
              "A wrong rule can agree with the right one there. For a check take **several inputs that differ**, and the special ones."),
-    Question("$z = x \\cdot x$ at x = 3, and g = 2 arrives. What is the gradient of x? (03)", 12,
+    Question("$z = x \\cdot x$ at x = 3, and g = 2 arrives. What is the gradient of x? (02)", 12,
              "Each slot gets what arrives times the *other* factor, 2 · 3. Two slots: 6 + 6 = **12**.")])
 
 prediction(

@@ -44,12 +44,12 @@ prediction(
         enough. Where it is too short there is nothing to cut, and the run from 0.8 is the same to the last digit.""")
 
 card("13", [
-    "y[n+1] = 2cos(2h)·y[n] − y[n−1], exactly. Look for the simple rule before you train.",
     "A recurrent network hands a state on from step to step, with the same weights at each.",
     "Through time: the ordinary backward pass of the unrolled graph.",
     "A weight used n times: its gradient is the sum over n uses.",
     "If every step stretches by ρ, then n steps stretch a gradient by ρⁿ: below 1 it vanishes, above 1 it explodes.",
-    "Clipping all by one norm keeps the direction and shortens what is too long. It cures no vanishing."])
+    "Clipping all by one norm keeps the direction and shortens what is too long. It cures no vanishing.",
+    "Put a baseline beside a network: y[n+1] = 2cos(0.2)·y[n] − y[n−1] is exact, and nothing was trained."])
 
 # --- 13.rule --------------------------------------------------------------------------------------------------------------
 

@@ -547,7 +547,8 @@ def _known(z):
         - $1 / (1 + x^2)$
 
         Derive the slope on paper. Write with `np` and `ag` functions only (σ is `ag.sigmoid`). (An op may also mix entries:
-        by `ag.linear(function, rule)` or `ag.primitive(function, [rule], [push])`, with z of the shape of x.)""",
+        by `ag.linear(function, rule)` or `ag.primitive(function, [rule], [push])`, with z of the shape of x. What a push
+        is, lesson 15 says.)""",
     stub="""
         from autograd_lib import elementwise
 

@@ -12,15 +12,16 @@ from ...ask.texts import Question, card, prediction, recall
 from .ports import Context
 
 recall("21", [
-    Question("Three numbers tie for the largest, and 6 arrives at their `max`. What goes to each of the three? "
-             "(Lesson 10)", 2,
-             "**2**: who is largest shares equally. That is stated, not derived."),
+    Question("Your tracer follows a function at x = 2. In it stands `if x > 0`. Which side does the program take at "
+             "x = −1? (Lesson 20)", "the one for x > 0",
+             "**The one for x > 0**: the `if` was asked once, while tracing, and wrote no line.",
+             ["the one for x > 0", "the other", "it asks again"]),
     Question("A loss falls for 200 steps. Is the gradient right? (07)", "not proved",
              "**Not proved.** Lesson 07's published rule was wrong and trained better. A falling loss is no gradient "
              "check.",
              ["proved", "not proved"]),
-    Question("z = x / (1 + |x|). What goes to x when g arrives, at x = −1? In units of g. (14)", 0.25,
-             "**¼**: the rule is g / (1 + |x|)², on both sides.")])
+    Question("z = maximum(x, y), with x = y = 3, and 6 arrives at z. What goes to x? (04)", 3,
+             "**3**: at a tie each gets half. That is stated, not derived.")])
 
 prediction(
     "21.agree", question="""Three engines, each function as it comes. Which of these have one gradient in all three,
