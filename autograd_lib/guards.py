@@ -6,7 +6,7 @@ the functions it calls, the attributes that these name.
 
 import sys
 from functools import partial
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
 import numpy as np
 
@@ -138,11 +138,14 @@ class Watched:
     """
 
     def __init__(self, f):
-        self.written = _Written("def holds():", equal=equal, recording=recording)
-        self.known, self.tests, self.tensors, self.seen, self.names = self.written.known, {}, [], {}, set()
-        self.todo = [("", f)]
-        for path, x in self.todo:       # which grows on the way
-            self.look(path, x)
+        self.names, before = set(), None
+        while before != self.names:         # an object may be met before the function that names its attribute
+            before = self.names.copy()
+            self.written = _Written("def holds():", equal=equal, recording=recording)
+            self.known, self.tests, self.tensors, self.seen = self.written.known, {}, [], {}
+            self.todo = [("", f)]
+            for path, x in self.todo:       # which grows on the way
+                self.look(path, x)
 
     def look(self, path, x):
         plain_value = isinstance(x, (type(None), bool, int, float, str, bytes, complex))
@@ -152,7 +155,7 @@ class Watched:
         if isinstance(x, Tensor):
             self.tensors.append((path.removeprefix("."), x))
         elif isinstance(x, np.ndarray):
-            if x.flags.writeable:
+            if x.flags.writeable or x.base is not None:
                 self.test(f"equal({self.known(x)}, {self.known(x.copy())})")
         elif isinstance(x, MethodType):
             self.todo.append((path, x.__self__))
@@ -160,7 +163,9 @@ class Watched:
         elif isinstance(x, partial):
             self.todo += [(path, part) for part in (x.func, x.args, x.keywords)]
         elif isinstance(x, FunctionType):
-            self.code(x.__code__)
+            for name in self.code(x.__code__):
+                if name in x.__globals__ and not installed(x.__globals__.get("__name__") or ""):
+                    self.item(f".{name}", x.__globals__, name)
             for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ()):
                 try:
                     self.same(f".{name}", f"{self.known(cell)}.cell_contents", cell.cell_contents)
@@ -169,13 +174,14 @@ class Watched:
             for name in ("__defaults__", "__kwdefaults__"):
                 if getattr(x, name):
                     self.same("", f"{self.known(x)}.{name}", getattr(x, name))
-            for name in x.__code__.co_names:
-                if name in x.__globals__ and not ours(x.__globals__.get("__name__", "")):
-                    self.item(f".{name}", x.__globals__, name)
+        elif isinstance(x, (staticmethod, classmethod)):
+            self.todo.append((path, x.__func__))
+        elif isinstance(x, property):
+            self.todo.append((path, x.fget))
         elif "__wrapped__" in getattr(x, "__dict__", ()):       # a compiled function, or another's object around one
             self.todo.append((path, x.__wrapped__))
         elif isinstance(x, ModuleType):
-            if not ours(x.__name__) and x.__name__.partition(".")[0] not in sys.stdlib_module_names:
+            if not installed(x.__name__):
                 self.attributes(path, vars(x))
         elif isinstance(x, dict):
             self.test(f"len({self.known(x)}) == {len(x)}")
@@ -189,20 +195,33 @@ class Watched:
                     self.item(f"{path}.{i}", x, i)
                 else:
                     self.todo.append((f"{path}.{i}", item))
-        elif hasattr(x, "__dict__") and not isinstance(x, (type, Primitive)):
-            for kind in type(x).__mro__:
-                for method in vars(kind).values():
-                    if isinstance(method, FunctionType):
-                        self.code(method.__code__)
-            self.test(f"len({self.known(vars(x))}) == {len(vars(x))}")
-            self.attributes(path, vars(x))
+        elif isinstance(x, set):
+            self.test(f"{self.known(x)} == {self.known(set(x))}")
+        elif isinstance(x, type):
+            for kind in x.__mro__:
+                for name, value in vars(kind).items():
+                    if installed(kind.__module__):
+                        self.code(getattr(value, "__code__", None))
+                    elif name in self.names or name.startswith("__") and callable(value):
+                        self.item(f"{path}.{name}", vars(kind), name)
+        elif isinstance(x, MemberDescriptorType):       # of __slots__
+            pass
+        elif not isinstance(x, Primitive):
+            self.todo.append((path, type(x)))
+            if hasattr(x, "__dict__"):
+                self.test(f"len({self.known(vars(x))}) == {len(vars(x))}")
+                self.attributes(path, vars(x))
+            for name in self.names:
+                if isinstance(getattr(type(x), name, None), MemberDescriptorType) and hasattr(x, name):
+                    self.same(f"{path}.{name}", f"{self.known(x)}.{name}", getattr(x, name))
 
     def code(self, code):
-        """Its names, and those of the functions within."""
-        self.names.update(code.co_names)
-        for constant in code.co_consts:
-            if isinstance(constant, CodeType):
-                self.code(constant)
+        """The names in it, and in the functions within, which may be those of attributes."""
+        if code is None:
+            return set()
+        found = set(code.co_names).union(*[self.code(part) for part in code.co_consts if isinstance(part, CodeType)])
+        self.names |= found
+        return found
 
     def attributes(self, path, names):
         for name in self.names & names.keys():
@@ -231,8 +250,14 @@ class Watched:
                       f"{self.known(t)}._requires_grad is {wanted}")
         self.written.lines += ["    try:", f"        return recording() is {recording()} \\",
                                *[f"            and {test} \\" for test in self.tests], "            and True",
-                               "    except (LookupError, ValueError):", "        return False"]
+                               "    except (LookupError, ValueError, AttributeError):", "        return False"]
         return self.written.done()
+
+
+def installed(module):
+    """Whether a module is Python's, or an installed library's: what its functions close over is not watched."""
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    return ours(module) or module.partition(".")[0] in sys.stdlib_module_names or "site-packages" in file
 
 
 def ours(module):

@@ -465,6 +465,53 @@ def test_what_is_closed_over_and_changes_is_compiled_anew():
         g(x[None])
 
 
+factor, numbers, read_only = 2.0, [2.0], np.full(2, 2.0)
+view = read_only[:]
+view.flags.writeable = False
+
+
+class Settings:
+    __slots__ = ("slot", "__dict__")
+    shared = 2.0
+
+    def method(self, x):
+        return x * factor
+
+    @staticmethod
+    def static(x):
+        return x * factor
+
+    @property
+    def computed(self):
+        return factor
+
+
+def helper(x, given):
+    return x * given.own
+
+
+settings = Settings()
+
+
+@pytest.mark.parametrize("f", {
+    "an attribute that another function names": lambda x: (lambda given: helper(x, given))(settings),
+    "a global": lambda x: x * factor, "of a function within": lambda x: (lambda y: y * factor)(x),
+    "of a method": lambda x: settings.method(x), "of a static method": lambda x: Settings.static(x),
+    "of a property": lambda x: x * settings.computed, "of an object made inside": lambda x: Settings().method(x),
+    "of a class": lambda x: x * settings.shared, "a slot": lambda x: x * settings.slot,
+    "in a list": lambda x: x * numbers[0], "in a set": lambda x: x * (3 if 3.0 in {*numbers} else 2),
+    "through a view": lambda x: x * view}.items(), ids=lambda f: f[0])
+def test_whatever_a_function_reads_is_watched(f):
+    """Seen to fail: all but the globals, list and set, before classes, methods and functions within were looked at."""
+    def set_to(value):
+        global factor
+        factor = Settings.shared = settings.own = settings.slot = numbers[0] = read_only[:] = value
+    x, compiled = np.ones(2), ag.compile(f[1])
+    for value in (2.0, 3.0):
+        set_to(value)
+        same(compiled(x), value * x)
+
+
 def test_parameters_are_read_at_every_call():
     w, frozen = ag.Tensor([1.0, 1.0], requires_grad=True), ag.Tensor([2.0, 2.0])
 
