@@ -181,6 +181,8 @@ def _trace(f, structure, leaves):
             out = f(*args, **kwargs)
         finally:
             sys.settrace(outside)
+        if trace.refused:
+            raise trace.refused[0]      # f has caught it, and gone another way than it goes with arrays
         trace.leaves = []
         trace.structure = flatten(out, trace.leaves)
         for i, z in enumerate(trace.leaves):

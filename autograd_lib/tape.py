@@ -379,8 +379,8 @@ class Primitive:
         """The function on plain arrays; what NumPy complains of is said again with the op's name."""
         try:
             z = self.function(*values, **params)
-        except Unseen:      # it looks at the values: in a program it is one line
-            return written(self, values, params)
+        except Unseen as error:      # it looks at the values: in a program it is one line
+            return written(self, values, params, error)
         except (TypeError, ValueError, IndexError) as error:
             shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
             kind = type(error) if type(error) in (ValueError, IndexError, np.exceptions.AxisError) else TypeError

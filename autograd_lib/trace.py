@@ -35,7 +35,13 @@ _METHODS = """sum prod mean var std max min any all argmax argmin argsort cumsum
 
 
 class Unseen(TypeError):
-    """Something was asked of a traced array that a program could not repeat for other values."""
+    """Something was asked of a traced array that a program could not repeat for other values. The Trace that is being
+    written keeps it, so that a function that goes on regardless is refused as well."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        if writing.get():
+            writing.get().refused.append(self)
 
 
 class Missing(Unseen, AttributeError):
@@ -146,6 +152,8 @@ class Traced:
     __hash__ = object.__hash__
 
     def __getattr__(self, name):
+        if name.startswith("__") or not hasattr(self.value, name):      # NumPy asks for __array_interface__
+            raise AttributeError(f"an array has no attribute {name!r}")
         raise Missing(f"x.{name} of an array cannot be compiled: use a function of NumPy or of autograd_lib")
 
     def __pos__(self):
@@ -182,11 +190,14 @@ def astype(x, dtype):
     return x.astype(dtype, copy=False) if hasattr(x, "astype") else dtype.type(x)
 
 
-def call(function, args, keywords=()):
-    """`function(*args, **keywords)` as a node of the trace that is being written."""
+def call(function, args, keywords=(), after=None):
+    """`function(*args, **keywords)` as a node of the trace that is being written; `after` the Unseen that was raised
+    when its inside was to be written."""
     trace = writing.get()
     if trace is None:
         raise Unseen("an array of a function that was compiled was kept beyond its call: return it instead")
+    if after:
+        del trace.refused[trace.refused.index(after):]
     return trace.call(function, args, dict(keywords))
 
 
@@ -216,7 +227,7 @@ class Trace:
 
     def __init__(self, origin=lambda: None):
         self.nodes, self.inputs, self.origin = [], [], origin
-        self.known, self.stands_for, self.checks, self.kept = {}, {}, {}, []
+        self.known, self.stands_for, self.checks, self.kept, self.refused = {}, {}, {}, [], []
 
     def input(self, value, why=None):
         node = Traced(self, None, (), {}, value, why)

@@ -365,6 +365,13 @@ def filled(x):
     return out
 
 
+def swallowed(x):
+    try:
+        return x * float(x[0])
+    except TypeError:
+        return x
+
+
 kept = []
 
 
@@ -389,6 +396,8 @@ kept = []
     (item_assigned, "assigned"),
     (filled, "plain array|decides|sequence"),
     (lambda x: np.add(x, 1, out=np.zeros(3)), "in place"),
+    (swallowed, "decides"),
+    (lambda x: x * (2 if hasattr(x, "nbytes") else 3), "nbytes"),
     (lambda x: ag.grad(lambda x: x.sum() if x.data[0] > 0 else -x.sum())(x), "decides"),
     (lambda x: ag.grad(lambda x: (x * float(x[0].detach())).sum())(x), "decides"),
 ])
