@@ -107,7 +107,8 @@ class Compiled:
                           f"once more: {self._difference(key)}", RuntimeWarning, stacklevel=3)
             return self.f(*args, **kwargs)
         try:
-            program = Program(self.__name__, key, *(_trace(self.f, structure, values) for _ in range(2)))
+            watched = Watched(self.f)
+            program = Program(self.__name__, key, *(_trace(self.f, watched, structure, values) for _ in range(2)))
         except Unseen:
             raise
         except Exception as error:
@@ -166,12 +167,12 @@ def _origin():
     return found if isinstance(found, tuple) else None
 
 
-def _trace(f, structure, leaves):
+def _trace(f, watched, structure, leaves):
     """The Trace of one call. It also says of what it returned the `structure` and the `leaves`, and of each Tensor
     among them what arrives there and what it sends to which Tensor (`pulls`); what arrays are called in the code
     (`names`); how many arguments were `given`; and what `f` closes over (`watched`)."""
     trace = Trace(_origin)
-    trace.names, trace.watched, trace.pulls, trace.given, trace.calls = {}, Watched(f), {}, len(leaves), []
+    trace.names, trace.watched, trace.pulls, trace.given, trace.calls = {}, watched, {}, len(leaves), []
     outside = sys.gettrace()
     with written_down(trace):
         boxes = [boxed(trace.input(x._data), x) if isinstance(x, Tensor) else trace.input(x) for x in leaves]

@@ -199,13 +199,14 @@ class Watched:
             self.test(f"{self.known(x)} == {self.known(set(x))}")
         elif isinstance(x, type):
             for kind in x.__mro__:
-                for name, value in vars(kind).items():
-                    if installed(kind.__module__):
-                        self.code(getattr(value, "__code__", None))
-                    elif name in self.names or name.startswith("__") and callable(value):
-                        self.item(f"{path}.{name}", vars(kind), name)
-        elif isinstance(x, MemberDescriptorType):       # of __slots__
-            pass
+                if installed(kind.__module__):
+                    for value in vars(kind).values():
+                        if isinstance(value, FunctionType):
+                            self.code(value.__code__)
+                else:
+                    for name, value in vars(kind).items():
+                        if name in self.names or name.startswith("__") and callable(value):
+                            self.item(f"{path}.{name}", vars(kind), name)
         elif not isinstance(x, Primitive):
             self.todo.append((path, type(x)))
             if hasattr(x, "__dict__"):
@@ -217,8 +218,6 @@ class Watched:
 
     def code(self, code):
         """The names in it, and in the functions within, which may be those of attributes."""
-        if code is None:
-            return set()
         found = set(code.co_names).union(*[self.code(part) for part in code.co_consts if isinstance(part, CodeType)])
         self.names |= found
         return found
