@@ -7,6 +7,7 @@ from ...show import style
 from ...show.axes import Axes, ticks
 from ...show.ink import number
 from ...show.picture import Picture, svg
+from .texts import nats
 
 MONO = "font:14px/1.75 ui-monospace,Menlo,Consolas,monospace;white-space:pre-wrap;overflow-wrap:anywhere"
 NETWORK, COUNTING = "#CFE5F2", "#E4E6E8"
@@ -51,17 +52,17 @@ def learning(run, counted, step):
     says = f"beats counting up to the {beaten[-1]}-gram" if beaten else "beats none of the countings"
     first = f"Step {step}: loss {held_out[k]:.2f}, {says}. It writes:"
     wrote = run["wrote"][k].strip("\n")
-    return Picture(svg("0 0 630 376", "".join(plot.parts), first) + page(wrote), f"{first}\n{wrote}", says_all=True)
+    return Picture(svg("0 0 630 376", "".join(plot.parts), first) + page(escape(wrote)), f"{first}\n{wrote}", says_all=True)
 
 
-def page(text):
-    """A text as it stands, in HTML."""
+def page(html):
+    """A text as it stands, which is given in HTML."""
     return (f'<div style="{style.CARD};{MONO};color:{style.INK};background:{style.PAPER};max-width:600px;'
-            f'padding:8px 14px">{escape(text)}</div>')
+            f'padding:8px 14px">{html}</div>')
 
 
 def written(text, first="It writes:"):
-    return Picture(page(text), f"{first}\n{text}", says_all=True)
+    return Picture(page(escape(text)), f"{first}\n{text}", says_all=True)
 
 
 def who_knew(text, network, counting):
@@ -74,12 +75,11 @@ def who_knew(text, network, counting):
             said[name] += letter if who == name else "·"
         if who:
             ground, line = (NETWORK, "underline") if who == "network" else (COUNTING, "overline")
-            letter = (f'<span style="background:{ground};text-decoration:{line};text-decoration-thickness:2px">'
-                      f"{escape(letter)}</span>")
-            parts.append(letter)
+            parts.append(f'<span style="background:{ground};text-decoration:{line};text-decoration-thickness:2px">'
+                         f"{escape(letter)}</span>")
         else:
             parts.append(escape(letter))
-    mine, theirs = (f"{float(-np.log(p).mean()):.2f}" for p in (network, counting))
+    mine, theirs = (f"{nats(p):.2f}" for p in (network, counting))
     legend = (f'<div style="font:13px {style.FONT};color:{style.INK};padding-bottom:6px">'
               f'<span style="background:{NETWORK};text-decoration:underline">the network knew better</span> '
               f'({mine} nats) &nbsp; <span style="background:{COUNTING};text-decoration:overline"'
@@ -87,15 +87,14 @@ def who_knew(text, network, counting):
               f"({theirs} nats)</div>")
     told = "\n".join([f"The network pays {mine} nats a letter, counting {theirs}.", text,
                       f"The network knew better: {said['network']}", f"Counting knew better: {said['counting']}"])
-    return Picture(f'<div style="{style.CARD};{MONO};color:{style.INK};background:{style.PAPER};max-width:600px;'
-                   f'padding:8px 14px">{legend}{"".join(parts)}</div>', told, says_all=True)
+    return Picture(page(legend + "".join(parts)), told, says_all=True)
 
 
 def mixture(network, counting, w):
     """The loss of the mixture w·network + (1 − w)·counting, against w."""
     at = np.linspace(0, 1, 41)
-    losses = [float(-np.log(one * network + (1 - one) * counting).mean()) for one in at]
-    here = float(-np.log(w * network + (1 - w) * counting).mean())
+    losses = [nats(one * network + (1 - one) * counting) for one in at]
+    here = nats(w * network + (1 - w) * counting)
     low, high = min(losses) - 0.02, max(losses) + 0.02
     plot = Axes((64, 40, 440, 210), (0, 1), (low, high))
     plot.frame(ticks(0, 1, most=5), ticks(low, high, most=5), "share of the network, w", "loss of the mixture, in nats")
