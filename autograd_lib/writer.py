@@ -63,7 +63,7 @@ class Writer:
             text.append(f"{line:<59} # {comment}" if comment else line)
             if node.order in checks:
                 text += [f"    if {'not ' * checks[node.order]}{self.names[node.order]}:",
-                         '        raise ValueError("this program is for arguments that are otherwise: compile anew")']
+                         '        raise ValueError("this program was written for other arguments: compile anew")']
         taken, returned = {_root(x).order for x in inputs}, []
         for x in results:
             array = isinstance(x.value if isinstance(x, Traced) else x, np.ndarray)

@@ -20,7 +20,7 @@ class Line:
     name: str
     reads: list
     back: bool              # whether it belongs to the way back
-    size: int               # bytes of what it makes; 0 of what is a view, or a number
+    size: int               # bytes of what it makes; 0 of what is a view, or a number of Python's
 
 
 @dataclass
@@ -69,7 +69,7 @@ def columns(source, *arguments):
             name, made = part.targets[0].id, space[part.targets[0].id]
             code, _, comment = said[part.lineno - 1].partition("#")
             back = function is not functions[0] or value in [line.name for line in lines]
-            size = made.nbytes if isinstance(made, np.ndarray) and made.base is None else 0
+            size = made.nbytes if isinstance(made, (np.ndarray, np.generic)) and made.base is None else 0
             known = {*names, "g", *(line.name for line in lines)}
             lines.append(Line(code.strip(), comment.partition(":")[0].strip() if back else "", name,
                               [x for x in _names(part.value) if x in known], back, size))

@@ -21,8 +21,8 @@ recall("20", [
 prediction(
     "20.while", question="""`grow` doubles x for as long as it is below 50. It is traced at x = 3 and becomes a program.
         `grow(20)` is 80. What does the program give for x = 20?""", answer=640,
-    reveal="""**640.** From 3 it takes five doublings to 96, so the program has five lines, each a doubling, and 20 · 32
-        is 640. A loop is unrolled as often as it ran, and the question that ended it is not in the program.""")
+    reveal="""**640.** From 3 it takes five doublings to 96, so the program doubles five times, and 20 · 32 is 640. A
+        loop is unrolled as often as it ran. Its questions are written down, and nothing hangs on the answers.""")
 
 prediction(
     "20.lines", question="""L = (x + y)·w is two lines forward. Into L arrives g. How many lines, at least, does the way
@@ -31,7 +31,7 @@ prediction(
         share the first. And x + y is there already.""")
 
 prediction(
-    "20.kept", question="""In your `gradients`, which of these are read again on the way back?""",
+    "20.kept", question="""In the solution's `gradients`, which of these are read again on the way back?""",
     answer={"t1 = x @ W": False, "t2 = t1 + b": False, "h = np.tanh(t2)": True, "error = h - y": True},
     reveal="""**No, no, yes, yes.** The rules of + and − read nothing, tanh's reads its result, and a square its
         argument. The memory of t1 and t2 can be written over as soon as h is there: lesson 17, now line by line.""")
@@ -63,7 +63,7 @@ PROBES = [
     ("2 * (x - y)", lambda x, y: 2 * (x - y), {"x": 3.0, "y": 1.0}),
     ("np.tanh(x) * y, with arrays", lambda x, y: np.tanh(x) * y,
      {"x": np.array([0.5, -1.0]), "y": np.array([2.0, 3.0])}),
-    ("-x + x * x, with x = 2", lambda x: -x + x * x, {"x": 2.0}),
+    ("x * x + -x, with x = 3", lambda x: x * x + -x, {"x": 3.0}),
     ("np.exp(x @ W / 4 - 1) < 2", lambda x, W: np.exp(x @ W / 4 - 1) < 2, {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
 
 
@@ -114,7 +114,7 @@ def _outcome(kind, probe):
             def __bool__(self):                         # what an if asks, and a while
                 return bool(self.value)
 
-            def __array_ufunc__(self, function, method, *inputs):
+            def __array_ufunc__(self, function, method, *inputs):     # method is "__call__"; of a reduction, "reduce"
                 values = [x.value if isinstance(x, Noted) else x for x in inputs]
                 names = ...                             # a list: what the inputs are called
                 name = f"t{len(self.lines) + 1}"        # t1, t2, …
@@ -210,7 +210,17 @@ def _outcome(kind, probe):
              "A text comes back. It has to be a Noted, or nothing that follows is noted."),
         edit("return Noted(function(*values), name, self.lines)", "Noted(function(*values), name, self.lines)",
              "Nothing comes back: write return."),
-        edit("function(*values)", "float(function(*values))", "float() takes one number, and a value may be an array."),
+        edit("return Noted(function(*values), name, self.lines)",
+             "self.value = function(*values); return Noted(self.value, name, self.lines)",
+             "The value of the input itself was overwritten: a second use of x means another number."),
+        edit("self.lines.append((name, function, names))", "self.name = name; self.lines.append((name, function, names))",
+             "The input itself was renamed: a second use of x means another value."),
+        edit("self.lines.append((name, function, names))", "self.lines.append((name, method, names))",
+             "method says how the function was called. What was called is `function`."),
+        edit("return Noted(function(*values), name, self.lines)", 'return Noted(function(*values), "t1", self.lines)',
+             "Every result is called t1."),
+        edit("function(*values)", "float(function(*values))",
+             "float(), like int(), takes one number, and a value may be an array."),
         edit("return Noted(function(*values), name, self.lines)", "return Noted(name, function(*values), self.lines)",
              "The name and the value have changed places: __init__ takes the value first."),
         edit("function(*values)", "np.subtract(*values)", "Whatever was asked, it subtracts: call `function`."),
@@ -311,6 +321,20 @@ def _forwards(lines, results):
     return kept
 
 
+def _last_line_only(lines, results):
+    wanted, kept = set(results), []
+    for line in reversed(lines):
+        if line[0] in wanted:
+            kept.append(line)
+            wanted = set(line[2])
+    return kept[::-1]
+
+
+def _first_names(lines, results):
+    kept = {line[0] for line in _needed([(name, function, names[:1]) for name, function, names in lines], results)}
+    return [line for line in lines if line[0] in kept]
+
+
 def _added_whole(lines, results):
     wanted = set(results)
     for name, _, names in reversed(lines):
@@ -370,8 +394,11 @@ def _read_by_any(lines, results):
         (lambda lines, results: list(lines), "Those are all lines. Which of them does no result need?"),
         (_read_by_any, "A line that only dead lines read is dead too."),
         (_one_round, "That goes one line back from the results. What do those lines need themselves?"),
+        (_first_names, "A line may read several values, and all of them are needed."),
         (_forwards, "What the lines of the results read is needed too, and what those read. Go from the last line to "
                     "the first: the readers of a line stand below it."),
+        (_last_line_only, "Once a line is kept, the names wanted until then are still wanted: update adds its own to "
+                          "them."),
         (_added_whole, "names is a list, and add puts in one thing. update puts in each name of the list."),
         (lambda lines, results: _needed(lines, results)[::-1], "The right lines, last first: a program has to make a "
                                                                "value before it reads it."),
@@ -544,6 +571,7 @@ _ENTRIES = ("tanh's Jacobian is diagonal, so its entries multiply one by one: *,
         _slip("g_W", "np.dot(x, g_t2)", "x is (N, n) and g_t2 (N, m): transposed, x can be multiplied by it."),
         _slip("g_W", "np.outer(x, g_t2)",
               "outer takes every entry with every other. The rows belong together, and add up: x.T @ g_t2."),
+        _slip("g_W", "g_t2 @ x.T", "x.T comes first: (n, N) @ (N, m) is (n, m), W's shape."),
         _slip("g_W", "x * g_t2", "x is (N, n) and g_t2 (N, m): a matrix product, with x transposed."),
         _slip("g_W", "g_t2.T @ x", "The transpose of it: (m, n), where W is (n, m)."),
         _slip("g_W", "g_t2 @ W.T", "That is what goes to x. W is the right factor of the product."),

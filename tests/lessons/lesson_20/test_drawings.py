@@ -45,7 +45,7 @@ def test_a_value_is_held_until_its_last_reader(program):
     assert all("h" in program.held(k) for k in range(h, last)) and "h" not in program.held(last)
     assert "t2" not in program.held(h), "tanh's rule reads its result"
     assert set(program.held(len(program) - 1)) == {"L", "g_b", "g_W"}, "results are the caller's"
-    assert program.bytes(0) == 16 * 8 * 8 and program.bytes(len(program) - 1) == 8 * (8 + 3 * 8)
+    assert program.bytes(0) == 16 * 8 * 8 and program.bytes(len(program) - 1) == 8 * (1 + 8 + 3 * 8)
 
 
 def drawn(program, k):
