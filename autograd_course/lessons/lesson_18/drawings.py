@@ -102,6 +102,13 @@ def attention_row(letters, scores, values, place):
     return Picture(svg(f"0 0 {left + side * wide + 24} 488", "".join(parts), text), text)
 
 
+def attended(by, letter, place):
+    """A row of attention over eight letters, one of their scores raised."""
+    scores = np.array([1.0, 0.5, -0.5, 0.0, 1.5, -1.0, 0.2, 0.8])
+    scores[letter] += by
+    return attention_row("attended", scores, [3, -2, 1, 4, -1, 2, 0, -3], place)
+
+
 def _bar(plot, k, height, half, colour, dash):
     """Bar k of a plot, from 0: a value's is filled, a gradient's dashed. Returns its middle and both ends in px."""
     (x, up), (_, down) = plot.at(k + 0.5, max(height, 0)), plot.at(k + 0.5, min(height, 0))

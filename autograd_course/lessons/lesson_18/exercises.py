@@ -8,7 +8,7 @@ from ...ask.mistakes import doubled, printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
 
 recall("18", [
-    Question("Which of its arrays does the rule of softmax read, and so the tape has to keep? (Lesson 17)",
+    Question("Which of its arrays does the rule of softmax read, so that the tape keeps it? (Lesson 17)",
         "the output",
              "The **output** alone: p · (g − Σ g·p) needs nothing else.", ["the input", "the output", "both"]),
     Question("x is multiplied by 0.9 in each of 50 steps. By which factor does a gradient shrink on its way back? "
@@ -18,32 +18,24 @@ recall("18", [
              "1 + 100 = **101**: read twice, paid twice.")])
 
 prediction(
-    "18.masked", question="""A query scores four places at 2, 1, 0 and −∞: the last is masked. Something arrives at
-        the four weights. What goes to the score of the masked place? And what is the sum of what goes to all four
-        scores?""",
-    answer={"masked": 0, "sum": 0},
-    reveal="""**0**, exactly: in p · (g − Σ g·p) its p is 0. And the sum is **0** too (lesson 10): a constant added
-        to all scores moves no weight.""")
-
-prediction(
-    "18.stored", question="""A trained model with one head reads a text of 12 letters, so P has 144 entries. How many of
-        these numbers are parameters, which the optimizer has moved? Now it reads another text: does P change?""",
+    "18.stored", question="""A trained model reads a text of 12 letters: P has 144 entries. How many of them are parameters,
+        which the optimizer has moved? Now it reads another text: does P change?""",
     answer={"parameters in P": 0, "P changes": "yes"}, choices={"P changes": ["yes", "no"]},
     reveal="""**0** of them, and **yes**. P is computed from the text, anew each time. Learned are the matrices that
         make queries, keys and values; a score is a question that this text answers.""")
 
 prediction(
-    "18.spread", question="""A query and a key have 64 entries each, all drawn at random with mean 0 and variance 1.
-        Their product q · k is a sum of 64 terms. How large is it typically: what is its standard deviation?""",
+    "18.spread", question="""A query and a key have 64 entries each, all drawn by themselves with mean 0 and variance 1.
+        Their product q · k is a sum of 64 terms. What is its standard deviation?""",
     answer=8, tolerance=0.5,
     reveal="""**8**. A product of two such numbers has variance 1, and variances of independent terms add up: 64.
         The standard deviation is its root, √64 = 8.""")
 
 prediction(
-    "18.order", question="""Attention and MLP, no positions. You shuffle all letters but the last one. What becomes
-        of the answer at the last place: with one block? With two blocks, both with a causal mask?""",
-    answer={"one block": "stays", "two blocks, causal": "changes"},
-    choices={"one block": ["stays", "changes"], "two blocks, causal": ["stays", "changes"]},
+    "18.order", question="""You shuffle all rows of x but the last. What becomes of the answer at the last place: with one
+        causal block? With two, one behind the other?""",
+    answer={"one block": "stays", "two blocks": "changes"},
+    choices={"one block": ["stays", "changes"], "two blocks": ["stays", "changes"]},
     reveal="""One block: it **stays**, to rounding. A weighted sum does not care about the order of its terms. Two:
         it **changes**. In the first block each place has read those before it, and the shuffle changed who these
         are.""")
@@ -53,7 +45,7 @@ card("18", [
     "Embedding is indexing: whoever is read twice is paid twice.",
     "Attention: P = softmax(Q·Kᵀ/√d, masked before), Z = P·V. P is computed, not stored.",
     "Its way back: Pᵀ·g; g·Vᵀ; softmax's rule; dS·K/√d; dSᵀ·Q/√d.",
-    "einsum: the letters of an input and of the output change places.",
+    "Residual: x + f(x) leaves a path with the factor 1, however many layers.",
     "Layer norm: take from g its mean and its share along z, divide by s."])
 
 
@@ -75,10 +67,8 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
 @exercise(
     "18.who_reads", minutes=4, difficulty="medium",
     question="""
-        Write `who_reads(f, x)`. `f` takes x of shape (T, d), a row for each place, to (T, m). Give back an array (T,
-        T): entry [t, s]
-        is the largest size of a slope of any output at place t by any input at place s. `ag.jacobian(f)(x)` has the
-        shape (T, m, T, d).""",
+        Write `who_reads(f, x)`. `f` takes x of shape (T, d) to (T, m). Give back an array (T, T): entry [t, s] is the
+        largest size of a slope of any output at place t by any input at place s.""",
     stub="""
         def who_reads(f, x):
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)
@@ -94,7 +84,7 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)
             return np.abs(slopes).max(axis=(1, 3))""",
     explained="Output places stay as rows, input places as columns.",
-    why="0 proves that nothing was read here; what is not 0 was read. It does not matter what stands inside the model.",
+    why="What is not 0 was read, whatever stands inside the model. A 0 says: not by a small change, with these inputs.",
     mistakes=[
         (_summed, CANCEL),
         edit("np.abs(slopes)", "slopes", "A slope of −3 is a reader too: first the size, np.abs, then the largest."),
@@ -194,15 +184,16 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
 
 
 @exercise(
-    "18.embedding", minutes=3, difficulty="easy",
+    "18.embedding", minutes=2, difficulty="easy",
     question="""
         `z = weight[letters]`: weight has the shape (n, d), letters are whole numbers of shape (N, T), z has (N, T, d),
         and so has g.
-        Write what goes to weight.""",
+        Fill in what goes to weight.""",
     stub="""
         def to_table(g, letters, n):
-            ...""",
-    hints=["Lesson 08: begin with zeros in the shape of weight. Who is read twice is paid twice.",
+            table = np.zeros((n, g.shape[-1]))
+            return ...""",
+    hints=["Lesson 08: who is read twice is paid twice.",
            "`np.add.at(table, letters, g)` adds to a row as often as it is named."],
     solution="""
         def to_table(g, letters, n):
@@ -234,7 +225,7 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
         edit("np.zeros((n,", "np.ones((n,", "It begins with ones. What nobody reads gets 0."),
         edit("np.zeros((n,", "np.zeros((letters.max() + 1,",
              "Letters behind the last one that occurs are missing. weight has n rows, read or not."),
-        (lambda g, letters, n: g[letters], "g is indexed by letters. It is the table that was: add g into its rows."),
+        (lambda g, letters, n: g[letters], "letters are rows of the table, which has n: make zeros in its shape, and add g into them."),
         (lambda g, letters, n: g, "g as it came. Into which rows of weight does it go?"),
         printed(_to_table)],
     planted=[(lambda g, letters, n: np.nan * _to_table(g, letters, n), "got"),
@@ -256,7 +247,7 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
         "lambda g, letters, n: ag.ops.scatter(g, letters, (n, g.shape[-1]))",
         "lambda g, letters, n: np.einsum('ntk,ntd->kd', letters[..., None] == np.arange(n), g)"])
 def embedding(answer):
-    if is_stub(answer):
+    if has_blank(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     for letters, n, d in [([[0, 1, 0, 3]], 5, 2), ([[2, 2, 2], [0, 2, 1]], 3, 3), ([[1], [1], [0]], 4, 1)]:
@@ -292,14 +283,13 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
 @exercise(
     "18.attention_back", minutes=7, difficulty="medium",
     question="""
-        Fill the five blanks: attention's whole way back. Forward it was `S = Q @ K.T / np.sqrt(d)`, masked, then
-        `P = softmax(S)` along each row, then `Z = P @ V`. d is `K.shape[-1]`, and behind each line stands the shape
-        that has to come out.""",
+        Fill the five blanks: attention's whole way back. d is `K.shape[-1]`. Behind each line stands its shape, and
+        where it comes from.""",
     stub="""
         def attention_back(g, Q, K, V, P):      # (T, m); (T, d), (n, d), (n, m), (T, n)
             gV = ...                            # (n, m)   from Z = P @ V
             gP = ...                            # (T, n)   from Z = P @ V
-            gS = ...                            # (T, n)   from P = softmax(S)
+            gS = ...                            # (T, n)   from P = softmax(S), row by row
             gQ = ...                            # (T, d)   from S = Q @ K.T / √d
             gK = ...                            # (n, d)   from S = Q @ K.T / √d
             return gQ, gK, gV""",
@@ -350,7 +340,8 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
         edit("gS @ K" + _ROOT, "gS @ K * np.sqrt(K.shape[-1])", "gS.T @ Q" + _ROOT, "gS.T @ Q * np.sqrt(K.shape[-1])",
              "Multiplied by √d, where S was divided by it."),
         edit("gS @ K" + _ROOT, "gS @ K / K.shape[-1]", "gS.T @ Q" + _ROOT, "gS.T @ Q / K.shape[-1]",
-             "Divided by d. It was its root: √d."),
+             "Divided by d in all. It was its root, √d, and once."),
+        edit("g @ V.T", "g @ V.T" + _ROOT, "Divided by d in all. It was its root, √d, and once."),
         edit("gS @ K" + _ROOT, "gS @ K / np.sqrt(len(K))", "gS.T @ Q" + _ROOT, "gS.T @ Q / np.sqrt(len(K))",
              "d is how many numbers a key has, K.shape[-1]; len(K) is how many keys there are."),
         edit("gS @ K" + _ROOT, "gS @ K / np.sqrt(V.shape[-1])", "gS.T @ Q" + _ROOT, "gS.T @ Q / np.sqrt(V.shape[-1])",
@@ -534,14 +525,14 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
 @exercise(
     "18.layer_norm_x", minutes=5, difficulty="medium",
     question="""
-        Write what goes to x, for a batch: z is what came out, s the divisor of each row, (N, 1),
-        and the means run along the last axis.""",
+        Write what goes to x, for a batch: z came out, s is the divisor of each row, (N, 1), and the
+        means run along rows.""",
     stub="""
         layer_norm_x = lambda g, z, s: ...""",
     hints=["① is the mean of g, and ② the mean of g · z, both along the row, with `keepdims=True`.",
            "All of it is divided by s, in the end.",
            ("Help: how do I test it?",
-            "With the two sums: `.sum(axis=-1)` of what you send back is 0, and so is that of it times z.")],
+            "With the two sums: `.sum(axis=-1)` of what you send back is 0, and so, but for eps, is that of it times z.")],
     solution="""
         layer_norm_x = lambda g, z, s: (
             g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
@@ -557,6 +548,15 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
         edit(" / s", "", "Divided by s, in the end: a row that is spread ten times as wide has a tenth of the slope."),
         edit("/ s", "* s", "Multiplied by s, where z is divided by it."),
         edit("/ s", "/ s ** 2", "Divided by s twice."),
+        edit("/ s", "/ s.mean()", "One s for all rows. Each row is divided by its own."),
+        edit("/ s", "/ s[0]", "The s of the first row for all. Each row is divided by its own."),
+        edit("/ s", "/ np.sqrt(s * s - 1e-5)", "s has eps in it already, and stays as it is handed in."),
+        edit("np.mean(g * z, axis=-1, keepdims=True)", "np.mean(g * z, axis=-1, keepdims=True) / np.mean(z * z, axis=-1, "
+             "keepdims=True)", "No divisor there: that z² has a mean just below 1 is eps, and s holds it already."),
+        edit("np.mean(g * z, axis=-1, keepdims=True)", "np.sum(g * z, axis=-1, keepdims=True) / (z.shape[-1] - 1)",
+             "Divided by n − 1. The variance here is a mean of all n squares."),
+        edit("g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(", "z * (g - np.mean(g, axis=-1, keepdims=True) - np.mean(",
+             "keepdims=True)) / s", "keepdims=True))) / s", "z is a factor of the second mean alone, not of the bracket."),
         edit("np.mean(g, axis", "np.sum(g, axis", "Sums for means? Each entry has a share of 1/n in the mean."),
         edit("np.mean(g * z, axis", "np.sum(g * z, axis",
              "The second is a mean too: each entry has a share of 1/n in the mean square."),
