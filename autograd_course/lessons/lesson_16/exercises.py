@@ -11,43 +11,34 @@ from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, Wrong
 
 recall("16", [
-    Question("f takes 1,000 numbers and gives one. How many forward sweeps does its gradient take, and how many "
-             "backward ones? (Lesson 15)",
+    Question("f makes one number of 1,000. How many forward sweeps does its gradient take, how many backward ones? "
+             "(Lesson 15)",
              {"forward": 1000, "backward": 1},
              "**1,000** forward, one for each input, and **1** backward."),
-    Question("A kernel of 3 × 3 slides over an image of 6 × 6. How many outputs use one entry of the kernel? (14)", 16,
+    Question("A kernel of 3 × 3 slides over 6 × 6 pixels. How many outputs use one of its entries? (14)", 16,
              "All **16**: it is used at every place."),
-    Question("The largest curvature of a bowl is 8. Beyond which lr does gradient descent run away? (11)", 0.25,
+    Question("A bowl's largest curvature is 8. Beyond which lr does gradient descent run away? (11)", 0.25,
              "Beyond **0.25**, which is 2/8: there each step multiplies by 1 − lr · 8 = −1.")])
 
 prediction(
-    "16.zeros", question="""
-        $f(x) = \\sin x_1 + \\sin x_2 + \\sin x_3 + \\sin x_4 + \\sin x_5$. Its Hessian has 25 entries. In how many
-        of them can anything but 0 stand?""",
-    answer=5,
-    reveal="""In **5**, those on the diagonal. The slope along x₁ is cos x₁, and no other x occurs in it: nudge x₂, and
-        it stays.""")
-
-prediction(
     "16.cost", question="""
-        The network has 2,410 weights, so its Hessian has 2,410 rows. How much time does one product H v take, compared
-        with one gradient?""",
+        The network has 2,410 weights, its Hessian 2,410 rows. How much time does one product Hv take, compared with one
+        gradient?""",
     answer="about 3 gradients", choices=["about 3 gradients", "about 50 gradients", "about 2,410 gradients"],
     reveal="""**About 3 gradients**, whatever the number of weights: the gradient is a program, and this is one more
         sweep through it.""")
 
 prediction(
     "16.climbs", question="""
-        The neuron's loss falls as w grows, so downhill is to the right. Newton's step is 1/(2(1 + 3z)), where z is what
-        the neuron says. Below which z does Newton go uphill?""",
+        The neuron's loss falls as w grows: downhill is to the right. Below which z does Newton's step, 1/(2(1 + 3z)), go
+        uphill?""",
     answer=-1 / 3, tolerance=0.004,
     reveal="""Below **−1/3**: there 1 + 3z is negative. The curvature is negative too, and Newton goes to the top of a
         parabola that opens downward.""")
 
 prediction(
     "16.end", question="""
-        At lr = 2 the mark is at 1. After 40 steps the loss is 10 and λmax is 8. You let it run to step 320. Where does
-        it end?""",
+        At lr = 2 the mark is at 1. After 40 steps the loss is 10 and λmax is 8. Where is it at step 320?""",
     answer="the loss is small, λmax is below the mark",
     choices=["the loss stays large, λmax is above the mark", "the loss is small, λmax is above the mark",
              "the loss is small, λmax is below the mark"],
@@ -87,8 +78,8 @@ _NUMBER = "ag.grad wants one number, and the gradient is an array: ⟨gradient, 
 @exercise(
     "16.hvp", minutes=3, difficulty="easy",
     question="""
-        Write `hvp(f, w, v)` with two `ag.grad`s and nothing else that differentiates: the gradient of the number
-        ⟨gradient of f, v⟩. f takes w and gives one number; w and v are arrays of one shape, whichever it is.""",
+        Write `hvp(f, w, v)` with two `ag.grad`s: the gradient of the number ⟨gradient of f, v⟩. f takes w and gives one
+        number; w and v have one shape, whichever it is.""",
     stub="""
         def hvp(f, w, v):
             ...""",
@@ -231,8 +222,8 @@ _ENDS = "That is where it ends. After few products v is still on its way: the �
     "16.largest", minutes=5, difficulty="medium",
     question="""
         Write `largest(f, w, v, steps)`. Again and again: make v of length 1; form Hv, by `ag.hvp(f, w, v)`; note
-        ⟨v, Hv⟩; go on with Hv as v. Give back the last ⟨v, Hv⟩, after `steps` products in all. w and v have one shape,
-        whichever it is.""",
+        ⟨v, Hv⟩; go on with Hv as v. After `steps` products, give back the last ⟨v, Hv⟩. w and v have one shape, whichever
+        it is.""",
     stub="""
         def largest(f, w, v, steps):
             ...""",
@@ -393,9 +384,8 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
 @exercise(
     "16.downhill", minutes=3, difficulty="medium",
     question="""
-        Newton's method, with its sign mended: write `downhill(f, x)`, which gives back the x after one step. The step
-        is as long as Newton's, and always goes *against* the slope, where the curvature is negative too. f takes one
-        number.""",
+        Newton's method, its sign mended: write `downhill(f, x)`, the x after one step that is as long as Newton's, and
+        always goes *against* the slope. f takes one number.""",
     stub="""
         def downhill(f, x):
             ...""",
