@@ -17,7 +17,7 @@ from itertools import accumulate
 import numpy as np
 
 from .tape import Primitive, Tensor, as_array, bilinear, elementwise, linear, primitive
-from .trace import known
+from .trace import Traced, Unseen, item, known
 
 # --- Lesson 03: arithmetic -------------------------------------------------------------------------------
 
@@ -196,6 +196,8 @@ astype = linear(_astype,
 
 def _scatter(x, index, shape):
     parts = index if isinstance(index, tuple) else (index,)
+    if Traced in map(type, parts):
+        raise Unseen("scatter: in a program it is one line")
     if all(i is None or i is Ellipsis or isinstance(i, (int, np.integer, slice)) for i in parts):
         out = np.zeros(shape, x.dtype)
         out[index] = x
@@ -211,12 +213,12 @@ def _scatter(x, index, shape):
     return np.bincount(places.ravel(), np.broadcast_to(x, places.shape).ravel(), size).reshape(shape).astype(x.dtype, copy=False)
 
 
-getitem = linear(lambda x, index: x[index],
+getitem = linear(item,
     lambda g, z, x, index: scatter(g, index, x.shape),
     name="getitem")
 
 scatter = linear(_scatter,
-    lambda g, z, x, index, shape: g[index],
+    lambda g, z, x, index, shape: item(g, index),
     name="scatter", doc="`x` added into zeros of `shape` at `index`: the transpose of `getitem`.")
 
 

@@ -105,10 +105,6 @@ class Traced:
     def __getitem__(self, index):
         if isinstance(index, tuple) and not index and (self.ndim or not isinstance(self.value, np.ndarray)):
             return self
-        for part in index if isinstance(index, tuple) else (index,):
-            if isinstance(part, Traced) and part.dtype == bool:
-                raise Unseen("x[mask] has as many entries as the mask, which is computed from the arguments, has True: "
-                             "use where(mask, x, 0)")
         return call(operator.getitem, (self, index))
 
     def __setitem__(self, index, value):
@@ -136,7 +132,7 @@ class Traced:
     def __array__(self, dtype=None, copy=None):
         raise Unseen("an array that a compiled function computes from its arguments cannot become a plain array there: "
                      "its numbers would be those of the first call for ever; use np.stack or concatenate to join "
-                     "several, and where to choose")
+                     "several, where to choose, and pass an array as an argument that is read at computed places")
 
     def _number(self, *_):
         raise Unseen("a value computed from the arguments of a compiled function decides here, as an if, a while, "
@@ -201,6 +197,16 @@ def call(function, args, keywords=(), after=None):
     return trace.call(function, args, dict(keywords))
 
 
+def item(x, index):
+    """`x[index]`, where `x` may be a plain array and its index one that is traced, which NumPy would not write down."""
+    traced = type(x) is np.ndarray and Traced in map(type, _parts(index))
+    return call(operator.getitem, (x, index)) if traced else x[index]
+
+
+def _parts(index):
+    return index if isinstance(index, tuple) else (index,)
+
+
 def known(condition):
     """`bool(condition)`, where code of the engine or of a library depends on it and it is nearly always the same: a
     program that is being written checks it at every call, and is written anew when it is otherwise."""
@@ -239,8 +245,12 @@ class Trace:
         if function in UFUNCS and any(isinstance(v, (np.ndarray, np.generic)) for v in values):
             function = UFUNCS[function]
         for name, value in keywords.items():
-            if isinstance(value, Traced) and name not in ("where", "min", "max", "a_min", "a_max", "target"):
+            if isinstance(value, Traced) and name not in ("where", "min", "max", "a_min", "a_max", "target", "index"):
                 raise Unseen(f"the keyword {name} is computed from the arguments of a function that is compiled")
+        index = args[1] if function is operator.getitem else keywords.get("index")
+        if any(type(part) is Traced and part.dtype == bool for part in _parts(index)):
+            raise Unseen("x[mask] has as many entries as the mask, which is computed from the arguments, has True: use "
+                         "where(mask, x, 0)")
         key = function, self._key(args), self._key(keywords)
         if key in self.known:
             return self.known[key]

@@ -385,6 +385,9 @@ kept = []
     (lambda x: x[:x.argmax()], "decides"),
     (lambda x: sum(v for v in x if v > 0), "decides"),
     (lambda x: x[x > 0].sum(), "where"),
+    (ag.grad(lambda x: (x[x.data > 0] ** 2).mean()), "where"),
+    (ag.grad(lambda x: (x[:, None][x.data > 0, 0] ** 2).mean()), "where"),
+    (lambda x: np.arange(3)[np.argsort(x)], "as an argument"),
     (lambda x: np.nonzero(x)[0], "np.nonzero"),
     (lambda x: np.unique(x), "np.unique"),
     (lambda x: np.asarray(x) * 2, "plain array"),
@@ -722,9 +725,43 @@ def test_a_row_of_the_learners_own():
     assert "# cube: ∂z/∂x = 3x²" in f.source
 
 
-def test_rows_of_the_table_that_look_at_values_are_one_line():
-    for row in ops.ROWS.values():
-        assert row.name in re.findall(r"\w+", " ".join(ops.ROWS))
+@pytest.mark.parametrize("f", [
+    lambda x, i: x[i] * 2,
+    lambda x, i: x[:, i] * 2,
+    ag.grad(lambda x, i: (x[i] ** 3).sum()),
+    ag.grad(lambda x, i: x[i].sum()),
+    ag.grad(lambda x, i: x[i, 1:].sum()),
+    ag.grad(lambda x, i: (x[i, i] ** 2).mean()),
+    ag.hessian(lambda x, i: (x[i] ** 3).sum()),
+    ag.grad(lambda x, i: ag.max(x[np.argsort(-x.data[:, 0])][i])),
+    lambda x, i: ag.jvp(lambda x: x[i] ** 2, (x,), (x,))[1],
+])
+@pytest.mark.parametrize("places", [([0, 2, 2], [1, 1, 0]), ([0] * 13, [1] * 13), (2, 0)], ids=["few", "many", "one"])
+def test_an_index_may_be_an_argument(f, places):
+    x = np.random.default_rng(0).normal(size=(3, 4))
+    one, other = map(np.array, places)
+    compiled = both(f, x, one)
+    same(compiled(x, other), f(x, other))
+    assert len(compiled.programs) == 1
+
+
+def test_a_model_reads_its_words_from_an_argument():
+    words, y = np.array([[1, 2, 3], [3, 3, 0]]), np.array([[0, 1, 2], [2, 1, 0]])
+    table, layer = nn.Embedding(5, 4), nn.Linear(4, 3)
+
+    def loss(words, y):
+        return F.cross_entropy(layer(table(words)).reshape(-1, 3), y.reshape(-1))
+    step, found = ag.compile(loss), []
+    for run in (loss, step, step):
+        for these in (words, words[::-1]):
+            table.zero_grad(), layer.zero_grad()
+            run(these, y).backward()
+            found.append([table.weight.grad, layer.weight.grad, layer.bias.grad])
+    same(found[:2] * 2, found[2:])
+    assert len(step.programs) == 1
+    assert "g_table_weight = ops.scatter(" in step.source
+    with pytest.raises(ValueError, match="Embedding: its input holds 2 to 5"):
+        step(words + 2, y)
 
 
 def test_memory_has_no_name_of_the_learners():
