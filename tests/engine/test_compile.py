@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autograd_lib as ag
-from autograd_lib import nn, ops
+from autograd_lib import nn
 from autograd_lib.nn import functional as F
 from tests.engine.test_ops import CASES, direction, split
 
