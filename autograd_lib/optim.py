@@ -40,6 +40,7 @@ class Optimizer(Stateful):
         strongly every weight is pulled towards 0, are common to all optimizers
 
     `param_groups` is the list of groups, as in PyTorch. `lr` is the rate of the first; to assign it sets that of all.
+    A group's `lr` may be replaced there by an array that broadcasts to its parameters: a rate for each entry. It is not saved.
 
     Raises
     ------
@@ -94,7 +95,7 @@ class Optimizer(Stateful):
         """Update every parameter that has a gradient; those without one stay as they are.
 
         Raises TypeError or ValueError if a `.grad` that was set by hand is not an array of its parameter's shape. Then
-        nothing has changed, and so if it is interrupted.
+        nothing has changed, and so if it is interrupted. So, too, if an array put in for `lr` does not broadcast to a parameter.
         """
         updates, steps, memory, spare, i = [], self.steps.copy(), self._memory.copy(), self._spare.copy(), -1
         for group in self.param_groups:
@@ -112,6 +113,9 @@ class Optimizer(Stateful):
                     for new, old in zip(memory[i], spare[i]):
                         np.copyto(new, old)
                 change = self._update(g, value, steps[i], *memory[i], **settings)
+                if change.shape != value.shape:
+                    raise ValueError(f"{type(self).__name__}: parameter {i} has shape {value.shape}, and its step {change.shape}: "
+                                     "does the lr in param_groups broadcast to the parameter?")
                 new = np.subtract(value, change, out=change if change.ndim else None)
                 updates.append((p, new if new.dtype == value.dtype else new.astype(value.dtype)))
         commit([*replacing(updates), (setattr, self, "steps", steps),
@@ -150,7 +154,9 @@ class Optimizer(Stateful):
 
 
 def _rates(rates):
-    """One rate per group; a single one as a number."""
+    """One rate per group; a single one as a number. Raises TypeError for a rate per entry, which a state does not hold."""
+    if any(map(np.ndim, rates)):
+        raise TypeError("an lr that is an array is not saved: set a number in param_groups first")
     return np.array(rates if len(rates) > 1 else rates[0], float)
 
 

@@ -1,5 +1,7 @@
 """Optimizers against two steps by hand, in PyTorch's conventions."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -88,7 +90,8 @@ def test_rmsprop_by_hand():
     np.testing.assert_allclose(got, [0.9, 0.9 - 0.01 / np.sqrt(0.0496)], rtol=1e-7)
 
 
-@pytest.mark.parametrize("kind", [lambda ps, wd: RMSprop(ps, lr=0.1, weight_decay=wd), lambda ps, wd: Adam(ps, lr=0.1, weight_decay=wd)])
+@pytest.mark.parametrize("kind", [lambda ps, wd: RMSprop(ps, lr=0.1, weight_decay=wd),
+                                  lambda ps, wd: Adam(ps, lr=0.1, weight_decay=wd)])
 def test_weight_decay_is_the_gradient_of_a_penalty(kind):
     penalised, decayed = leaf([1.0, -3.0]), leaf([1.0, -3.0])
     one, other = kind([penalised], 0.0), kind([decayed], 0.3)
@@ -233,7 +236,8 @@ def test_parameters_may_come_from_a_generator_and_a_module():
 
 @pytest.mark.parametrize("make, error, words", [
     (lambda: SGD([]), ValueError, "SGD.*no parameters"), (lambda: Adam(iter(())), ValueError, "Adam.*no parameters"),
-    (lambda: SGD([np.ones(2)]), TypeError, "parameter 0"), (lambda: SGD([leaf(1.0), Tensor(1.0)]), TypeError, "parameter 1"),
+    (lambda: SGD([np.ones(2)]), TypeError, "parameter 0"),
+    (lambda: SGD([leaf(1.0), Tensor(1.0)]), TypeError, "parameter 1"),
     (lambda: SGD([leaf(1.0)], lr=-1), ValueError, "lr"), (lambda: Adam([leaf(1.0)], lr=np.nan), ValueError, "lr"),
     (lambda: SGD(leaf([1.0, 2.0])), TypeError, "a list of parameters"),
     (lambda: SGD([leaf(1.0)], nesterov=True), ValueError, "nesterov.*momentum"),
@@ -245,7 +249,8 @@ def test_parameters_may_come_from_a_generator_and_a_module():
     (lambda: Adam([leaf(1.0)], eps=-1), ValueError, "Adam: eps"),
     (lambda: StepLR(SGD([leaf(1.0)]), 0), ValueError, "StepLR: step_size"),
     (lambda: CosineAnnealingLR(SGD([leaf(1.0)]), 0), ValueError, "CosineAnnealingLR: T_max"),
-    (lambda: LambdaLR(SGD([leaf(1.0)]), lambda epoch: -1.0), ValueError, "LambdaLR: the factor at epoch 0 must be at l"),
+    (lambda: LambdaLR(SGD([leaf(1.0)]), lambda epoch: -1.0), ValueError,
+     "LambdaLR: the factor at epoch 0 must be at l"),
     (lambda: LambdaLR(SGD([leaf(1.0)]), lambda epoch: None), TypeError, "LambdaLR: the factor at epoch 0.* not None"),
     (lambda: LambdaLR(SGD([leaf(1.0)]), 0.5), TypeError, "LambdaLR: lr_lambda is a function"),
     (lambda: StepLR(SGD([leaf(1.0)]), 2, gamma=-0.5), ValueError, "StepLR: gamma"),
@@ -476,3 +481,23 @@ def test_groups_have_settings_of_their_own(tmp_path):
     before = bias.data.copy()
     both.step()
     assert bias.data == before
+
+
+@pytest.mark.parametrize("make", [partial(SGD, momentum=0.9), RMSprop, Adam, AdamW])
+def test_a_rate_for_each_entry(make):
+    """Written into param_groups; as if every entry had an optimizer of its own."""
+    rates, gs = [0.1, 0.5], [[1.0, -2.0], [0.5, 3.0]]
+    together, apart = leaf([1.0, 2.0]), [leaf([1.0]), leaf([2.0])]
+    optimizer = make([together])
+    optimizer.param_groups[0]["lr"] = np.array(rates)
+    wanted = [steps(make([p], lr=lr), p, [[g] for g in column]) for p, lr, column in zip(apart, rates, zip(*gs))]
+    np.testing.assert_allclose(steps(optimizer, together, gs), np.concatenate(wanted, axis=1), rtol=1e-14)
+    with pytest.raises(TypeError, match="an array is not saved"):
+        optimizer.state_dict()
+    scalar = leaf(1.0)
+    optimizer, scalar.grad = make([scalar]), np.array(1.0)
+    optimizer.param_groups[0]["lr"] = np.array(rates)
+    with pytest.raises(ValueError,
+                       match=r"parameter 0 has shape \(\), and its step \(2,\): does the lr in param_groups"):
+        optimizer.step()
+    assert scalar.data == 1 and optimizer.steps == [0]
