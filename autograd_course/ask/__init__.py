@@ -146,7 +146,8 @@ class Exercise:
         return scope
 
 
-def exercise(name, *, minutes, difficulty, question, stub, hints, solution, why, explained="", mistakes=(), planted=(), also_right=(),
+def exercise(name, *, minutes, difficulty, question, stub, hints, solution, why, explained="", mistakes=(), planted=(),
+             also_right=(),
              names=dict):
     """Registers the decorated function as the check of exercise `name`, and gives back the Exercise."""
     stub, solution = cleandoc(stub), cleandoc(solution)
@@ -175,15 +176,18 @@ def check(name, answer):
     if re.match(r"\d\d\.", name) and (LESSONS / f"lesson_{name[:2]}").is_dir():
         _lesson(name[:2])
     if name not in EXERCISES:
-        return Verdict("wrong", ("hint", f"There is no exercise {name[:40]!r}: write the name as it is in the question."))
+        return Verdict("wrong",
+                       ("hint", f"There is no exercise {name[:40]!r}: write the name as it is in the question."))
     exercise = EXERCISES[name]
     try:
         if waits(answer) or any(answer is ours for ours in OURS):
             raise NotYet
-        remark = exercise.check(answer)
-        if len(exercise.parts) > 1 and not (isinstance(answer, (tuple, list)) and len(answer) == len(exercise.parts)):
+        wanted = len(exercise.parts)
+        if wanted > 1 and not (isinstance(answer, (tuple, list)) and len(answer) == wanted):
+            many = f"and you gave {len(answer)}" if isinstance(answer, (tuple, list)) else "and this is one"
             raise Wrong("your answer", brief(answer), f"({', '.join(exercise.parts)})",
-                        f"{len(exercise.parts)} values were expected: give them in this order, in brackets.")
+                        f"{wanted} values were expected, {many}: give them in this order, in brackets.")
+        remark = exercise.check(answer)
     except NotYet:
         return Verdict("not yet", ("", "Replace the ... above, run that cell, then this one."))
     except (Exception, SystemExit) as error:

@@ -6,7 +6,7 @@ import io
 import sys
 import sysconfig
 from contextlib import redirect_stdout
-from functools import cache
+from functools import cache, partial
 from itertools import permutations
 from numbers import Number
 from pathlib import Path
@@ -20,17 +20,19 @@ from ..source import has_blank, is_stub
 from .verdict import NotYet, Wrong, brief, called, said
 
 
-def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, args=(), letters=()):
+def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, args=(), function=None):
     """Stops the check unless `got` is `expected`: close, for numbers and arrays of one shape; part by part, for a tuple.
 
-    `hints` are looked through in order. (wrong, sentence) recognises the value `wrong`, or what the function `wrong` gives for the
-    same `args`; anything else is called, `hint(got, expected)`, and gives a sentence or None. `letters` are the learner's names of `args`.
+    `hints` are looked through in order. (wrong, sentence) recognises the value `wrong`, or what the function `wrong` gives
+    for the same `args`; anything else is called, `hint(got, expected)`, and gives a sentence or None. `function` is the
+    learner's, called with `args`.
     """
     if waits(got):
         raise NotYet
     if not same(got, expected, rtol, atol):
         place = _first_difference(got, expected, rtol, atol)
-        cause = _cause(got, expected, hints, args, rtol, atol, letters)
+        letters = parameter_names(function)
+        cause = _cause(got, expected, hints, args, rtol, atol, letters) or _not_linear(function, args, letters)
         if place and not cause and np.size(expected) <= ALL_SHOWN:
             cause = f"The first entry that differs is {list(place)}."
         raise Wrong(tried, _at(got, place), shown or _at(expected, place), cause)
@@ -44,7 +46,7 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
     """
     tried, shown_or_gives = tried or called(function, args), shown or brief(gives)
     got, overwritten = _returned(function, args, tried, shown_or_gives, hints)
-    expect(got, gives, tried=tried, shown=shown, hints=hints, args=args, letters=letters_of(function), **options)
+    expect(got, gives, tried=tried, shown=shown, hints=hints, args=args, function=function, **options)
     if overwritten:
         raise overwritten
     with redirect_stdout(io.StringIO()):
@@ -66,7 +68,8 @@ def returned(function, *args, tried, shown, hints=()):
 def _returned(function, args, tried, shown, hints):
     """(what came back, the Wrong that says which argument was overwritten, or None)"""
     if not callable(function):
-        raise Wrong(tried, brief(function), "a function", "The check calls your answer: give it the function, not a result.")
+        raise Wrong(tried, brief(function), "a function",
+                    "The check calls your answer: give it the function, not a result.")
     printed, given = _Tee(), copies(args)
     try:
         with redirect_stdout(printed), np.errstate(all="ignore"):
@@ -98,7 +101,8 @@ def _overwritten(function, args, given):
     for before, after in zip(args, given):
         if not unchanged(before, after):
             kind = "list" if isinstance(before, (list, tuple)) else "array"
-            return Wrong(f"the {kind} given to {called(function, args)}, after the call", brief(after), f"{brief(before)}, as it was",
+            return Wrong(f"the {kind} given to {called(function, args)}, after the call", brief(after),
+                         f"{brief(before)}, as it was",
                          f"It writes into the caller's {kind}. " + (
                              "-= and *= do that too: make a new one, x - … in place of x -= …." if kind == "array" else
                              "Make a new one, and leave theirs as it was."))
@@ -197,7 +201,7 @@ def copies(args):
     return [copied(a) for a in args]
 
 
-def letters_of(function):
+def parameter_names(function):
     """The learner's names of the arguments; () where they cannot be read."""
     try:
         return tuple(inspect.signature(function).parameters)
@@ -349,7 +353,7 @@ def _cause(got, expected, hints, args, rtol, atol, letters=()):
     if np.isnan(have).any() and not np.isnan(want).any():
         return "nan came back, as from 0/0, 0 · inf, inf − inf, or the root or logarithm of a negative number."
     return (_without_g(have, want, args, letters) or _factor(have, want) or _moved(have, want)
-            or (_truncated(have, want) if args else ""))
+            or (_truncated(have, want) if args else "") or _rounded(have, want))
 
 
 def _cause_in_parts(got, expected, args, rtol, atol, letters):
@@ -402,6 +406,18 @@ def _without_g(have, want, args, letters):
     return "Off by the factor g: the upstream gradient is missing. Multiply by what arrives." if there and np.any(want) else ""
 
 
+def _not_linear(rule, args, letters):
+    """Whether what goes back does not follow g, the first argument of what the learner calls g; "" where that cannot be seen."""
+    if letters[:1] != ("g",) or not args or _array(args[0]) is None:
+        return ""
+    try:
+        once, twice, opposite = (_silently(partial(bounded, rule), (scaled(c, args[0]), *args[1:])) for c in (1, 2, -1))
+        follows = all(same(sent, scaled(c, once), 1e-5, 1e-9) for sent, c in [(twice, 2), (opposite, -1)])
+    except (Exception, Endless):
+        return ""
+    return "" if follows else "What goes back follows g: for −g the opposite, for 2g twice as much. Yours does otherwise here."
+
+
 def _moved(have, want):
     """The right entries in other places: transposed, laid out anew in another order, or turned round."""
     if want.ndim == 0 or not np.allclose(np.sort(have, None), np.sort(want, None), rtol=1e-5, atol=1e-9):
@@ -449,3 +465,11 @@ def _truncated(got, expected):
     whole = (np.any(got) and np.any(got != expected) and (expected.size > 1 or abs(expected) > 2)
              and (np.all(got == np.trunc(expected)) or np.all(got == np.floor(expected))))
     return "Whole numbers came back, the rest is cut off: is there a //, an int( ), or an array of integers?" if whole else ""
+
+
+def _rounded(got, expected):
+    """Says so where every entry is the right one, rounded to a few decimals."""
+    for decimals in range(1, 5):
+        if np.any(got) and np.allclose(got, np.round(expected, decimals), rtol=1e-9, atol=0):
+            return f"Right, but rounded to {decimals} decimal{'s' * (decimals > 1)}: keep all of them."
+    return ""

@@ -42,7 +42,8 @@ class Comparison(Picture):
     def _words(line):
         parts = [("yours", line.mine or "..."), ("library", line.library)] if line.library else []
         return "".join([f"{line.where}: {line.verdict}", *(
-            "\n    " + f"{label:<13} {text}".strip().replace("\n", "\n" + " " * 18) for label, text in [*parts, *line.note])])
+            "\n    " + f"{label:<13} {text}".strip().replace("\n", "\n" + " " * 18)
+            for label, text in [*parts, *line.note])])
 
     def _table(self):
         rows = []
@@ -94,7 +95,8 @@ def _lesson(key, rules):
     if count and (rules is None or rules is ...):
         rules = [...] * count
     if not isinstance(rules, (list, tuple)):
-        return [Line(_called(key), "not the same", brief(rules), "", [("", "Give a list of rules, one for each argument.")])]
+        return [Line(_called(key), "not the same", brief(rules), "",
+                     [("", "Give a list of rules, one for each argument.")])]
     if count and len(rules) > count:
         none = ", and None where nothing goes" if None in row.rules else ""
         return [Line(_called(key), "not the same", f"{len(rules)} rules", f"{count} rule{'s' * (count > 1)}",
@@ -118,7 +120,7 @@ def _one(rules, key, argument):
     if not isinstance(argument, int) or not 0 <= argument < count:
         return Line(row.name, "not the same", text, "", [("", f"{row.name} takes {_arguments(row)}: there is no argument "
                                                           f"{brief(argument)}, they are counted from 0 to {count - 1}.")])
-    letters, keywords = letters_of(row, count)
+    letters, keywords = letters_of(row)
     where = f"{row.name}, to {letters[2 + argument]}"
     library = row.rule(argument)
     if library is None:
@@ -192,12 +194,14 @@ SHAPES = {
     "astype": [([(2, 3)], {"dtype": np.float64})],
     "getitem": [([(3, 2)], {"index": [0, 2, 0]})],
     "scatter": [([(3, 2)], {"index": [0, 2, 0], "shape": (4, 2)})],
-    "concatenate": [([(2, 2), (1, 2)], {"axis": 0, "starts": [0, 2, 3]}), ([(2, 2), (2, 1)], {"axis": 1, "starts": [0, 2, 3]})],
+    "concatenate": [([(2, 2), (1, 2)], {"axis": 0, "starts": [0, 2, 3]}),
+                    ([(2, 2), (2, 1)], {"axis": 1, "starts": [0, 2, 3]})],
     "matmul": [([(2, 3), (3, 4)], {}), ([(2, 2, 3), (2, 3, 2)], {})],
     "einsum": [([(2, 3), (3, 4)], {"a": "ij", "b": "jk", "c": "ki"}),
                ([(2, 2, 3), (2, 4, 3)], {"a": "nqd", "b": "nkd", "c": "nqk"})],
     "nll_loss": [([(2, 3)], {"target": np.array([2, 0])})],
-    "unfold": [([(2, 1, 5, 4)], {"kernel_size": (3, 2), "stride": 2, "padding": 1}), ([(1, 2, 3, 4)], {"kernel_size": 2})],
+    "unfold": [([(2, 1, 5, 4)], {"kernel_size": (3, 2), "stride": 2, "padding": 1}),
+               ([(1, 2, 3, 4)], {"kernel_size": 2})],
     "fold": [([(1, 9, 4)], {"output_size": (4, 5), "kernel_size": 2, "stride": 2, "padding": 1})],
     "conv2d": [([(2, 1, 5, 4), (3, 1, 3, 2)], {"stride": 2, "padding": 1}), ([(1, 2, 3, 4), (2, 2, 2, 2)], {})],
 }
@@ -233,23 +237,27 @@ def _kinks(row, argument):
 def _limits(row, argument):
     """[(Case, what is to be said of a rule that fails there, and is right elsewhere), …]"""
     if row.kind != "elementwise":
-        return [(case, "Right for the plainest call. With these arguments it is wrong:") for case in _on_arrays(row, argument)[1:]]
+        return [(case, "Right for the plainest call. With these arguments it is wrong:")
+                for case in _on_arrays(row, argument)[1:]]
     rng, cases = np.random.default_rng(1), _cases(row, argument)[:3]
     several = [np.array(column) for column in zip(*[case.xs for case in cases])]
     huge = [[np.float64(x / (1 + i)) if rule else True for i, rule in enumerate(row.rules)] for x in (1000, -1000)]      # no tie
     stated = [list(map(np.float64, STATED[row.name]))] if row.name in STATED else []
     return [(case, said) for said, inputs in [(AS_STATED, stated),
-                                              ("Right for single numbers. With arrays in their place it is wrong:", [several]),
+                                              ("Right for single numbers. With arrays in their place it is wrong:",
+                                               [several]),
                                               ("Right on paper. In floating-point numbers it is lost here:", huge)]
             for xs in inputs if (case := _case(row, argument, xs, {}, rng))]
 
 
 def _on_arrays(row, argument):
-    _, keywords = letters_of(row, len(row.rules))
-    shapes = SHAPES.get(row.name) or [([(2, 3)] * len(row.rules), {name: value for name, value in choice.items() if name in keywords})
+    _, keywords = letters_of(row)
+    shapes = SHAPES.get(row.name) or [([(2, 3)] * len(row.rules),
+                                       {name: value for name, value in choice.items() if name in keywords})
                                       for choice in ({}, {"axis": 1}, {"axis": 0, "keepdims": True}, {"axis": -1})]
     rng = np.random.default_rng(0)
-    return [_case(row, argument, [rng.uniform(-2, 2, shape).round(2) for shape in shape_of], given, rng) for shape_of, given in shapes]
+    return [_case(row, argument, [rng.uniform(-2, 2, shape).round(2) for shape in shape_of], given, rng)
+            for shape_of, given in shapes]
 
 
 # What arrives at a tie of these is shared: all that is given away adds up to it, whoever gets which part.
@@ -308,12 +316,14 @@ def _trial(mine, how, case, letters):
              if how == "name" and name in inspect.signature(mine).parameters}
 
     def ended(fault, words, got=None):
-        return Trial(fault, [("tried", tried), ("yours gives", words), ("library gives", _shown(case.wanted))], case.wanted, got, case.g)
+        return Trial(fault, [("tried", tried), ("yours gives", words), ("library gives", _shown(case.wanted))],
+                     case.wanted, got, case.g)
 
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            came = bounded(partial(mine, **named) if how == "name" else partial(mine, *passed, **case.keywords), most=100_000)
+            came = bounded(partial(mine, **named) if how == "name" else partial(mine, *passed, **case.keywords),
+                           most=100_000)
         if came is ... or came is None and is_stub(mine):
             return ended("not yet", "")
         if came is None:
@@ -331,7 +341,8 @@ def _trial(mine, how, case, letters):
     got = _fitted(got, case.wanted.shape)
     if got.shape != case.wanted.shape:
         return ended("wrong", f"shape {got.shape} for an input of shape {case.wanted.shape}")
-    return ended("" if np.allclose(got, case.wanted, rtol=1e-7, atol=1e-9, equal_nan=True) else "wrong", _shown(got[()]), got)
+    return ended("" if np.allclose(got, case.wanted, rtol=1e-7, atol=1e-9, equal_nan=True) else "wrong",
+                 _shown(got[()]), got)
 
 
 def _shown(value):
@@ -344,7 +355,8 @@ def _cause(trials, row, argument, letters):
         return ""
 
     def explained(fits):
-        return all(np.shape(right := fits(i, trial)) == trial.got.shape and np.allclose(trial.got, right, rtol=1e-7, atol=1e-9)
+        return all(np.shape(right := fits(i, trial)) == trial.got.shape
+                   and np.allclose(trial.got, right, rtol=1e-7, atol=1e-9)
                    for i, trial in enumerate(trials))
 
     for other, rule in enumerate(row.rules):
@@ -372,7 +384,7 @@ def _called(key):
 
 
 def _arguments(row):
-    return "any number of arguments" if row.arity is None else "the arguments " + ", ".join(letters_of(row, len(row.rules))[0][2:])
+    return "any number of arguments" if row.arity is None else "the arguments " + ", ".join(letters_of(row)[0][2:])
 
 
 def _convention(mine, letters, keywords, varied):
@@ -385,7 +397,8 @@ def _convention(mine, letters, keywords, varied):
         inspect.signature(mine).bind(*letters, **dict.fromkeys(keywords))
         return "position"
     except TypeError:
-        by_name = all(p.name in [*letters, *keywords] and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) for p in parameters)
+        by_name = all(p.name in [*letters, *keywords] and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+                      for p in parameters)
         return "name" if by_name else None
 
 

@@ -86,7 +86,7 @@ def make(key, rng):
 
 def draw(one, rng):
     """{"g": …, "x": …, …}: whole numbers near 0 in the row's domain; g is 0 now and then."""
-    letters = letters_of(ops.ROWS[one.row], len(ops.ROWS[one.row].rules))[0]
+    letters = letters_of(ops.ROWS[one.row])[0]
     test = {"g": float(rng.choice([-2.0, 0.0, 1.0, 1.0, 1.0, 2.0, 3.0]))}
     for letter in letters[2:]:
         positive = one.row in POSITIVE or one.row == "divide" and letter == "y"
@@ -100,7 +100,7 @@ def draw(one, rng):
 def outcomes(one, test):
     """(what the wrong rule gives, what is right)"""
     row = ops.ROWS[one.row]
-    letters = letters_of(row, len(row.rules))[0]
+    letters = letters_of(row)[0]
     g, *xs = (np.float64(value) for value in test.values())
     z = row.function(*xs)
     return float(Line(one.rule).function(", ".join(letters))(g, z, *xs)), float(row.rules[one.argument](g, z, *xs))
@@ -112,7 +112,7 @@ def hidden(one, test):
 
 
 def _problem(key, one, tests, caught):
-    letter = letters_of(ops.ROWS[one.row], len(ops.ROWS[one.row].rules))[0][2 + one.argument]
+    letter = letters_of(ops.ROWS[one.row])[0][2 + one.argument]
     labels = ["ABCD"[i] + ": " + ", ".join(f"{name} = {number(value)}" for name, value in test.items()) for i,
               test in enumerate(tests)]
     said = [f"z = {FORMULAS[one.row]}. The wrong rule for {letter}: {one.rule}", *labels]

@@ -29,7 +29,7 @@ def _keys():
     for name, lesson in derived().items():
         row = ops.ROWS[name]
         if lesson and name not in TOO_LONG and (row.kind == "elementwise" or name in ARRAYS):
-            letters = letters_of(row, len(row.rules))[0][2:]
+            letters = letters_of(row)[0][2:]
             found.update({f"rule.{name}.{letter}": AHEAD.get((name, letter), lesson)
                           for letter, rule in zip(letters, row.rules) if rule})
     return found
@@ -44,7 +44,7 @@ def make(key, rng):
     """A Problem: of a row and a letter there is one."""
     _, name, letter = key.split(".")
     row = ops.ROWS[name]
-    letters, keywords = letters_of(row, len(row.rules))
+    letters, keywords = letters_of(row)
     argument = letters.index(letter) - 2
     formula = FORMULAS.get(name, f"{name}({', '.join(letters[2:] + keywords)})")
     parameters = str(inspect.signature(row.rules[argument]))[1:-1]      # "g, z, x, axis=-1"

@@ -20,9 +20,11 @@ FORMULAS = {        # z, where the name of the row is not how it is written
     "add": "x + y", "subtract": "x − y", "multiply": "x · y", "divide": "x / y", "negative": "−x", "power": "xʸ",
     "exp": "eˣ", "log": "log x", "sqrt": "√x", "sin": "sin x", "cos": "cos x", "tanh": "tanh x",
     "sigmoid": "σ(x) = 1 / (1 + e⁻ˣ)", "softplus": "log(1 + eˣ)", "gelu": "½x · (1 + tanh(√(2/π) · (x + 0.044715x³)))",
-    "relu": "x where x > 0, else 0", "abs": "|x|", "maximum": "the larger of x and y", "minimum": "the smaller of x and y",
+    "relu": "x where x > 0, else 0", "abs": "|x|", "maximum": "the larger of x and y",
+    "minimum": "the smaller of x and y",
     "clip": "x, kept between low and high", "where": "x where c holds, else y",
-    "concatenate": "x₀, x₁, … joined", "sum": "Σ x", "mean": "Σ x / n", "transpose": "Xᵀ", "getitem": "x[index]", "matmul": "X · Y",
+    "concatenate": "x₀, x₁, … joined", "sum": "Σ x", "mean": "Σ x / n", "transpose": "Xᵀ", "getitem": "x[index]",
+    "matmul": "X · Y",
     "max": "the largest of x", "min": "the smallest of x", "logsumexp": "log Σ eˣ", "softmax": "eˣ / Σ eˣ",
     "log_softmax": "log softmax x", "nll_loss": "−mean of x at the target", "einsum": "Σ x · y, as the letters say",
 }
@@ -51,7 +53,7 @@ def table_of_rules(lesson):
     fresh, earlier, words = [], [], [title]
     for row, home in shown:
         new, met = row.name in today, MET.get(row.name)
-        formula = FORMULAS.get(row.name) or f"{row.name}({', '.join(letters_of(row, len(row.rules))[0][2:])})"
+        formula = FORMULAS.get(row.name) or f"{row.name}({', '.join(letters_of(row)[0][2:])})"
         columns = _columns(row, lesson)
         where = [f"met in {met}", f"derived in {home}"] if met else [home]
         words.append(f"{'●' if new else ' '} {row.name}: z = {formula}; lesson {home}" + f", met in {met}" * bool(met) + ", today" * new)
@@ -59,7 +61,8 @@ def table_of_rules(lesson):
             words.append(f"    to {letter}: {text}".replace("\n", "\n" + " " * 10) + f"    {comment}" * bool(comment))
         name = f"<strong>{row.name}</strong>" if new else row.name
         (fresh if new else earlier).append((f"{name}<div>z = {escape(formula)}</div>",
-                                            side_by_side([(f"to {letter}", text, comment) for letter, text, comment in columns]),
+                                            side_by_side([(f"to {letter}", text, comment)
+                                                          for letter, text, comment in columns]),
                                             ("<br>".join([*where, *["today"] * new]), "white-space:nowrap")))
 
     def shown(rows):
@@ -76,7 +79,7 @@ def _columns(row, lesson):
     """(letter of the input, the rule's text, the comment beside it) for every input that has a rule, as `lesson` may know it."""
     if row.arity is None:
         return [("each", *body(row.rule(0)))]
-    letters, _ = letters_of(row, len(row.rules))
+    letters, _ = letters_of(row)
     columns = []
     for letter, rule in zip(letters[2:], row.rules):
         home = AHEAD.get((row.name, letter), lesson)
@@ -101,8 +104,8 @@ def body(function):
     return text, comment[1] if comment and single else ""
 
 
-def letters_of(row, count):
-    """What is passed to the row's rules, in the library's letters: ([g, z, x, …], [keyword, …]). `count` is how many inputs there
-    are where the row takes any number."""
-    several = [f"{row.letters[0].removeprefix('*')}[{i}]" for i in range(count)]
-    return ["g", "z", *(several if row.arity is None else row.letters)], list(row.keywords)
+def letters_of(row):
+    """What is passed to the row's rules, in the library's letters: ([g, z, x, …], [keyword, …]). Of a row that takes any number of
+    inputs, two are named."""
+    inputs = row.letters if row.arity else [f"{row.letters[0].removeprefix('*')}[{i}]" for i in range(2)]
+    return ["g", "z", *inputs], list(row.keywords)

@@ -22,7 +22,8 @@ from autograd_course.source import has_blank
 
 def sample(name, why="So.", **told):
     """An exercise of which only the check matters."""
-    return exercise(name, why=why, **{"minutes": 1, "difficulty": "easy", "question": "?", "stub": "a = ...", "hints": ["!"],
+    return exercise(name, why=why,
+                    **{"minutes": 1, "difficulty": "easy", "question": "?", "stub": "a = ...", "hints": ["!"],
                                       "solution": "a = 1"} | told)
 
 
@@ -41,7 +42,8 @@ def samples(monkeypatch):
     def slope(answer):
         for x in (0.5, -2.0):
             expect_call(answer, x, gives=2 * x, hints=[times(3, "Three times?"), (7, "Seven it is not."),
-                                                       (lambda x: x + 8, "Eight is added."), (lambda x: x[0], "x is one number.")])
+                                                       (lambda x: x + 8, "Eight is added."),
+                                                       (lambda x: x[0], "x is one number.")])
 
     @sample("99.applied")
     def applied(answer):
@@ -94,7 +96,8 @@ def test_not_yet(name, answer):
 
 RIGHT = [
     ("99.slope", lambda x: 2 * x), ("99.slope", lambda x: np.float32(2 * x)), ("99.slope", lambda x: ag.Tensor(2 * x)),
-    ("99.pair", (500, 1000)), ("99.pair", [500.0, np.float64(1000)]), ("99.pair", (ag.Tensor(500.0), ag.Tensor(1000.0))),
+    ("99.pair", (500, 1000)), ("99.pair", [500.0, np.float64(1000)]),
+    ("99.pair", (ag.Tensor(500.0), ag.Tensor(1000.0))),
     ("99.rule", lambda g, x: (g * x).sum(0)), ("99.rule", lambda g, x: list((g * x).sum(0))),
     ("99.word", " uphill"), ("99.truth", True), ("99.truth", np.bool_(True)),
 ]
@@ -264,7 +267,8 @@ class Twice:
 @pytest.mark.parametrize("name, answer", [
     ("99.slope", np.vectorize(lambda x: 2 * x)), ("99.slope", functools.cache(lambda x: 2 * x)), ("99.slope", Twice()),
     ("99.slope", functools.partial(lambda y, x: y * x, 2)), ("99.slope", lambda x: Fraction(x) * 2),
-    ("99.slope", lambda x: Decimal(2 * x)), ("99.slope", lambda x: np.array(2 * x)), ("99.pair", (Fraction(500), Decimal(1000))),
+    ("99.slope", lambda x: Decimal(2 * x)), ("99.slope", lambda x: np.array(2 * x)),
+    ("99.pair", (Fraction(500), Decimal(1000))),
     ("99.pair", np.array([500, 1000])), ("99.pair", range(500, 1001, 500)),
     ("99.rule", lambda g, x: [Fraction(float(a)) for a in (g * x).sum(0)]),
     ("99.rule", lambda g, x: [ag.Tensor(a) for a in (g * x).sum(0)]),
@@ -319,9 +323,11 @@ def test_the_first_entry_that_differs(answer, got, expected, hint):
 
 @pytest.mark.parametrize("got, hint", [
     ((3.0, np.eye(2)), "Number 1 of 2 differs. Exactly half. The other is right."),
-    ((6.0, np.array([[1.0, 0], [0, 2]])), "Number 2 of 2 differs. Its first entry that differs is [1, 1]. The other is right."),
+    ((6.0, np.array([[1.0, 0], [0, 2]])),
+     "Number 2 of 2 differs. Its first entry that differs is [1, 1]. The other is right."),
     ((6.0, np.ones(2)), "Number 2 of 2 differs. Shape (2,), where (2, 2) was expected"),
-    ((np.eye(2), 6.0), "the wrong order: are the two swapped?"), (np.eye(2), "2 values were expected, and this is one")])
+    ((np.eye(2), 6.0), "the wrong order: are the two swapped?"),
+    (np.eye(2), "2 values were expected, and this is one")])
 def test_inside_a_pair_it_says_which_and_how(got, hint):
     @sample("99.two")
     def two(answer):
@@ -331,12 +337,15 @@ def test_inside_a_pair_it_says_which_and_how(got, hint):
 
 # ---------------------------------------------------------------- not yet
 
-INDICES = ["return g[..., None]", "return g[...]", "A[k, ...] += g", "A[...] = g", "return g[..., k]", "del A[...]", "A[...] *= 2",
+INDICES = ["return g[..., None]", "return g[...]", "A[k, ...] += g", "A[...] = g", "return g[..., k]", "del A[...]",
+           "A[...] *= 2",
            "return A[..., 1:2] @ B[:, ..., k+1:2]", "return np.einsum('...ij->ij', g)", "A[..., 0] = B[..., 1]",
            "return (lambda x: x[..., 0])(g)", "x = A[..., None, :k] if k else A[...]", "A[..., k], B[..., i] = g, 1",
            "return g[0][..., None][...]"]
-BLANKS = ["...", "return ...", "A[i, k] += ...", "A[i, k] = ...", "return 2 * ...", "return ... * 2", "x = ...", "return (..., 2)",
-          "return [..., g]", "return foo(...)", "return g[i](...)", "return (lambda g: ...)(g)", "A[..., k] = ...", "A[..., k] += ...",
+BLANKS = ["...", "return ...", "A[i, k] += ...", "A[i, k] = ...", "return 2 * ...", "return ... * 2", "x = ...",
+          "return (..., 2)",
+          "return [..., g]", "return foo(...)", "return g[i](...)", "return (lambda g: ...)(g)", "A[..., k] = ...",
+          "A[..., k] += ...",
           "return A[..., 0] + ...", "windows = ...\n    return fold(windows, A.shape[2:])"]
 
 
@@ -503,7 +512,8 @@ def test_a_mistake_in_a_value(wrong, hint, right):
 
 
 def test_every_mistake_is_used_by_a_lesson():
-    named = [name for name, value in vars(mistakes).items() if callable(value) and value.__module__ == mistakes.__name__]
+    named = [name for name, value in vars(mistakes).items()
+             if callable(value) and value.__module__ == mistakes.__name__]
     lessons = "".join(path.read_text(encoding="utf-8") for path in exercises.LESSONS.glob("*/exercises.py"))
     lessons += open(probes.__file__, encoding="utf-8").read()
     unused = [name for name in named if not name.startswith("_") and not re.search(rf"\b{name}\(", lessons)]
@@ -521,7 +531,8 @@ SQUARE = np.random.default_rng(0).normal(size=(2, 2))
 TABLE = [ag.add, ag.subtract, ag.multiply, ag.divide, ag.power, ag.exp, ag.log, ag.sqrt, ag.tanh, ag.sigmoid, ag.relu]
 TRIED = [(row, arg, {}) for row in TABLE for arg in range(len(row.rules))]
 TRIED += [(row, arg, {"whole": True}) for row in [ag.add, ag.multiply, ag.divide] for arg in (0, 1)]
-TRIED += [(ag.mean, 0, {"inputs": [(ROWS,)], "axis": 0}), (ag.sum, 0, {"inputs": [(ROWS,), (SQUARE,)], "axis": 1, "keepdims": True}),
+TRIED += [(ag.mean, 0, {"inputs": [(ROWS,)], "axis": 0}),
+          (ag.sum, 0, {"inputs": [(ROWS,), (SQUARE,)], "axis": 1, "keepdims": True}),
           *((ag.ops.ROWS["matmul"], arg, {"inputs": [(ROWS, ROWS.T), (SQUARE, SQUARE)]}) for arg in (0, 1))]
 
 
@@ -557,7 +568,11 @@ def product():
     (lambda g, z, x, y: g * y if x is not y else 2 * g * y, "Exactly double"),
     (lambda g, z, x, y: g * y if np.shape(x) == np.shape(y) else g, "the rule for x of multiply, with g = [["),
     (lambda g, z, x, y: (g * y).sum(0) if np.ndim(g) > 1 else g * y, "Shape (3,), where (2, 3) was expected"),
-    (lambda g, z, x, y: np.multiply(g, y, out=y) if np.ndim(y) == np.ndim(g) > 0 else g * y, "writes into the caller's array"),
+    (lambda g, z, x, y: np.multiply(g, y, out=y) if np.ndim(y) == np.ndim(g) > 0 else g * y,
+     "writes into the caller's array"),
+    (lambda g, z, x, y: np.maximum(g, -0.2) * y, "What goes back follows g"),
+    (lambda g, z, x, y: g * y + 1, "follows g"),
+    (lambda g, z, x, y: np.round(g * y, 1), "Right, but rounded to 1 decimal"),
     (lambda g, z: g, "which order, is in the question")])
 def test_a_rule_of_the_learners_own(product, rule, said):
     assert said in repr(check("99.product", rule))
@@ -621,7 +636,8 @@ def test_an_engine_that_waits_or_is_none(walk):
     (ag.power, 1, lambda g, z, x, y: g * z * np.log(abs(x)) * (np.abs(x) < 20), "x = 30"),
     (ag.gelu, 0, lambda g, z, x: g * (z / x + x * (ag.gelu.rules[0](1.0, z, x) - z / x) / x), "x = 0"),
     (ag.maximum, 0, lambda g, z, x, y: g * (abs(x) > abs(y)) + g / 2 * (x == y), "x = -"),
-    (ag.multiply, 0, lambda g, z, x, y: np.add(np.zeros_like(y), g * y, casting="unsafe", dtype=np.result_type(y)), "x = 3, y = 4"),
+    (ag.multiply, 0, lambda g, z, x, y: np.add(np.zeros_like(y), g * y, casting="unsafe", dtype=np.result_type(y)),
+     "x = 3, y = 4"),
     (ag.multiply, 0, lambda g, z, x, y: g * z / x, "x = 0"),
     (ag.tanh, 0, lambda g, z, x: g * (1 - z * z) * (abs(x) < 20) + g * (abs(x) >= 20), "x = -30"),
     (ag.exp, 0, lambda g, z, x: g * z if np.all(x > -10) else g, "x = -30")])

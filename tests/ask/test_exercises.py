@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from types import CodeType
@@ -33,15 +34,35 @@ def of_lesson(path):
 
 # ---------------------------------------------------------------- answers
 
+@cache
+def planted(name, i):
+    """(the verdict on a planted answer, the piece that it must have)"""
+    answer, piece = EXERCISES[name].run(EXERCISES[name].wrong_answers()[i])
+    return check(name, answer), piece
+
+
+def own_hint(verdict):
+    """What a verdict says of the slip itself; "" if it only says where the first difference is."""
+    hint = dict(verdict.rows).get("hint", "")
+    where = r"(Number \d+ of \d+ differs\. ?)?((The|Its) first entry that differs is .*?\. ?)?(The others? (is|are) right\.)?"
+    return "" if re.fullmatch(where, hint) else hint
+
+
 @pytest.mark.parametrize("name, i", PLANTED)
 def test_planted_answer_is_caught(name, i, record_property):
-    wrong = EXERCISES[name].wrong_answers()[i]
-    (answer, piece), (again, _) = EXERCISES[name].run(wrong), EXERCISES[name].run(wrong)
-    first, second = check(name, answer), check(name, again)
-    record_property("planted", dict(first.rows).get("hint", ""))
+    first, piece = planted(name, i)
+    record_property("planted", own_hint(first))
     assert first.status == "wrong", first
     assert piece in repr(first)
-    assert repr(first) == repr(second)
+    again, _ = EXERCISES[name].run(EXERCISES[name].wrong_answers()[i])
+    assert repr(first) == repr(check(name, again))
+
+
+@pytest.mark.parametrize("lesson", [f"{path.stem[:2]}.hints" for path in NOTEBOOKS])
+def test_nine_in_ten_wrong_answers_get_a_hint_of_their_own(lesson):
+    mine = [(name, i) for name, i in PLANTED if name[:2] == lesson[:2]]
+    bare = [f"{name} {i}" for name, i in mine if not own_hint(planted(name, i)[0])]
+    assert len(bare) <= len(mine) / 10, f"{len(bare)} of {len(mine)} have none; add (wrong answer, hint) to `mistakes` for some of {bare}"
 
 
 @pytest.mark.parametrize("name, i", [(name, i) for name in NAMES for i in range(len(EXERCISES[name].also_right) + 1)])
@@ -85,7 +106,8 @@ def test_a_stub_waits_until_its_last_blank_is_filled(name):
 
 
 def test_an_edit_is_the_solution_with_a_slip():
-    exercise = sample(solution="\n    left = 1 + x\n    right = 2 * x", names=lambda: {"x": 5}, planted=[edit("2", "3", "got")],
+    exercise = sample(solution="\n    left = 1 + x\n    right = 2 * x", names=lambda: {"x": 5},
+                      planted=[edit("2", "3", "got")],
                       mistakes=[edit("1", "2", "2", "1", "Swapped?"), edit("+ x", "- x", "A sign.")],
                       also_right=["(6, 10)", edit("1 + x", "x + 1"), "a = x\nleft, right = a + 1, a + a"])
     assert [*map(exercise.run, exercise.wrong_answers())] == [((7, 5), "Swapped?"), ((-4, 10), "A sign."), ((6, 15), "got")]
@@ -104,7 +126,8 @@ OTHERWISE = {
     "power, to x": "0 at 0⁰, which is stated", "power, to y": "0 at x = 0, which is stated",
     "gelu, to x": "x is clipped first, where x³ would overflow", "softplus, to x": "`ag.sigmoid` is `sigmoid` there",
     "maximum, to y": LEFT, "minimum, to x": LEFT, "minimum, to y": LEFT, "scatter, to x": LEFT,
-    "sum, to x": "`restore` is `_restore` there", "mean, to x": "0 of an empty array", "nll_loss, to x": "0 of an empty batch",
+    "sum, to x": "`restore` is `_restore` there", "mean, to x": "0 of an empty array",
+    "nll_loss, to x": "0 of an empty batch",
     "transpose, to x": ONE, "concatenate, to xs[0]": ONE, "concatenate, to xs[1]": ONE,
     "max, to x": ONE, "min, to x": ONE, "logsumexp, to x": ONE, "conv2d, to x": SHORT, "conv2d, to y": SHORT,
 }
@@ -126,7 +149,8 @@ class Run:
         for name in of_lesson(path):
             self.cells[f"{weave.stem(name)}-stub"].source = code(EXERCISES[name])
         self.ran_again = set()
-        self.client = NotebookClient(self.notebook, timeout=120, record_timing=False, resources={"metadata": {"path": str(folder)}})
+        self.client = NotebookClient(self.notebook, timeout=120, record_timing=False,
+                                     resources={"metadata": {"path": str(folder)}})
 
     def __enter__(self):
         self.kernel = self.client.setup_kernel()
@@ -258,8 +282,10 @@ def test_solved_notebook_says_right(path, tmp_path):
         assert verdicts(solved.notebook.cells, names) == dict.fromkeys(names, "right")
         rules = {rule: verdict for rule, verdict in solved.rules().items() if home(rule) == path.stem[:2]}
         assert "not the same" not in rules.values()
-        assert {rule for rule in rules if rules[rule] != "same line"} == {rule for rule in OTHERWISE if home(rule) == path.stem[:2]}
-        built_on = {name: cell for name in names for cell in solved.notebook.cells if f'yours_or_ours("{name}"' in cell.source}
+        assert {rule for rule in rules if rules[rule] != "same line"} == {rule for rule in OTHERWISE
+                                                                          if home(rule) == path.stem[:2]}
+        built_on = {name: cell for name in names for cell in solved.notebook.cells
+                    if f'yours_or_ours("{name}"' in cell.source}
         for styles in zip_longest(*(EXERCISES[name].also_right for name in built_on)):
             stubs = []
             for name, code in zip(built_on, styles):
@@ -321,7 +347,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setitem(EXERCISES, "99.two_sides", sample())
     monkeypatch.setitem(weave.PREDICTIONS, "99.sign", Question("Up or down?\n\nHow *far*?"))
     monkeypatch.setitem(weave.RECALL, "99", [Question("One?"), Question("Two?"), Question("Three?")])
-    store(tmp_path, [("title", "markdown", "# Nothing"), ("ask", "code", 'recall("99")'), ("guess", "code", 'predict("99.sign")'),
+    store(tmp_path,
+          [("title", "markdown", "# Nothing"), ("ask", "code", 'recall("99")'), ("guess", "code", 'predict("99.sign")'),
                      ("here", "markdown", "exercise 99.two_sides"), ("end", "markdown", "The end.")])
     return tmp_path
 
@@ -340,7 +367,8 @@ def sample(**changed):
 
 def store(folder, cells):
     weave.write(folder / "99_nothing.ipynb", {"cells": [
-        {"cell_type": kind, "id": name, "metadata": {}, "source": text.splitlines(keepends=True)} for name, kind, text in cells]})
+        {"cell_type": kind, "id": name, "metadata": {}, "source": text.splitlines(keepends=True)}
+        for name, kind, text in cells]})
 
 
 def stored(folder):
@@ -353,7 +381,8 @@ def test_weave_unfolds_an_exercise_and_is_content_afterwards(folder, capsys):
     assert "here" in stored(folder), "--check changes nothing"
     assert weave.main([], folder) == 0
     cells = stored(folder)
-    assert list(cells) == ["title", "recall-questions", "ask", "sign-predict", "guess", "two-sides-question", "two-sides-stub",
+    assert list(cells) == ["title", "recall-questions", "ask", "sign-predict", "guess", "two-sides-question",
+                           "two-sides-stub",
                            "two-sides-check", "two-sides-hints", "end"]
     assert cells["two-sides-question"] == "> **Exercise** (2 minutes, easy). Two sides of what?\n>\n> - one\n> - two"
     assert cells["two-sides-stub"] == "left = ...\nright = ..."
@@ -430,7 +459,8 @@ def test_weave_says_which_cell_is_misplaced(folder, capsys, order, said):
 
 def test_weave_stores_clean(folder):
     notebook = weave.read(folder / "99_nothing.ipynb")
-    notebook["cells"][1] |= {"outputs": [{"output_type": "stream", "name": "stdout", "text": ["x"]}], "execution_count": 3}
+    notebook["cells"][1] |= {"outputs": [{"output_type": "stream", "name": "stdout", "text": ["x"]}],
+                             "execution_count": 3}
     notebook["metadata"]["kernelspec"] = {"name": "mine"}
     (folder / "99_nothing.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
     weave.main([], folder)

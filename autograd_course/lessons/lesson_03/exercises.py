@@ -17,14 +17,16 @@ recall("03", [
              "h = 1e-5", "**h = 1e-5**: at 1e-12 rounding has eaten all but a few digits.", ["h = 1e-5", "h = 1e-12"])])
 
 prediction(
-    "03.corner", question="""A rectangle 3 by 2: both sides grow by 0.1. What share of the growth is the corner, in percent? And when
+    "03.corner",
+    question="""A rectangle 3 by 2: both sides grow by 0.1. What share of the growth is the corner, in percent? And when
         both grow by 0.01?""",
     answer={"at 0.1": 2, "at 0.01": 0.2}, tolerance=0.08,
     reveal="""At 0.1: the strips are 0.2 and 0.3, the corner 0.01, which is about **2 %** of 0.51. At 0.01 the strips are ten times
         smaller and the corner a *hundred* times: about **0.2 %**. Nudge times nudge loses against nudge.""")
 
 prediction(
-    "03.own", question="""$z = x \\cdot y$ at $x = 3$, $y = 2$. You double x. What happens to $\\partial z / \\partial x$? And to
+    "03.own",
+    question="""$z = x \\cdot y$ at $x = 3$, $y = 2$. You double x. What happens to $\\partial z / \\partial x$? And to
         $\\partial z / \\partial y$?""",
     answer={"∂z/∂x": "stays", "∂z/∂y": "doubles"},
     choices={"∂z/∂x": ["stays", "doubles", "halves"], "∂z/∂y": ["stays", "doubles", "halves"]},
@@ -32,13 +34,15 @@ prediction(
         from 3 to 6. The rule for x uses y, and the rule for y uses x.""")
 
 prediction(
-    "03.divide", question="""$z = x / y$ at $x = 6$, $y = 2$. You raise y a little. Does z rise or fall? And how fast: what is
+    "03.divide",
+    question="""$z = x / y$ at $x = 6$, $y = 2$. You raise y a little. Does z rise or fall? And how fast: what is
         $\\partial z / \\partial y$?""",
     answer={"z": "falls", "∂z/∂y": -1.5}, choices={"z": ["rises", "falls"]},
     reveal="""It **falls**, at the rate **−1.5**. Six shared among more people gives each less. The number comes from the next lines.""")
 
 prediction(
-    "03.pattern", question="The slopes of $x$, $x^2$, $x^3$, $x^4$ at $x = 2$ are 1, 4, 12, 32. What is the slope of $x^5$ there?",
+    "03.pattern",
+    question="The slopes of $x$, $x^2$, $x^3$, $x^4$ at $x = 2$ are 1, 4, 12, 32. What is the slope of $x^5$ there?",
     answer=80,
     reveal="**80**. They are 1 · 1, 2 · 2, 3 · 4 and 4 · 8: the exponent, times the power before. So 5 · 16.")
 
@@ -72,18 +76,21 @@ card("03", [
     planted=[(6.1, "another number"), ((3, 3), "A single number"), (float("nan"), "another number")],
     also_right=["6", "2 * 3.0", "ag.grad(lambda x: ag.multiply(x, x))(3.0)", "np.float32(6)"])
 def square(answer):
-    expect(answer, 6, tried="the gradient of x in multiply(x, x), at x = 3", shown="another number", hints=square.mistakes)
+    expect(answer, 6, tried="the gradient of x in multiply(x, x), at x = 3", shown="another number",
+           hints=square.mistakes)
 
 
 # What goes wrong in the two rules of x / y at g = 10, z = 3, x = 6, y = 2.
 WRONG_X = [(-15, "Your gradient for x is y's: are the two rules swapped?"),
            (0.5, "The upstream gradient is missing: multiply by what arrives, g."),
-           (20, "That multiplies by y. Double y: does z follow x more strongly, or less?"), (-5, "Raise x: does z fall?"),
+           (20, "That multiplies by y. Double y: does z follow x more strongly, or less?"),
+           (-5, "Raise x: does z fall?"),
            (10, "Raise x by 1: z rises by 1 / y only.")]
 WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
            (-1.5, "The upstream gradient is missing: multiply by what arrives, g."),
            (15, "The right size with the wrong sign. Raise y a little: does z rise?"),
-           (-30, "One division is missing: it is z / y, or x / y²."), (-2.5, "That is −1 / y². Where is the x that is shared?"),
+           (-30, "One division is missing: it is z / y, or x / y²."),
+           (-2.5, "That is −1 / y². Where is the x that is shared?"),
            (-5, "That is −1 / y. How much is shared matters too: z is in it."),
            (-7.5, "One division too many: −z / y, or −x / y². z is divided by y already."),
            (-60, "That multiplies by y. Solved for dz, everything is divided by y."),
@@ -138,7 +145,8 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
         edit("g / y", "np.array([g / y])", "A single number was expected"),
         edit("-g * z / y", "-round(g * z / y, 2)", "rule for y"),
         edit("g / y", "(g / y, -g * z / y)", "rule for x")],
-    also_right=[edit("-g * z / y", "-g * x / y**2"), edit("-g * z / y", "-(g / y) * (x / y)"), edit("g / y", "g * y ** -1.0"),
+    also_right=[edit("-g * z / y", "-g * x / y**2"), edit("-g * z / y", "-(g / y) * (x / y)"),
+                edit("g / y", "g * y ** -1.0"),
                 edit("g / y", "np.true_divide(g, y)", "-g * z / y", "np.negative(g) * np.divide(z, y)"), """
                 def divide_x(g, z, x, y):
                     return g * (1 / y)
@@ -156,7 +164,8 @@ def divide(answer):
     for rule, slot, x, y, hint in [(rule_x, 0, 0.0, 2.0, ""), (rule_y, 1, 0.0, 2.0, ""),
                                    (rule_x, 0, 6.0, -2.0, "y can be negative: no abs."),
                                    (rule_y, 1, -6.0, 2.0, "z / y can be negative: no abs.")]:
-        _expect_at(rule, ag.divide, slot, x, y, [(np.nan, "Where x is 0, z / x is 0 / 0. Only y has to differ from 0.")], hint)
+        _expect_at(rule, ag.divide, slot, x, y,
+                   [(np.nan, "Where x is 0, z / x is 0 / 0. Only y has to differ from 0.")], hint)
     expect_rule(rule_x, ag.divide, 0)
     expect_rule(rule_y, ag.divide, 1)
 
@@ -202,7 +211,7 @@ LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of
         edit(SUBTRACT_X + "g", SUBTRACT_X + "g + x - x // 1", "rule for x of subtract"),
         edit("z, x: -g", "z, x: (-g,)", "comma too many"),
         edit(SUBTRACT_Y + "-g", SUBTRACT_Y + "np.negative(g, out=g) if np.ndim(g) else -g", "caller's array"),
-        ((), "zip() argument"), ("", "zip() argument")],
+        ((), "values were expected"), ("", "values were expected")],
     also_right=[edit("z, x: -g", "z, x: -1 * g", SUBTRACT_Y + "-g", SUBTRACT_Y + "0 - g"),
                 edit(SUBTRACT_X + "g", SUBTRACT_X + "g * 1.0", SUBTRACT_Y + "-g", SUBTRACT_Y + "np.negative(g)"),
                 edit(SUBTRACT_X + "g", SUBTRACT_X + "np.copy(g)"), edit("z, x: -g", "z, x: np.multiply(g, -1)"), """
@@ -213,10 +222,11 @@ def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     rows = [(ag.subtract, 0, (6.0, 2.0)), (ag.subtract, 1, (6.0, 2.0)), (ag.negative, 0, (6.0,))]
-    for rule, (row, arg, xs) in zip(answer, rows, strict=True):
+    for rule, (row, arg, xs) in zip(answer, rows):
         z = row.function(*xs)
         said = ", ".join(f"{letter} = {x:g}" for letter, x in zip("xy", xs))
-        expect_call(rule, 10.0, z, *xs, gives=row.rules[arg](10.0, z, *xs), hints=[*LINEAR, *of_rule(row, arg, inputs=[xs])],
+        expect_call(rule, 10.0, z, *xs, gives=row.rules[arg](10.0, z, *xs),
+                    hints=[*LINEAR, *of_rule(row, arg, inputs=[xs])],
                     tried=f"the rule for {'xy'[arg]} of {row.name}, with g = 10, z = {brief(z)}, {said}")
         expect_rule(rule, row, arg)
 
@@ -230,7 +240,8 @@ def drill(answer):
         slope_of_5_minus_x = ...
         slope_of_8_over_x = ...""",
     hints=["Which slot is x in, the first or the second?",
-           ("Help: I get 1 and 0.5", "Those are the rules of the first slot. There stand the 5 and the 8, which want nothing.")],
+           ("Help: I get 1 and 0.5",
+            "Those are the rules of the first slot. There stand the 5 and the 8, which want nothing.")],
     solution="""
         slope_of_5_minus_x = -1            # the second slot of subtract
         slope_of_8_over_x = -4 / 2         # the second slot of divide: −z/y, with z = 4""",
@@ -247,11 +258,14 @@ def drill(answer):
         ((-1, -0.25), "That is the slope of 1 / x. Here 8 is shared."),
         ((3, -8), "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?"),
         ((3, 4), "Those are the values. The slopes are asked for.")],
-    planted=[((-1, -1.4), "Number 2 of 2 differs"), ((-1, -1.9), "Number 2 of 2 differs"), ((-1, float("nan")), "Number 2 of 2 differs"),
+    planted=[((-1, -1.4), "Number 2 of 2 differs"), ((-1, -1.9), "Number 2 of 2 differs"),
+             ((-1, float("nan")), "Number 2 of 2 differs"),
              ((0, -2), "Number 1 of 2 differs"), (-1, "2 values were expected"), ((-2, -1), "in the wrong order")],
-    also_right=["-1, -2.0", "(ag.grad(lambda x: 5 - x)(2.0), ag.grad(lambda x: 8 / x)(2.0))", "np.array([-1.0, -8 / 2**2])"])
+    also_right=["-1, -2.0", "(ag.grad(lambda x: 5 - x)(2.0), ag.grad(lambda x: 8 / x)(2.0))",
+                "np.array([-1.0, -8 / 2**2])"])
 def reflected(answer):
-    expect(answer, (-1, -2), tried="the slopes of 5 − x and of 8 / x at x = 2", shown="two other numbers", hints=reflected.mistakes)
+    expect(answer, (-1, -2), tried="the slopes of 5 − x and of 8 / x at x = 2", shown="two other numbers",
+           hints=reflected.mistakes)
 
 
 @exercise(
@@ -269,19 +283,22 @@ def reflected(answer):
     why="One line for whole, negative and broken exponents, wherever z has a slope. At x = 0 with y = 0 the library has to state it.",
     mistakes=[
         (lambda g, z, x, y: g * y * x**y, "The power before: the exponent is one less."),
-        (lambda g, z, x, y: g * y * x**y - 1, "Python takes the power first: x ** y - 1 is (x ** y) - 1. Brackets, around y - 1."),
+        (lambda g, z, x, y: g * y * x**y - 1,
+         "Python takes the power first: x ** y - 1 is (x ** y) - 1. Brackets, around y - 1."),
         (lambda g, z, x, y: g * n * x ** (n - 1), "The exponent comes in as y: there is no n."),      # noqa: F821
         (lambda g, z, x, y: g * y * x ^ (y - 1), "A power is ** in Python: ^ is something else."),
         (lambda g, z, x, y: g * y * z ** (y - 1), "z is the power already. What is raised again is x."),
         (lambda g, z, x, y: g * x ** (y - 1), "The exponent comes down as a factor: where is it?"),
         (lambda g, z, x, y: g * 3 * x**2, "That is the rule of the cube alone. The exponent is y."),
-        (lambda g, z, x, y: g * (y - 1) * x ** (y - 1), "The factor is the exponent itself; only the power has one less."),
+        (lambda g, z, x, y: g * (y - 1) * x ** (y - 1),
+         "The factor is the exponent itself; only the power has one less."),
         (lambda g, z, x, y: g * x * y ** (x - 1), "x and y have changed places: x is what is raised, y is how often."),
         *of_rule(ag.power, 0, inputs=[(2.0, 3.0), (1.5, -1.0)])],
     planted=[edit("y * x ** (y - 1)", "y * z / x", "Where x is 0"),
              edit("* x **", "* abs(x) **", "x can be negative"),
              edit("x ** (y - 1)", "np.exp((y - 1) * np.log(x))", "Below 0 a power has no logarithm"),
-             edit("g * y * x ** (y - 1)", "np.where(x > 0, g * y * np.abs(x) ** (y - 1), 0.0)", "Below 0 z has a slope too"),
+             edit("g * y * x ** (y - 1)", "np.where(x > 0, g * y * np.abs(x) ** (y - 1), 0.0)",
+                  "Below 0 z has a slope too"),
              edit("g * y * x ** (y - 1)", "g * y * x ** (y - 1) if np.all(x != 0) else 0.0 * g", "x = 0, y = 1"),
              edit("(y - 1)", "abs(y - 1)", "rule for x of power"),
              edit("(y - 1)", "int(y - 1)", "rule for x of power"),
@@ -299,7 +316,8 @@ def power(answer):
     if is_stub(answer):
         raise NotYet
     with np.errstate(all="ignore"):
-        expect_call(answer, 10.0, 32.0, 2.0, 5.0, gives=800.0, tried="the rule for x of power, with g = 10, z = 32, x = 2, y = 5",
+        expect_call(answer, 10.0, 32.0, 2.0, 5.0, gives=800.0,
+                    tried="the rule for x of power, with g = 10, z = 32, x = 2, y = 5",
                     hints=power.mistakes)
         expect_call(answer, 10.0, np.float64(0), np.float64(0), 2.0, gives=0.0,
                     tried="the rule for x of power, with g = 10, z = 0, x = 0, y = 2",
@@ -307,8 +325,10 @@ def power(answer):
         logarithm = np.nan, "Below 0 a power has no logarithm: none is needed for x ** (y - 1)."
         below = 0.0, "Below 0 z has a slope too: the box holds there."
         _expect_at(answer, ag.power, 0, -2.0, 3.0, [logarithm, below])
-        _expect_at(answer, ag.power, 0, -2.0, 2.0, [logarithm, below], "x can be negative, and then x ** (y - 1) can be: no abs.")
+        _expect_at(answer, ag.power, 0, -2.0, 2.0, [logarithm, below],
+                   "x can be negative, and then x ** (y - 1) can be: no abs.")
         _expect_at(answer, ag.power, 0, 0.0, 1.0, [(0.0, "At x = 0, y = 1 z is x itself, and its slope is 1.")])
-        expect_rule(answer, ag.power, 0, inputs=[(2.0, 3.0), (0.0, 2.0), (1.5, -1.0), (4.0, 0.5), (np.array([0.5, 2.0, 3.0]), 3.0),
+        expect_rule(answer, ag.power, 0,
+                    inputs=[(2.0, 3.0), (0.0, 2.0), (1.5, -1.0), (4.0, 0.5), (np.array([0.5, 2.0, 3.0]), 3.0),
                                                  (np.array([-1.5, 0.0, 2.0]), 2.0), (np.array([-1.5, 0.0, 2.0]), 1.0),
                                                  (np.array([-0.5, 2.0]), -2.0)])

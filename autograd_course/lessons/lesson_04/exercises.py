@@ -16,7 +16,8 @@ from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, brief
 
 recall("04", [
-    Question("$z = x / y$. What is $\\partial z / \\partial y$, written with z? (Lesson 03)", "−z / y", "**−z / y**: raise y, and z falls.",
+    Question("$z = x / y$. What is $\\partial z / \\partial y$, written with z? (Lesson 03)", "−z / y",
+             "**−z / y**: raise y, and z falls.",
              ["1 / y", "z / y", "−z / y", "−x / y"]),
     Question("On the way from x to L lie two operations, with the local gradients 3 and −2. What is the gradient of x? (02)", -6,
              "**−6**. Along a path you multiply."),
@@ -24,7 +25,8 @@ recall("04", [
              "**0**, the mean of −1 on the left and 1 on the right. It says so without a warning.")])
 
 prediction(
-    "04.steepest", question="""Below, the slope of tanh is drawn over its *output* z. At which z is it largest? At $x = 20$, z is
+    "04.steepest",
+    question="""Below, the slope of tanh is drawn over its *output* z. At which z is it largest? At $x = 20$, z is
         almost 1 and the true slope 1.7e-17: which float does $1 - z^2$ give there?""",
     answer={"steepest at z =": 0, "at x = 20": "exactly 0.0"},
     choices={"at x = 20": ["exactly 0.0", "1.7e-17", "2.2e-16, which is eps"]},
@@ -37,7 +39,8 @@ prediction(
     reveal="**1/5 = 0.2**. On exp, a small step to the right takes you 5 times as far up. Turn the paper: a fifth as far up.")
 
 prediction(
-    "04.at_zero", question="""relu(x) is x where x is positive, else 0. Measure its slope at 0 by a central difference: what comes out
+    "04.at_zero",
+    question="""relu(x) is x where x is positive, else 0. Measure its slope at 0 by a central difference: what comes out
         with h = 0.1? And with h = 1e-5?""",
     answer={"h = 0.1": 0.5, "h = 1e-5": 0.5},
     reveal="""**0.5** both times: from −h to h the graph rises by h, and h / 2h is ½. It is the average of two slopes, 0 on the left and 1
@@ -73,7 +76,8 @@ FROM_Z = [
      (lambda g, z, x: g / z, "Exactly double: z stands in the product twice, so 2z dz ≈ dx."),
      (lambda g, z, x: g / 2 * z ** -0.5, "z is the root already: no second root of it."),
      (lambda g, z, x: 2 * g * z, "From dx ≈ 2z dz the slope dz/dx is 1 divided by 2z: upside down."),
-     (lambda g, z, x: g / 2 * x**-1 / 2, "Python takes the power first: x**-1/2 is (x**-1)/2. And with z it needs no power."),
+     (lambda g, z, x: g / 2 * x**-1 / 2,
+      "Python takes the power first: x**-1/2 is (x**-1)/2. And with z it needs no power."),
      (lambda g, z, x: g * z * (1 - z), "That is the sigmoid's: are the two exchanged?")],
     [(lambda g, z, x: g * (1 - z * z), "That is tanh's rule. ① · ② is z (q − 1)/q, and 1/q is z."),
      (lambda g, z, x: g * z * 1 - z, "Python multiplies first: 1 - z wants parentheses."),
@@ -115,7 +119,8 @@ FROM_Z = [
         edit("(1 - z)", "np.round(1 - z, 3)", "expected"),
         edit("g / (2 * z)", "float(np.max(g)) / (2 * z)", "expected"),
         edit("g / (2 * z)", "g / (2 * z) if np.all(z > 0.1) else 0 * g", "expected")],
-    also_right=[edit("g / (2 * z)", "0.5 * g / z", "g * z * (1 - z)", "g * (z - z * z)"), edit("g / (2 * z)", "g / (z + z)"),
+    also_right=[edit("g / (2 * z)", "0.5 * g / z", "g * z * (1 - z)", "g * (z - z * z)"),
+                edit("g / (2 * z)", "g / (z + z)"),
                 edit("g * z * (1 - z)", "g * z - g * z ** 2"), edit("g / (2 * z)", "np.divide(g, 2 * z)"), """
                 def sqrt_x(g, z, x):
                     local = (2 * z) ** -1.0
@@ -126,7 +131,7 @@ FROM_Z = [
 def from_z(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    for rule, row, z, mistakes in zip(answer, [ag.sqrt, ag.sigmoid], [4.0, 0.25], FROM_Z, strict=True):
+    for rule, row, z, mistakes in zip(answer, [ag.sqrt, ag.sigmoid], [4.0, 0.25], FROM_Z):
         _expect(rule, row, 0, [np.array([0.25, 1.5, 4.0])], mistakes)
         tried = f"the rule of {row.name}, with g = 1, z = {z:g}, and x gone (nan)"
         right = row.rules[0](1.0, z, np.nan)
@@ -146,13 +151,17 @@ TURN = [
      (lambda g, z, x: g / np.exp(x), "The height of exp is taken where log came from, at z: it is x itself.")],
     [(lambda g, z, x, y: g * z * np.log(z), "log z is the whole exponent, y log x. ④ is log x alone."),
      (lambda g, z, x, y: g * z, "That is ③ alone. p = y log x has a slope too: ④."),
-     (lambda g, z, x, y: g * z / x, "log x is no input here: x is held, so log x is a plain number, and ④ is that number."),
+     (lambda g, z, x, y: g * z / x,
+      "log x is no input here: x is held, so log x is a plain number, and ④ is that number."),
      (lambda g, z, x, y: g * z * y, "In p = y log x it is y that moves: its slope is what stands before y."),
-     (lambda g, z, x, y: g * z * y / x, "That is lesson 03's rule, for the base. Here the base is held, and y moves: ④ is log x."),
+     (lambda g, z, x, y: g * z * y / x,
+      "That is lesson 03's rule, for the base. Here the base is held, and y moves: ④ is log x."),
      (lambda g, z, x, y: g * z * np.ln(x), "NumPy's natural logarithm is called np.log."),
-     (lambda g, z, x, y: g * z * RIGHT[0](x), "That calls a rule, which wants g, z and x. The logarithm itself is np.log(x)."),
+     (lambda g, z, x, y: g * z * RIGHT[0](x),
+      "That calls a rule, which wants g, z and x. The logarithm itself is np.log(x)."),
      (lambda g, z, x, y: g * np.log(x), "That is ④ alone. p went through exp, whose slope is its height: z."),
-     (lambda g, z, x, y: g * z * np.log(y), "The log of the base: in p = y log x, y is what moves, and log x stands before it.")]]
+     (lambda g, z, x, y: g * z * np.log(y),
+      "The log of the base: in p = y log x, y is what moves, and log x stands before it.")]]
 
 
 @exercise(
@@ -164,7 +173,8 @@ TURN = [
         power_y = lambda g, z, x, y: ...""",
     hints=["The rule of log is the box: what arrives, times 1/x.",
            "③ is z, for p went through exp. ④ is $\\log x$: in $p = y \\log x$ only y moves.",
-           ("Help: I have g * y * x ** (y - 1)", "That is lesson 03's rule, for the base. Here the base is held, and the exponent moves.")],
+           ("Help: I have g * y * x ** (y - 1)",
+            "That is lesson 03's rule, for the base. Here the base is held, and the exponent moves.")],
     solution="""
         log_x = lambda g, z, x: g / x
         power_y = lambda g, z, x, y: g * z * np.log(x)""",
@@ -183,8 +193,10 @@ TURN = [
         ((lambda g, z, x: g / x, lambda g, z, x, y: np.where(x > 1, g * z * np.log(np.abs(x)), 0.0)), "expected"),
         ((lambda g, z, x: g // x, lambda g, z, x, y: g * z * np.log(x)), "rule for x"),
         ((lambda g, z, x: g / x, lambda g, z, x, y: np.abs(g) * z * np.log(x)), "expected")],
-    also_right=[edit("g / x", "g * x ** -1.0"), edit("g / x", "g * np.exp(-z)"), edit("z * np.log(x)", "x ** y * np.log(x)"),
-                edit("g * z * np.log(x)", "g * z * np.log2(x) / np.log2(np.e)"), edit("g / x", "np.divide(g, x)", "g * z", "z * g")])
+    also_right=[edit("g / x", "g * x ** -1.0"), edit("g / x", "g * np.exp(-z)"),
+                edit("z * np.log(x)", "x ** y * np.log(x)"),
+                edit("g * z * np.log(x)", "g * z * np.log2(x) / np.log2(np.e)"),
+                edit("g / x", "np.divide(g, x)", "g * z", "z * g")])
 def turn(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -203,8 +215,10 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, x: g * x, "The slope of the line z = x does not grow with x: it is 1. So all of g passes, or nothing."),
         (lambda g, z, x: g * ((x > 0) + 0.5 * (x == 0)),
          "0.5 at 0 is what a difference measures: the average of which two slopes? Stated is 0."),
-        (lambda g, z, x: np.maximum(g, 0), "That switches by g. It is x that decides: where x > 0 all of g passes, a negative g too."),
-        (lambda g, z, x: g if x > 0 else 0, "x may be an array, and if wants one truth. In a product x > 0 is 1 or 0, entry by entry.")]),
+        (lambda g, z, x: np.maximum(g, 0),
+         "That switches by g. It is x that decides: where x > 0 all of g passes, a negative g too."),
+        (lambda g, z, x: g if x > 0 else 0,
+         "x may be an array, and if wants one truth. In a product x > 0 is 1 or 0, entry by entry.")]),
     (ag.abs, 0, [X], [
         (lambda g, z, x: np.where(x > 0, g, -g), "At 0 that gives −g, and stated is 0. np.sign(0) is 0."),
         (lambda g, z, x: g * np.where(x >= 0, 1, -1), "At 0 itself the library states 0. np.sign(0) is 0."),
@@ -215,20 +229,25 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, x: np.abs(g), "That is the size of g. It is x that decides: on the left the slope is −1."),
         (lambda g, z, x: g * np.abs(x), "The size of x is the value. Its slope is −1, 0 or 1.")]),
     (ag.maximum, 0, [np.array([2.0, 5.0, 3.0]), np.array([5.0, 2.0, 3.0])], [
-        (lambda g, z, x, y: g / 2, "Half of g everywhere. Only a tie is shared: where x is larger, all of it; where y is, nothing."),
+        (lambda g, z, x, y: g / 2,
+         "Half of g everywhere. Only a tie is shared: where x is larger, all of it; where y is, nothing."),
         (lambda g, z, x, y: g * (x >= y), "At the tie all of g goes to x. Half of it belongs to y."),
         (lambda g, z, x, y: g * (x > y), "At the tie nothing comes. Half of g belongs to x."),
         (lambda g, z, x, y: np.where(x == y, g / 2, g), "The tie is right. Where y is larger nothing goes to x."),
         (lambda g, z, x, y: g * (x > y) + 0.5 * (x == y), "At the tie half of g, not half of 1."),
-        (lambda g, z, x, y: g / 2 * ((x > y) + (x == y)), "Half of g at the tie alone: where x is larger, all of it.")]),
-    (ag.where, 1, [np.array([True, False, False, True]), np.array([3.0, 2.0, 4.0, 7.0]), np.array([5.0, 6.0, 4.0, 7.0])], [
-        (lambda g, z, c, x, y: np.where(z == x, g, 0), "Where x and y are equal z is both: c alone says whose turn it is."),
+        (lambda g, z, x, y: g / 2 * ((x > y) + (x == y)),
+         "Half of g at the tie alone: where x is larger, all of it.")]),
+    (ag.where, 1, [np.array([True, False, False, True]), np.array([3.0, 2.0, 4.0, 7.0]),
+                   np.array([5.0, 6.0, 4.0, 7.0])], [
+        (lambda g, z, c, x, y: np.where(z == x, g, 0),
+         "Where x and y are equal z is both: c alone says whose turn it is."),
         (lambda g, z, c, x, y: g * (x > y), "c decides, not which of the two is larger."),
         (lambda g, z, c, x, y: g / 2, "Nothing is shared here: where c is True all of g goes to x, elsewhere nothing."),
         (lambda g, z, c, x, y: g, "Where c is False z is y, and nothing goes to x."),
         (lambda g, z, c, x, y: np.where(c, x, 0), "That is a value. What goes to x is g, or nothing."),
         (lambda g, z, c, x, y: np.where(c, x, y), "That is z, the value. What goes to x is g, or nothing."),
-        (lambda g, z, c, x, y: np.where(c, g), "np.where takes three: the condition, what where it holds, and what elsewhere."),
+        (lambda g, z, c, x, y: np.where(c, g),
+         "np.where takes three: the condition, what where it holds, and what elsewhere."),
         (lambda g, z, c, x, y: np.where(c, g, y), "Where c is False nothing goes to x: 0, not y."),
         (lambda g, z, c, x, y: np.where(c, g * x, 0), "Where c is True z is x itself: the slope is 1.")])]
 RIGHT = (lambda g, z, x: g * (x > 0), lambda g, z, x: g * np.sign(x), lambda g, z, x, y: g * (x > y) + g / 2 * (x == y),
@@ -271,8 +290,10 @@ def _but(right, i, rule):
         edit("g * (x > 0)", "np.where(z == x, g, 0)", "At 0 itself the library states 0"),
         edit("g * np.sign(x)", "np.where(z == x, g, -g)", "At 0 itself the library states 0"),
         edit("g * (x > y) + g / 2 * (x == y)", "np.where(z == x, g, 0)", "At the tie all of g goes to x"),
-        edit("g * (x > 0)", "np.where(x > 0, g, np.nan)", "relu, the rule for x"), edit("g / 2 * (x == y)", "g // 2 * (x == y)", "maximum"),
-        edit("np.sign(x)", "np.sign(np.round(x))", "abs"), edit("(x > y)", "(np.abs(x) > np.abs(y))", "maximum"), ((), "zip() argument")],
+        edit("g * (x > 0)", "np.where(x > 0, g, np.nan)", "relu, the rule for x"),
+        edit("g / 2 * (x == y)", "g // 2 * (x == y)", "maximum"),
+        edit("np.sign(x)", "np.sign(np.round(x))", "abs"), edit("(x > y)", "(np.abs(x) > np.abs(y))", "maximum"),
+        ((), "values were expected")],
     also_right=[edit("g * (x > 0)", "np.where(x > 0, g, 0)"), edit("g * (x > 0)", "g * np.heaviside(x, 0.0)"),
                 edit("g * np.sign(x)", "g * (x > 0) - g * (x < 0)"), edit("np.where(c, g, 0)", "g * c"),
                 edit("g * (x > y) + g / 2 * (x == y)", "g * (np.sign(x - y) + 1) / 2"),
@@ -281,7 +302,7 @@ def switches(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     with np.errstate(all="ignore"):
-        for rule, (row, arg, inputs, mistakes) in zip(answer, SWITCHES, strict=True):
+        for rule, (row, arg, inputs, mistakes) in zip(answer, SWITCHES):
             _expect(rule, row, arg, inputs, mistakes)
 
 
@@ -294,12 +315,15 @@ DRILL = [
     [(lambda g, z, x: g * np.cos(x), "That is the value, and the rule of sin. The slope of cos is −sin."),
      (lambda g, z, x: -np.sin(g * x), "g multiplies the slope, −sin x: it does not go inside."),
      (lambda g, z, x: -g * np.cos(x), "The minus is right. The slope of cos is −sin.")],
-    [(lambda g, z, x: g / (1 + np.exp(x)), "That is 1 / (1 + eˣ), the slope of the log alone. The chain rule goes on: times eˣ."),
+    [(lambda g, z, x: g / (1 + np.exp(x)),
+      "That is 1 / (1 + eˣ), the slope of the log alone. The chain rule goes on: times eˣ."),
      (lambda g, z, x: g * np.exp(x), "That is the slope of the inside, 1 + eˣ. The log comes first: divide by 1 + eˣ."),
      (lambda g, z, x: g * (x > 0), "That is relu's rule. Softplus has no kink: its slope is σ(x), between 0 and 1."),
-     (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)), "That is the slope of the sigmoid. Of softplus it is the sigmoid itself."),
+     (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
+      "That is the slope of the sigmoid. Of softplus it is the sigmoid itself."),
      (lambda g, z, x: g * z * (1 - z), "z is softplus's output, not the sigmoid's. The slope is σ(x), of the input."),
-     (lambda g, z, x: g * RIGHT[0](x), "That calls a rule, which wants g, z and x. The sigmoid itself is ag.sigmoid(x)."),
+     (lambda g, z, x: g * RIGHT[0](x),
+      "That calls a rule, which wants g, z and x. The sigmoid itself is ag.sigmoid(x)."),
      (lambda g, z, x: g / (1 + np.exp(x)) * np.exp(x) ** 2, "One eˣ too many: it is eˣ / (1 + eˣ), or 1 / (1 + e⁻ˣ).")]]
 SIN_COS_SOFTPLUS = (lambda g, z, x: g * np.cos(x), lambda g, z, x: -g * np.sin(x), lambda g, z, x: g / (1 + np.exp(-x)))
 
@@ -313,7 +337,8 @@ SIN_COS_SOFTPLUS = (lambda g, z, x: g * np.cos(x), lambda g, z, x: -g * np.sin(x
         cos_x = lambda g, z, x: ...
         softplus_x = lambda g, z, x: ...""",
     hints=["What goes to x is what arrives, g, times the slope.",
-           ("Help: cos has the wrong sign", "Just right of 0, cos falls. So its slope there is negative, and sin is positive.")],
+           ("Help: cos has the wrong sign",
+            "Just right of 0, cos falls. So its slope there is negative, and sin is positive.")],
     solution="""
         sin_x = lambda g, z, x: g * np.cos(x)
         cos_x = lambda g, z, x: -g * np.sin(x)
@@ -329,14 +354,16 @@ SIN_COS_SOFTPLUS = (lambda g, z, x: g * np.cos(x), lambda g, z, x: -g * np.sin(x
         (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g * ag.sigmoid(z)), "z stands where an input belongs"),
         (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g / np.exp(z)), "expected"),
         (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g * (x > 0)), "expected"),
-        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: g * np.cos(np.abs(x)) * np.sign(x)), "expected"), ((), "zip() argument")],
+        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: g * np.cos(np.abs(x)) * np.sign(x)), "expected"),
+        ((), "values were expected")],
     also_right=[edit("np.cos(x)", "np.sin(x + np.pi / 2)"), edit("-g * np.sin(x)", "g * np.cos(x + np.pi / 2)"),
-                edit("ag.sigmoid(x)", "1 / (1 + np.exp(-x))"), edit("g * ag.sigmoid(x)", "g * np.exp(x) / (1 + np.exp(x))"),
+                edit("ag.sigmoid(x)", "1 / (1 + np.exp(-x))"),
+                edit("g * ag.sigmoid(x)", "g * np.exp(x) / (1 + np.exp(x))"),
                 edit("ag.sigmoid(x)", "(1 - np.exp(-z))"), edit("ag.sigmoid(x)", "(1 + np.tanh(x / 2)) / 2")])
 def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    for rule, row, mistakes in zip(answer, [ag.sin, ag.cos, ag.softplus], DRILL, strict=True):
+    for rule, row, mistakes in zip(answer, [ag.sin, ag.cos, ag.softplus], DRILL):
         _expect(rule, row, 0, [np.array([-1.2, 0.4, 2.0])], mistakes)
 
 
@@ -366,30 +393,39 @@ def _by_size(x):
     mistakes=[
         (lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
          "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan."),
-        (lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)), "Right at 400. Which exp overflows at −400? −2 · −400 is 800."),
-        (lambda x: np.abs(_by_size(x)), "The size is right. tanh of a negative number is negative: bring the sign back."),
-        (lambda x: math.sinh(x) / math.cosh(x), "sinh and cosh are made of exp, and overflow with it. Which exponents cannot?"),
+        (lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)),
+         "Right at 400. Which exp overflows at −400? −2 · −400 is 800."),
+        (lambda x: np.abs(_by_size(x)),
+         "The size is right. tanh of a negative number is negative: bring the sign back."),
+        (lambda x: math.sinh(x) / math.cosh(x),
+         "sinh and cosh are made of exp, and overflow with it. Which exponents cannot?"),
         (lambda x: np.sign(x), "Far out that is right. Near 0 tanh rises slowly: it needs the exp."),
-        (lambda x: (1 - np.exp(-np.abs(x))) / (1 + np.exp(-np.abs(x))) * np.sign(x), "That is tanh of x/2: where is the 2?"),
+        (lambda x: (1 - np.exp(-np.abs(x))) / (1 + np.exp(-np.abs(x))) * np.sign(x),
+         "That is tanh of x/2: where is the 2?"),
         (lambda x: x / abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
         (lambda x: x / np.abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
-        (lambda x: np.nan_to_num((np.exp(2 * x) - 1) / (np.exp(2 * x) + 1)), "A nan painted over. Which exp overflows?"),
+        (lambda x: np.nan_to_num((np.exp(2 * x) - 1) / (np.exp(2 * x) + 1)),
+         "A nan painted over. Which exp overflows?"),
         printed(_by_size)],
     planted=[(lambda x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x)), "Which exp overflows"),
-             (lambda x: np.expm1(2 * x) / (np.exp(2 * x) + 1), "Which exp overflows"), edit("1 - p", "p - 1", "wrong sign"),
+             (lambda x: np.expm1(2 * x) / (np.exp(2 * x) + 1), "Which exp overflows"),
+             edit("1 - p", "p - 1", "wrong sign"),
              edit("np.sign(x) * ", "", "bring the sign back"), (lambda x: -_by_size(x), "wrong sign"),
              (lambda x: round(_by_size(x), 4), "got"),
-             (np.vectorize(lambda x: np.tanh(x)), "with exp"), (lru_cache(lambda x: np.tanh(x)), "with exp"), (math.tanh, "with exp"),
+             (np.vectorize(lambda x: np.tanh(x)), "with exp"), (lru_cache(lambda x: np.tanh(x)), "with exp"),
+             (math.tanh, "with exp"),
              (lambda x: _by_size(min(x, 400.0)) if abs(x) < 500 else float("nan"), "nan"),
              (lambda x: _by_size(x) if x else None, "At 0"),
-             (np.tanh, "with exp"), (lambda x: np.tanh(x), "with exp"), (lambda x: (lambda y: np.tanh(y))(x), "with exp")],
+             (np.tanh, "with exp"), (lambda x: np.tanh(x), "with exp"),
+             (lambda x: (lambda y: np.tanh(y))(x), "with exp")],
     also_right=["""
         def calm_tanh(x):
             if x > 0:
                 p = np.exp(-2 * x)
                 return (1 - p) / (1 + p)
             p = np.exp(2 * x)
-            return (p - 1) / (p + 1)""", "np.vectorize(lambda x: np.sign(x) * (1 - np.exp(-2 * abs(x))) / (1 + np.exp(-2 * abs(x))))", """
+            return (p - 1) / (p + 1)""",
+                "np.vectorize(lambda x: np.sign(x) * (1 - np.exp(-2 * abs(x))) / (1 + np.exp(-2 * abs(x))))", """
         from functools import lru_cache
         @lru_cache
         def calm_tanh(x):
@@ -413,7 +449,8 @@ def calm_tanh(answer):
                     raise
                 raise Wrong(*wrong.args[:3], "At 0 neither x > 0 nor x < 0 holds. What comes back then?") from None
     if any(answer is own for own in (np.tanh, ag.tanh, math.tanh)) or "tanh" in _names(answer):
-        raise Wrong("how calm_tanh is written", "tanh itself", "a formula with exp", "NumPy's tanh is calm already. Write yours with exp.")
+        raise Wrong("how calm_tanh is written", "tanh itself", "a formula with exp",
+                    "NumPy's tanh is calm already. Write yours with exp.")
 
 
 def _names(function):
@@ -430,13 +467,19 @@ CLIP = [
     (lambda g, z, x, low, high: g * ((low < x) & (x < high)), "At a bound g still passes: <= and not <."),
     (lambda g, z, x, low, high: g * (x <= high), "Below the low bound z does not move with x: nothing passes."),
     (lambda g, z, x, low, high: g * (low <= x), "Above the high bound z does not move with x: nothing passes."),
-    (lambda g, z, x, low, high: g * ((low <= x) | (x <= high)), "| is or, and of the two one always holds. Both have to: &."),
-    (lambda g, z, x, low, high: g * (low <= x & x <= high), "Python binds & more tightly than <=: put each comparison in parentheses."),
-    (lambda g, z, x, low, high: g * (low <= x <= high), "x may be an array, and a <= b <= c wants one truth. Join two comparisons with &."),
-    (lambda g, z, x, low, high: g * ((x < low) | (x > high)), "The other way round: outside the bounds z stands still."),
-    (lambda g, z, x, low, high: g * ((-1 <= x) & (x <= 1)), "−1 and 1 are one example: the bounds come in as low and high."),
+    (lambda g, z, x, low, high: g * ((low <= x) | (x <= high)),
+     "| is or, and of the two one always holds. Both have to: &."),
+    (lambda g, z, x, low, high: g * (low <= x & x <= high),
+     "Python binds & more tightly than <=: put each comparison in parentheses."),
+    (lambda g, z, x, low, high: g * (low <= x <= high),
+     "x may be an array, and a <= b <= c wants one truth. Join two comparisons with &."),
+    (lambda g, z, x, low, high: g * ((x < low) | (x > high)),
+     "The other way round: outside the bounds z stands still."),
+    (lambda g, z, x, low, high: g * ((-1 <= x) & (x <= 1)),
+     "−1 and 1 are one example: the bounds come in as low and high."),
     (lambda g, z, x, low, high: g * (np.abs(x) <= high), "The lower bound is low, and need not be −high."),
-    (lambda g, z, x, low, high: np.clip(g, low, high), "That clips g. It is x that decides: all of g passes, or nothing.")]
+    (lambda g, z, x, low, high: np.clip(g, low, high),
+     "That clips g. It is x that decides: all of g passes, or nothing.")]
 
 C, K = np.sqrt(2 / np.pi), 0.044715
 
@@ -497,7 +540,8 @@ GELU = [
     hints=["gelu: put `t_of(x)` for t: `g * (0.5 * (1 + t_of(x)) + 0.5 * x * … )`. And `1 - t_of(x)**2` is tanh's slope.",
            "⑤ is $c\\,(1 + 3 \\cdot 0.044715\\,x^2)$, by the rule for powers.",
            ("Help: clip is wrong at its bound", "At the bound g still passes: `<=`, not `<`."),
-           ("Help: gelu is nearly right", "t is tanh of p: the slope of p, ⑤, multiplies tanh's. And g multiplies both arrivals.")],
+           ("Help: gelu is nearly right",
+            "t is tanh of p: the slope of p, ⑤, multiplies tanh's. And g multiplies both arrivals.")],
     solution="""
         c = 0.7978845608028654          # √(2/π)
 
@@ -515,7 +559,8 @@ GELU = [
         ((lambda g, z, x, low, high: 1.0 * ((low <= x) & (x <= high)), _gelu(_five)), "upstream gradient is missing"),
         ((_clip, lambda g, z, x: g * z), "g times the value"),
         ((_clip, lambda g, z, x: g * (z / x + 0.5 * x * (1 - _t(x) ** 2) * _five(x))), "expected"),
-        ((lambda g, z, x, low, high: np.where((low < x) & (x < high), g, g / 2 * ((x == low) | (x == high))), _gelu(_five)), "expected")],
+        ((lambda g, z, x, low, high: np.where((low < x) & (x < high), g, g / 2 * ((x == low) | (x == high))),
+          _gelu(_five)), "expected")],
     also_right=[edit("g * ((low <= x) & (x <= high))", "np.where((x < low) | (x > high), 0, g)"),
                 edit("((low <= x) & (x <= high))", "(low <= x) * (x <= high)"),
                 edit("((low <= x) & (x <= high))", "np.logical_and(low <= x, x <= high)")])

@@ -22,7 +22,8 @@ prediction(
         both rows, so 2 and 5 come back to it, and they add up.""")
 
 prediction(
-    "08.spreads", question="""x has the shape (2, 3). `z = x.sum(axis=1)` adds up each row, so z has the shape (2,). At z arrives
+    "08.spreads",
+    question="""x has the shape (2, 3). `z = x.sum(axis=1)` adds up each row, so z has the shape (2,). At z arrives
         g = [10, 20]. Which shape has the gradient of x? And which number stands in it at [1, 2]?""",
     answer={"shape": (2, 3), "at [1, 2]": 20},
     reveal="""**(2, 3)**, that of x. And **20**: `x[1, 2]` is part of the second sum, and of no other. If it rises by 1, so does that sum.
@@ -56,7 +57,8 @@ _ADD = "Each copy brings its whole g: add them up, and take no mean."
 _SIZES = "The signs are lost: what is negative is taken off."
 _NAMES = "Those are PyTorch's names, or its order. In NumPy: g.sum(axis=1, keepdims=True)."
 _TO_COLUMN = [
-    (lambda g: g.sum(axis=1), "The sums are right, and the axis is gone: b has the shape (2, 1), two axes. keepdims=True keeps it."),
+    (lambda g: g.sum(axis=1),
+     "The sums are right, and the axis is gone: b has the shape (2, 1), two axes. keepdims=True keeps it."),
     (lambda g: g.sum(dim=1, keepdim=True), _NAMES),
     (lambda g: g.sum(1, keepdim=True), _NAMES),
     (lambda g: g.sum(1, True), _NAMES),
@@ -75,7 +77,8 @@ _TO_COLUMN = [
 _TO_NUMBER = [
     (lambda g: g.sum(axis=0), "One axis is left, and a number has none. It went to every cell of z: add up all of g."),
     (lambda g: g.sum(axis=1), "One axis is left, and a number has none. It went to every cell of z: add up all of g."),
-    (lambda g: g.sum(axis=1, keepdims=True), "That is the column's. A number has no axis, and it went to every cell of z."),
+    (lambda g: g.sum(axis=1, keepdims=True),
+     "That is the column's. A number has no axis, and it went to every cell of z."),
     (lambda g: g.sum(keepdims=True), "The right sum in the shape (1, 1). A number has the shape (): no keepdims here."),
     (lambda g: g, "That has the shape of z. b is one number, which went to every cell."),
     (lambda g: g.mean(), _ADD),
@@ -115,7 +118,7 @@ def bias(answer):
         raise NotYet
     for g in (np.array([[1.0, 2, 3], [4, 5, 6]]), *np.random.default_rng(0).normal(scale=3, size=(2, 2, 3)).round(2)):
         for rule, name, right, hints in zip(answer, ("to_column", "to_number"), (g.sum(axis=1, keepdims=True), g.sum()),
-                                            (_TO_COLUMN, _TO_NUMBER), strict=True):
+                                            (_TO_COLUMN, _TO_NUMBER)):
             expect_call(rule, g, gives=right, hints=hints, tried=f"{name}(g), with g = {brief(g)}")
 
 
@@ -146,16 +149,24 @@ _SUM = [
      "axis may also count from the end, −1 is the last: restore(g, x, axis) puts any axis back."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(g, x.shape), _FIT),
     (lambda g, z, x, axis, keepdims: g * np.ones_like(x), _FIT),
-    (lambda g, z, x, axis, keepdims: g, "That has the shape of z. Each entry of x wants its gradient: copy g along the axis."),
-    (lambda g, z, x, axis, keepdims: restore(g, x, axis), "The axis is back, and has the length 1. Now np.broadcast_to(…, x.shape)."),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x), "np.broadcast_to wants a shape: x.shape."),
-    (lambda g, z, x, axis, keepdims: restore(g, x, axis).expand(x.shape), "PyTorch's expand is np.broadcast_to(…, x.shape) in NumPy."),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), z.shape), "The gradient of x has x's shape, not that of z."),
-    (lambda g, z, x, axis, keepdims: np.ones_like(x), "That is the local gradient. Each entry gets what arrives, times it: g is missing."),
-    (lambda g, z, x, axis, keepdims: restore(g, x, axis) * x, "x is in it. If an entry rises by 1, its sum rises by 1, whatever x is."),
+    (lambda g, z, x, axis, keepdims: g,
+     "That has the shape of z. Each entry of x wants its gradient: copy g along the axis."),
+    (lambda g, z, x, axis, keepdims: restore(g, x, axis),
+     "The axis is back, and has the length 1. Now np.broadcast_to(…, x.shape)."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x),
+     "np.broadcast_to wants a shape: x.shape."),
+    (lambda g, z, x, axis, keepdims: restore(g, x, axis).expand(x.shape),
+     "PyTorch's expand is np.broadcast_to(…, x.shape) in NumPy."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), z.shape),
+     "The gradient of x has x's shape, not that of z."),
+    (lambda g, z, x, axis, keepdims: np.ones_like(x),
+     "That is the local gradient. Each entry gets what arrives, times it: g is missing."),
+    (lambda g, z, x, axis, keepdims: restore(g, x, axis) * x,
+     "x is in it. If an entry rises by 1, its sum rises by 1, whatever x is."),
     (lambda g, z, x, axis, keepdims: np.sum(g, axis=axis, keepdims=keepdims),
      "That sums once more. On the way back nothing is summed: every entry of x gets a copy of its g."),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(np.sum(g), x.shape), "g is summed. An entry of x is part of one sum alone."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(np.sum(g), x.shape),
+     "g is summed. An entry of x is part of one sum alone."),
     (mean_x, "That is the mean's: 1/n belongs to mean_x."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, axis), x.shape),
@@ -170,12 +181,17 @@ _MEAN = [
     (_no_n, "Nothing is called n here: it has to be counted. " + _N),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x) * z.size / x.size,
      "g has lost an axis here. Is axis passed on? sum_x(g, z, x, axis) puts it back."),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(z, x, axis), x.shape), "That copies z, the mean. What comes back is g."),
-    (lambda g, z, x, axis, keepdims: restore(g, x, axis) * z.size / x.size, "The axis is back, and has the length 1: copy along it."),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.size, "x.size counts all entries, 6. One mean is made of 3 of them. " + _N),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * x.size / z.size, "Multiplied by n, where it is divided by n."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(z, x, axis), x.shape),
+     "That copies z, the mean. What comes back is g."),
+    (lambda g, z, x, axis, keepdims: restore(g, x, axis) * z.size / x.size,
+     "The axis is back, and has the length 1: copy along it."),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.size,
+     "x.size counts all entries, 6. One mean is made of 3 of them. " + _N),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * x.size / z.size,
+     "Multiplied by n, where it is divided by n."),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[1], "That is right for axis=1 alone. " + _N),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / len(x), "That divides by 2: so many rows there are, and so many means. " + _N),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / len(x),
+     "That divides by 2: so many rows there are, and so many means. " + _N),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[axis], "axis may be None: over all. " + _N),
     (lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
      "That has the shape of z. Each entry of x wants its gradient."),
@@ -199,7 +215,8 @@ _MEAN = [
         mean_x = lambda g, z, x, axis=None, keepdims=False: ...""",
     hints=["For x of shape (2, 3) and axis=1: g has the shape (2,), `restore(g, x, axis)` has (2, 1). What shape is wanted?",
            "The mean is the sum divided by n. How many entries of x share one entry of z? `x.size / z.size`.",
-           ("Help: ValueError, could not be broadcast", "Shapes are compared from the right: (2,) does not fit (2, 3), and (2, 1) does.")],
+           ("Help: ValueError, could not be broadcast",
+            "Shapes are compared from the right: (2,) does not fit (2, 3), and (2, 1) does.")],
     solution="""
         def restore(g, x, axis):
             return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
@@ -213,7 +230,8 @@ _MEAN = [
              edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "x of shape (2, 3, 4), axis=-1"),
              edit("z, x, axis)", "z, x, axis and abs(axis))", "x of shape (2, 3, 4), axis=-1"),
              edit("sum_x = lambda g, z, x, axis=None", "sum_x = lambda g, z, x, axis=1", "axis and keepdims left out"),
-             edit("mean_x = lambda g, z, x, axis=None", "mean_x = lambda g, z, x, axis=1", "axis and keepdims left out")],
+             edit("mean_x = lambda g, z, x, axis=None", "mean_x = lambda g, z, x, axis=1",
+                  "axis and keepdims left out")],
     also_right=[
         edit("np.broadcast_to(restore(g, x, axis), x.shape)", "restore(g, x, axis) * np.ones_like(x)",
              "sum_x(g * z.size / x.size, z, x, axis)",
@@ -237,12 +255,11 @@ def spread(answer):
         cases.append((x, axis, keepdims, rng.normal(size=np.sum(x, axis, keepdims=keepdims).shape).round(2)))
     for x, axis, keepdims, g in cases:
         for rule, name, right, forward, hints in zip(answer, ("sum_x", "mean_x"), (sum_x, mean_x), (np.sum, np.mean),
-                                                     (_SUM, _MEAN),
-                                                     strict=True):
+                                                     (_SUM, _MEAN)):
             z = forward(x, axis=axis, keepdims=keepdims)
             expect_call(rule, g, z, x, axis, keepdims, gives=right(g, z, x, axis), hints=hints,
                         tried=f"{name}, with g = {brief(g)}, x of shape {x.shape}, axis={axis}, keepdims={keepdims}")
-    for rule, name, right, z in zip(answer, ("sum_x", "mean_x"), (sum_x, mean_x), (x.sum(), x.mean()), strict=True):
+    for rule, name, right, z in zip(answer, ("sum_x", "mean_x"), (sum_x, mean_x), (x.sum(), x.mean())):
         g = np.float64(12)
         expect_call(rule, g, z, x, gives=right(g, z, x),
                     tried=f"{name}, with g = {brief(g)}, x of shape {x.shape}, axis and keepdims left out")
@@ -268,13 +285,15 @@ _wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name=
     why="With one row, or one column, there is only one order. Check with axes longer than 1, and of different lengths, such as (2, 3).",
     planted=[
         (np.ones((2, 2)), "square"), (np.eye(3), "square"), (np.zeros((2, 3)), "numbers in x do not matter"),
-        (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"), (np.ones(3), "one axis"), ((1, 3), "np.ones((1, 3))"),
+        (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"), (np.ones(3), "one axis"),
+        ((1, 3), "np.ones((1, 3))"),
         (np.ones((1, 1)), "two entries"), ([[1.0, 2.0], [2.0, 1.0]], "square"), (2.0, "two axes"), ("np.ones", "array"),
         (np.ones((2, 1, 3)), "two axes"), (np.ones((0, 3)), "two entries"), (np.full((1, 3), np.nan), "finite")],
     also_right=["[[1, 2, 3]]", "np.zeros((5, 1))", "ag.Tensor([[1.0, 2.0]])", "np.array([[1], [2]])"])
 def lucky(answer):
     if isinstance(answer, tuple) and np.shape(answer) == (2,):
-        raise Wrong("your x", brief(answer), "an array", f"If {brief(answer)} is meant as a shape: np.ones({brief(answer)}) has it.")
+        raise Wrong("your x", brief(answer), "an array",
+                    f"If {brief(answer)} is meant as a shape: np.ones({brief(answer)}) has it.")
     x = np.asarray(answer.data if isinstance(answer, ag.Tensor) else answer)
     if x.dtype.kind not in "iuf" or not np.isfinite(x).all():
         raise Wrong("your x", brief(answer), "an array of finite numbers", "Such as np.ones((2, 3)).")
@@ -282,7 +301,8 @@ def lucky(answer):
         raise Wrong("your x", f"shape {x.shape}", "an array of two axes",
                     "To transpose one axis changes nothing: too easy." if x.ndim == 1 else "Rows and columns, as np.ones((2, 3)) has.")
     if x.size < 2:
-        raise Wrong("your x", f"shape {x.shape}", "at least two entries", "With fewer than two entries nothing can be in a wrong place.")
+        raise Wrong("your x", f"shape {x.shape}", "at least two entries",
+                    "With fewer than two entries nothing can be in a wrong place.")
     try:
         ag.check_grads(_wrong_T, x, order=1)
     except AssertionError as report:
@@ -303,7 +323,8 @@ _RESHAPE = [
      "That reads column by column. A reshape goes line by line, both ways."),
     (lambda g, z, x, shape: np.reshape(np.abs(g), x.shape), "The signs are lost: what arrives is moved as it is.")]
 _TRANSPOSE = [
-    (lambda g, z, x, axes: np.reshape(g, x.shape), "Right shape, wrong places: x[0, 1] went to z[1, 0]. What brings it back?"),
+    (lambda g, z, x, axes: np.reshape(g, x.shape),
+     "Right shape, wrong places: x[0, 1] went to z[1, 0]. What brings it back?"),
     (lambda g, z, x, axes: g, "That has the shape of z. The gradient of x has x's shape."),
     (lambda g, z, x, axes: np.transpose(x), "That is z. What comes back is g."),
     (lambda g, z, x, axes: x, "That is x itself. What comes back is g, moved."),
@@ -333,7 +354,8 @@ _JOIN_Y = [
     (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the last rows of z are y's."),
     (lambda g, z, x, y, axis, starts: g[:len(x)], "Those are x's rows. Are the two swapped?"),
     (lambda g, z, x, y, axis, starts: g[len(y):], "y begins where x ends, after len(x) rows."),
-    (lambda g, z, x, y, axis, starts: g[len(x)], "An axis is lost: a single index takes it away, a part such as g[2:] keeps it."),
+    (lambda g, z, x, y, axis, starts: g[len(x)],
+     "An axis is lost: a single index takes it away, a part such as g[2:] keeps it."),
     (lambda g, z, x, y, axis, starts: g[2:], "Right for an x of two rows. How many has any x?"),
     (lambda g, z, x, y, axis, starts: g[len(x) + 1:], "One row is lost: after rows 0 to len(x) − 1 comes row len(x)."),
     (lambda g, z, x, y, axis, starts: y, "That is y itself. What comes back to it are rows of g."),
@@ -385,9 +407,10 @@ def back(answer):
     g, joined = np.array([[1.0, 2], [3, 4], [5, 6]]), np.array([[1.0, 2, 3], [4, 5, 6], [7, 8, 9]])
     z = np.concatenate([x, y])
     for rule, name, args, right, hints in zip(answer, ("reshape_x", "transpose_x", "join_x", "join_y"), [
-            (g, x.reshape(3, 2), x, (3, 2)), (g, x.T, x, None), (joined, z, x, y, 0, [0, 2, 3]), (joined, z, x, y, 0, [0, 2, 3])],
+            (g, x.reshape(3, 2), x, (3, 2)), (g, x.T, x, None), (joined, z, x, y, 0, [0, 2, 3]),
+            (joined, z, x, y, 0, [0, 2, 3])],
             [np.array([[1.0, 2, 3], [4, 5, 6]]), np.array([[1.0, 3, 5], [2, 4, 6]]), joined[:2], joined[2:]],
-            [_RESHAPE, _TRANSPOSE, _JOIN_X, _JOIN_Y], strict=True):
+            [_RESHAPE, _TRANSPOSE, _JOIN_X, _JOIN_Y]):
         shapes = "x of shape (2, 3)" + (" and y of shape (1, 3)" if name.startswith("join") else "")
         expect_call(rule, *args, gives=right, hints=hints, tried=f"{name}, with g = {brief(args[0])}, {shapes}")
     rng = np.random.default_rng(0)
@@ -479,7 +502,8 @@ def _in_the_mean(g, index, shape):
             ...""",
     hints=["Three lines: an array of zeros in the shape of x, what arrives added in, and `return`.",
            ("Help: I get None", "`np.add.at` changes out and gives nothing back. Return out, on a line of its own."),
-           ("Help: one entry is wrong", "`out[index] = g` and `out[index] += g` write entry 0 twice, and only the last one is left.")],
+           ("Help: one entry is wrong",
+            "`out[index] = g` and `out[index] += g` write entry 0 twice, and only the last one is left.")],
     solution="""
         def scatter(g, index, shape):
             out = np.zeros(shape)
@@ -490,7 +514,8 @@ def _in_the_mean(g, index, shape):
     mistakes=[
         (_last_wins, "Entry 0 was read twice: who pays? 100 and 3 were to arrive there. = and += write twice, and the last one wins."),
         (_first_wins, "Entry 0 was read twice: who pays? 100 and 3 were to arrive there, and both count."),
-        (lambda g, index, shape: g[index], "That reads once more. On the way back g is written, to the places that were read."),
+        (lambda g, index, shape: g[index],
+         "That reads once more. On the way back g is written, to the places that were read."),
         (lambda g, index, shape: g, "That has the shape of what was read. The gradient of x has x's shape."),
         (_by_own_place, "The first gift is for entry index[0], the next for index[1]: two counters, as in enumerate(index)."),
         (_all_to_each, "That brings all of g to one place. One gift for each: zip(index, g)."),
@@ -513,7 +538,8 @@ def _in_the_mean(g, index, shape):
         (lambda g, index, shape: np.zeros(shape),
          "Only zeros: nothing was added into this array. Add into out, and return that one."),
         (_ones, "g is missing: those are the numbers of times that each entry was read."),
-        (lambda g, index, shape: np.bincount(index, g, shape[0]), "Right for one axis. If x has two, a row of g goes to a row of x.")],
+        (lambda g, index, shape: np.bincount(index, g, shape[0]),
+         "Right for one axis. If x has two, a row of g goes to a row of x.")],
     planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter")],
     also_right=[
         """
@@ -527,7 +553,8 @@ def scatter(answer):
     if is_stub(answer):
         raise NotYet
     for g, index, shape in [(np.array([100.0, 20, 3]), [0, 2, 0], (3,)), (np.array([1.5, -2.25]), [1, 1], (4,)),
-                            (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2)), (np.array([0.1, -0.7, 4]), [2, 0, 1], (3,)),
+                            (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2)),
+                            (np.array([0.1, -0.7, 4]), [2, 0, 1], (3,)),
                             (np.array([[-1.5, 2]] * 5), [1, 3, 1, 1, 0], (4, 2))]:
         tried = f"scatter(g, index, shape), with g = {brief(g)}, index = {index}, shape = {shape}"
         try:

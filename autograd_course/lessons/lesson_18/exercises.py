@@ -118,7 +118,7 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
          "One gradient of everything says who is read, not by whom. One row for each output place."),
         printed(_reads)],
     planted=[
-        (lambda f, x: np.nan * _reads(f, x), "got"), (lambda f, x: _reads(f, x).round(1), "differs"),
+        (lambda f, x: np.nan * _reads(f, x), "got"), (lambda f, x: _reads(f, x).round(1), "rounded to 1 decimal"),
         (lambda f, x: np.tril(_reads(f, x)), "differs"), (lambda f, x: _reads(f, np.abs(x)), "got"),
         (lambda f, x: _reads(f, x)[:2], "Shape")],
     also_right=[

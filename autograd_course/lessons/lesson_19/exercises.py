@@ -103,10 +103,11 @@ def _smoothed(counts, shorter, a):
         (lambda counts, shorter, a: shorter, "That is the shorter n-gram alone."),
         (lambda counts, shorter, a: (counts.mean() + a * shorter) / (counts.sum() + a),
          "Every letter has its own count."),
+        (lambda counts, shorter, a: _smoothed(counts, shorter, 4.0), "That is right for a = 4 alone: a comes in."),
+        (lambda counts, shorter, a: _smoothed(counts, np.full(len(counts), 1 / len(counts)), a),
+         "The letters lent are shared out evenly here. Share them as `shorter` says."),
         printed(_smoothed)],
     planted=[
-        (lambda counts, shorter, a: _smoothed(counts, shorter, 4.0), "got"),
-        (lambda counts, shorter, a: _smoothed(counts, np.full(len(counts), 1 / len(counts)), a), "got"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a) if counts.sum() else 0 * shorter, "got"),
         (lambda counts, shorter, a: np.nan * shorter, "got"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:3], "Shape"),
@@ -185,20 +186,21 @@ def _pick(logits, temperature, u):
         edit("np.cumsum(p)", "np.cumsum(np.sort(p))", "Sorted: then a letter's number is lost."),
         edit("(np.cumsum(p) <= u).sum()", "u * len(p)",
              "As if all letters had the same room. Each has as much as its p."),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((np.cumsum(p) <= u).sum())",
+             "There is no letter of that number. Rounding: the last end may be a little below u."),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p)",
              "Those are the ends. On which letter does u fall?"),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "p[min(int((np.cumsum(p) <= u).sum()), len(p) - 1)]",
              "That is the letter's probability. Its number is asked for."),
         (lambda logits, temperature, u: _pick(logits, 1 / temperature, u),
          "Multiplied. A high temperature is to make them alike: divide."),
+        (lambda logits, temperature, u: _pick(np.abs(logits), temperature, u), "A logit below 0 is an unlikely letter: no abs."),
+        (lambda logits, temperature, u: _pick(logits, temperature, 1 - u), "Counted from the other end. The first letter first."),
         printed(_pick)],
     planted=[
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((np.cumsum(p) <= u).sum())", "got"),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.random.default_rng(0).choice(len(p), p=p)", "got"),
         (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "got"),
-        (lambda logits, temperature, u: _pick(np.abs(logits), temperature, u), "got"),
         (lambda logits, temperature, u: _pick(logits, round(temperature) or 1, u), "got"),
-        (lambda logits, temperature, u: _pick(logits, temperature, 1 - u), "got"),
         (lambda logits, temperature, u: float("nan"), "got"), (lambda logits, temperature, u: 0, "got"),
         edit("p = ag", "logits -= logits.max()\n    p = ag", "writes into the caller")],
     also_right=[
@@ -242,7 +244,7 @@ def picking(answer):
                     tried=f"pick(np.array({logits.tolist()}), {temperature}, u) for u = 0, 0.05, 0.1, … 0.95")
     expect_call(answer, np.log([0.125, 0.25, 0.125, 0.5]), 1.0, 0.2, gives=1)
     for _ in range(20):      # u on the very last stretch, where ends may be rounded
-        expect_call(answer, rng.normal(size=40), 1.0, 1 - 1e-16, gives=39,
+        expect_call(answer, rng.normal(size=40), 1.0, 1 - 1e-16, gives=39, hints=picking.mistakes,
                     tried="40 logits and u = 1 − 1e-16, the last number below 1")
 
 

@@ -104,7 +104,8 @@ class Task:
         self.steps, self.every, self.many = steps, every, many
         self.known, self.unseen = split(texts)
         self.text, self.test = joined(self.known, letters), joined(self.unseen, letters)
-        context, half = self.writer().context, self.writer().context // 2
+        context = self.writer().context
+        half = context // 2
         self.windows = np.arange(0, len(self.test) - context, half)[:, None] + np.arange(context)
         self.asked = (self.windows[:, half:] + 1).ravel()
 

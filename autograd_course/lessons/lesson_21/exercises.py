@@ -7,7 +7,7 @@ import numpy as np
 import autograd_lib as ag
 
 from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, has_blank, is_stub, returned
-from ...ask.compare import letters_of
+from ...ask.compare import parameter_names
 from ...ask.texts import Question, card, prediction, recall
 from .ports import Context
 
@@ -315,7 +315,7 @@ def my_op(answer):
         raise NotYet
     forward = three[0]
     for name, function, wanted in zip(THREE_PARTS, three, ["x", "ctx, inputs, output", "ctx, grad_output"]):
-        if len(letters := letters_of(function)) != wanted.count(",") + 1:
+        if len(letters := parameter_names(function)) != wanted.count(",") + 1:
             raise Wrong(f"my_op.{name}", f"{name}({', '.join(letters)})", f"{name}({wanted})",
                         "That is the old form, of before setup_context: forward takes x alone now."
                         if letters[:1] == ("ctx",)
