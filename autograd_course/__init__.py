@@ -6,7 +6,8 @@ from importlib import import_module
 
 _HOME = {
     "Picture": "show.picture", "explore": "show.sliders", "track": "show.bar",
-    "draw_graph": "show.graph", "live_graph": "show.live", "backward_stepper": "show.stepper", "forward_stepper": "show.forward",
+    "draw_graph": "show.graph", "live_graph": "show.live", "backward_stepper": "show.stepper",
+    "forward_stepper": "show.forward",
     "slope_explorer": "show.slopes", "table_of_rules": "show.rules",
     "check": "ask", "Verdict": "ask", "yours_or_ours": "ask", "same_line": "ask.same_line",
     "predict": "ask.questions", "recall": "ask.questions", "card": "ask.questions", "place": "ask.questions",

@@ -16,7 +16,8 @@ def digits():
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
     pixels, labels = load_digits(return_X_y=True)
-    train, test, train_labels, test_labels = train_test_split(pixels / 16, labels, test_size=360, random_state=0, stratify=labels)
+    train, test, train_labels, test_labels = train_test_split(pixels / 16, labels, test_size=360,
+                                                              random_state=0, stratify=labels)
     return train, train_labels, test, test_labels
 
 

@@ -44,7 +44,8 @@ def is_stub(function):
     """Whether the function's body is nothing but `...` or `pass`, apart from a docstring."""
     code = getattr(function, "__code__", None)
     steps = [(step.opname, step.argval) for step in dis.get_instructions(code) if step.opname not in ("RESUME", "NOP")] if code else []
-    return any(steps in ([("LOAD_CONST", body), ("RETURN_VALUE", None)], [("RETURN_CONST", body)]) for body in (None, ...))
+    return any(steps in ([("LOAD_CONST", body), ("RETURN_VALUE", None)], [("RETURN_CONST", body)])
+               for body in (None, ...))
 
 
 def has_blank(function, indices=False):
@@ -58,7 +59,8 @@ def has_blank(function, indices=False):
     steps = list(dis.get_instructions(code))
     return (is_stub(function) or any(has_blank(inner, indices) for inner in code.co_consts)
             or any(_is_blank(steps, at, indices and step.argval is ...) for at, step in enumerate(steps)
-                   if step.opcode in dis.hasconst and (step.argval is ... or isinstance(step.argval, tuple) and ... in step.argval)))
+                   if step.opcode in dis.hasconst and (step.argval is ... or isinstance(step.argval, tuple)
+                                                       and ... in step.argval)))
 
 
 def _is_blank(steps, at, indices):
@@ -81,4 +83,5 @@ def _is_blank(steps, at, indices):
 
 def blank_indices(stub):
     """Whether the text of a stub leaves an index to be filled: `grad_x[...] += ...`."""
-    return any(isinstance(part, ast.Subscript) and getattr(part.slice, "value", None) is ... for part in ast.walk(ast.parse(stub)))
+    return any(isinstance(part, ast.Subscript) and getattr(part.slice, "value", None) is ...
+               for part in ast.walk(ast.parse(stub)))

@@ -90,11 +90,13 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, large):
                               f"{right / scale:.6g} on the right", RuntimeWarning, stacklevel=3)
     if len(found) > 1:
         compare("all arguments together", [np.ones(x.shape) for x in xs],
-                {mode: (sum(g.sum() for g in grads[mode]), sum(np.abs(g).sum() for g in grads[mode])) for mode in modes})
+                {mode: (sum(g.sum() for g in grads[mode]), sum(np.abs(g).sum() for g in grads[mode]))
+                 for mode in modes})
     for mode in modes:
         what = {"rev": "the gradient that arrives", "fwd": "the tangent"}[mode]
         for g, h in zip(once[mode](), larger[mode]()):
-            if not np.allclose(plain(h), -8 * plain(g), rtol=1e-9, atol=1e-9 * np.nanmax(np.abs(plain(g)), initial=0), equal_nan=True):
+            if not np.allclose(plain(h), -8 * plain(g), rtol=1e-9, atol=1e-9 * np.nanmax(np.abs(plain(g)), initial=0),
+                               equal_nan=True):
                 faults.append(f"  the rule is not linear in {what}: −8 times as much gives something else   [{path}{mode}]")
     if faults:
         more = f"\n  … and {len(faults) - 8} more" if len(faults) > 8 else ""

@@ -184,7 +184,8 @@ def jacobian(f, argnums=0, mode=None):
                 parts, axis = [row[i] for row in rows], 0
             else:
                 still = [np.zeros(np.shape(x)) for x in xs]
-                parts, axis = [jvp(chosen, xs, [*still[:i], unit, *still[i + 1:]])[1] for unit in _unit_arrays(np.shape(x))], -1
+                parts, axis = [jvp(chosen, xs, [*still[:i], unit, *still[i + 1:]])[1]
+                               for unit in _unit_arrays(np.shape(x))], -1
             shape = value.shape + np.shape(x)
             found.append(ops.reshape(ops.stack(parts, axis), shape) if parts else np.zeros(shape, value.dtype))
         return tuple(found) if np.ndim(argnums) else found[0]

@@ -21,8 +21,10 @@ import arrays
 from measure import MODULES, ROWS, have, measure, median
 
 ENGINES = ("ours", "compiled", "NumPy", "PyTorch", "torch.compile", "JAX jit", "HIPS autograd", "MyGrad", "micrograd")
-ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")}
-KEEP_BLOCKS = {"MALLOC_TRIM_THRESHOLD_": str(2**32 - 1), "MALLOC_MMAP_THRESHOLD_": str(2**32 - 1), "MALLOC_TOP_PAD_": str(2**28)}
+ONE_THREAD = {name: "1"
+              for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")}
+KEEP_BLOCKS = {"MALLOC_TRIM_THRESHOLD_": str(2**32 - 1), "MALLOC_MMAP_THRESHOLD_": str(2**32 - 1),
+               "MALLOC_TOP_PAD_": str(2**28)}
 
 
 def peak_memory():
@@ -73,8 +75,10 @@ def line(title, figures, unit, last="–"):
 def main(arguments):
     if arguments[:1] == ["--rows"]:
         return child(arguments[1:])
-    parser = argparse.ArgumentParser(prog="make bench", description="Time the engine beside NumPy by hand and its peers.",
-                                     epilog="The rows:\n  " + "\n  ".join(ROWS), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog="make bench",
+                                     description="Time the engine beside NumPy by hand and its peers.",
+                                     epilog="The rows:\n  " + "\n  ".join(ROWS),
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", help="only the rows that have these words in their title")
     arguments = parser.parse_args(arguments).words
     chosen = [t for t in ROWS if all(a.lower() in t.lower() for a in arguments)]

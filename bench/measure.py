@@ -2,7 +2,8 @@
 import importlib.util
 import time
 
-MODULES = {"PyTorch": "torch", "JAX jit": "jax", "HIPS autograd": "autograd", "MyGrad": "mygrad", "micrograd": "micrograd"}
+MODULES = {"PyTorch": "torch", "JAX jit": "jax", "HIPS autograd": "autograd", "MyGrad": "mygrad",
+           "micrograd": "micrograd"}
 ROWS = {}
 
 

@@ -21,13 +21,15 @@ def backward_of(make, function, tanh, read):
 
 def scalar_engines(function):
     """The same scalar function, forward and backward, on every engine that has `x.backward()`."""
-    runs = {"ours": backward_of(lambda v: ag.Tensor(v, requires_grad=True), function, lambda s: s.tanh(), lambda x: x.grad)}
+    runs = {"ours": backward_of(lambda v: ag.Tensor(v, requires_grad=True), function, lambda s: s.tanh(),
+                                lambda x: x.grad)}
     gradient = ag.compile(ag.grad(lambda x, w: function(x, w, ag.tanh)))
     runs["compiled"] = lambda: gradient(0.5, 0.9)
     if have("PyTorch"):
         import torch
         torch.set_num_threads(1)
-        runs["PyTorch"] = backward_of(lambda v: torch.tensor(v, dtype=torch.float64, requires_grad=True), function, torch.tanh,
+        runs["PyTorch"] = backward_of(lambda v: torch.tensor(v, dtype=torch.float64, requires_grad=True), function,
+                                      torch.tanh,
                                       lambda x: x.grad)
     if have("HIPS autograd"):
         import autograd

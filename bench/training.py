@@ -48,7 +48,8 @@ def mlp(sizes, batch, dtype, lr=0.01):
     start = [(rng.normal(size=(n, m)) / n ** 0.5).astype(dtype) for n, m in zip(sizes, sizes[1:])]
     runs = {}
 
-    ours = [(ag.Tensor(W, requires_grad=True), ag.Tensor(np.zeros(W.shape[1], dtype), requires_grad=True)) for W in start]
+    ours = [(ag.Tensor(W, requires_grad=True), ag.Tensor(np.zeros(W.shape[1], dtype), requires_grad=True))
+            for W in start]
     sgd = ag.optim.SGD([p for layer in ours for p in layer], lr=lr)
 
     def our_step():
@@ -94,7 +95,8 @@ def mlp(sizes, batch, dtype, lr=0.01):
     if have("PyTorch"):
         import torch
         torch.set_num_threads(1)
-        theirs = [(torch.tensor(W, requires_grad=True), torch.zeros(W.shape[1], dtype=torch.from_numpy(W).dtype, requires_grad=True))
+        theirs = [(torch.tensor(W, requires_grad=True),
+                   torch.zeros(W.shape[1], dtype=torch.from_numpy(W).dtype, requires_grad=True))
                   for W in start]
         tX, ty = torch.tensor(X), torch.tensor(y)
         tsgd = torch.optim.SGD([p for layer in theirs for p in layer], lr=lr)
@@ -338,7 +340,8 @@ def transformer():
         def __init__(self):
             self.norms = [nn.LayerNorm((64,), dtype="f") for _ in range(2)]
             self.attention = nn.MultiheadAttention(64, 4, rng=0, dtype="f")
-            self.up, self.down, self.out = [nn.Linear(n, m, rng=0, dtype="f") for n, m in ((64, 256), (256, 64), (64, 64))]
+            self.up, self.down, self.out = [nn.Linear(n, m, rng=0, dtype="f")
+                                            for n, m in ((64, 256), (256, 64), (64, 64))]
 
         def forward(self, x):
             h = self.norms[0](x)

@@ -39,8 +39,10 @@ def pytest_terminal_summary(terminalreporter):
 
     And how many planted wrong answers were caught: each is a test, with `record_property("planted", the hint it was given)`.
     """
-    lines = [line for report in terminalreporter.getreports("passed") for name, line in report.user_properties if name == "summary"]
-    planted = [(outcome == "passed", hint) for outcome in ["passed", "failed"] for report in terminalreporter.getreports(outcome)
+    lines = [line for report in terminalreporter.getreports("passed") for name, line in report.user_properties
+             if name == "summary"]
+    planted = [(outcome == "passed", hint) for outcome in ["passed", "failed"]
+               for report in terminalreporter.getreports(outcome)
                for name, hint in report.user_properties if name == "planted"]
     if planted:
         caught = sum(passed for passed, _ in planted)

@@ -28,7 +28,8 @@ def from_npm(folder, package, member):
     """The text of a file of a package on npm; the test is skipped where there is no npm."""
     if not shutil.which("npm"):
         pytest.skip("no npm here")
-    fetched = subprocess.run(["npm", "pack", "--silent", package], cwd=folder, capture_output=True, text=True, timeout=120)
+    fetched = subprocess.run(["npm", "pack", "--silent", package], cwd=folder, capture_output=True, text=True,
+                             timeout=120)
     if fetched.returncode:
         pytest.skip(f"npm has no {package} for us: {fetched.stderr.strip()[-200:]}")
     with tarfile.open(next(folder.glob("*.tgz"))) as archive:
@@ -45,7 +46,8 @@ def jupyterlab(folder, home):
     settings.mkdir()
     (settings / "overrides.json").write_text(json.dumps(SETTINGS))
     own = {name: str(home / name) for name in [
-        "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR"]}
+        "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR",
+        "IPYTHONDIR"]}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
                f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",
                f"--ServerApp.root_dir={folder}", f"--LabApp.app_settings_dir={settings}",
@@ -189,7 +191,8 @@ class Lesson:
     def look(self, width=1280, theme="Light"):
         """The window's width, and JupyterLab's theme."""
         self.page.set_viewport_size({"width": width, "height": 900})
-        self.page.evaluate("theme => { jupyterapp.commands.execute('apputils:change-theme', {theme}) }", f"JupyterLab {theme}")
+        self.page.evaluate("theme => { jupyterapp.commands.execute('apputils:change-theme', {theme}) }",
+                           f"JupyterLab {theme}")
         self.wait("""theme => document.body.dataset.jpThemeName === theme && document.querySelector('.jp-Cell').offsetHeight
                      && !document.querySelector('#jupyterlab-splash')""", given=f"JupyterLab {theme}")
 

@@ -53,7 +53,8 @@ def keep(cell):
     file.done = [*getattr(file, "done", []), cell.test_outputs]
     notebook = deepcopy(file.nb)
     code = [each for each in notebook.cells if each.cell_type == "code"]
-    if len(file.done) == len(code) and all(outputs is not None and all(output.output_type != "error" for output in outputs)
+    if len(file.done) == len(code) and all(outputs is not None
+                                           and all(output.output_type != "error" for output in outputs)
                                            for outputs in file.done):
         for each, outputs in zip(code, file.done):
             each.outputs = outputs
@@ -71,7 +72,8 @@ def ran(notebook):
 def with_what_is_left(notebook, folder):
     """In its metadata the files that its run has written, {name: text}."""
     before = {file.name for file in NOTEBOOKS.iterdir() if not file.name.startswith("progress")}
-    notebook.metadata.left = {file.name: file.read_text("utf-8") for file in folder.iterdir() if file.name not in before}
+    notebook.metadata.left = {file.name: file.read_text("utf-8") for file in folder.iterdir()
+                              if file.name not in before}
     return notebook
 
 

@@ -42,7 +42,8 @@ def keepdims_lost(right, hint="an axis of length 1 is lost. keepdims=True keeps 
     return _changed(right, np.squeeze), hint
 
 
-def multiplied(*routes, hint="You multiplied the routes. Each route is a change that arrives: do changes multiply or add?"):
+def multiplied(*routes,
+               hint="You multiplied the routes. Each route is a change that arrives: do changes multiply or add?"):
     return prod(routes), hint
 
 

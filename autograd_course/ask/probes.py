@@ -63,10 +63,12 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
         made[:0] = [(_right(row, arg, False, params), ": sum over the axis that was broadcast."), keepdims_lost(right)]
     elif row.kind == "elementwise":
         rule = row.rules[arg]
-        made += [(lambda g, z, *xs: rule(g, xs[arg], *xs), f"{mine} stands where z belongs: this slope is taken from the output."),
+        made += [(lambda g, z, *xs: rule(g, xs[arg], *xs),
+                  f"{mine} stands where z belongs: this slope is taken from the output."),
                  (lambda g, z, *xs: rule(g, z, *[z] * len(xs)), "z stands where an input belongs.")]
     if row.name == "mean":
-        made.append((lambda g, z, *xs: right(g, z, *xs) * np.size(xs[arg]) / np.size(z), "n times too large: a mean has a 1/n."))
+        made.append((lambda g, z, *xs: right(g, z, *xs) * np.size(xs[arg]) / np.size(z),
+                     "n times too large: a mean has a 1/n."))
     tried, kept = _rule_cases(row, inputs, params), []
     for wrong, hint in made:
         caught = next((given for given in tried if _differ(wrong, right, given)), None)
@@ -93,9 +95,11 @@ def _rule_cases(row, inputs, params):
 
     if not inputs:
         shared, shapes = draw(3), [(2, 3)] * (arity - 1)
-        inputs = [[float(draw()) for _ in range(arity)], range(3, 3 + arity), [shared] * arity, [draw(2, 3) for _ in range(arity)]]
+        inputs = [[float(draw()) for _ in range(arity)], range(3, 3 + arity), [shared] * arity,
+                  [draw(2, 3) for _ in range(arity)]]
         if arity > 1:
-            inputs += [[draw(*shape) for shape in order] for few in [(3,), (2, 1)] for order in [[few, *shapes], [*shapes, few]]]
+            inputs += [[draw(*shape) for shape in order] for few in [(3,), (2, 1)]
+                       for order in [[few, *shapes], [*shapes, few]]]
         inputs.append([np.arange(1, 7).reshape(2, 3) + k for k in range(arity)])
     tried = []
     for xs in inputs:
@@ -122,13 +126,15 @@ def special_points(row, arg):
     with np.errstate(all="ignore"):
         for xs in grid:
             xs = [x if rule else True for x, rule in zip(xs, row.rules)]
-            sides = {i: [slope([*xs[:i], x + h, *xs[i + 1:]]) for h in (-1e-7, 1e-7)] for i, x in enumerate(xs) if row.rules[i]}
+            sides = {i: [slope([*xs[:i], x + h, *xs[i + 1:]]) for h in (-1e-7, 1e-7)] for i, x in enumerate(xs)
+                     if row.rules[i]}
             if not np.isfinite(row.function(*xs)) or any(np.sum(np.isnan(both)) == 1 for both in sides.values()):
                 continue
             if np.isnan([slope(xs), *sides[arg]]).all():
                 none.append(xs)
             elif np.isfinite(slope(xs)):
-                if all(np.isclose(*both, rtol=1e-3, atol=1e-3) or not np.isfinite(both).all() for both in sides.values()):
+                if all(np.isclose(*both, rtol=1e-3, atol=1e-3) or not np.isfinite(both).all()
+                       for both in sides.values()):
                     smooth.append(xs)
                 elif not np.isclose(*sides[arg], rtol=1e-3, atol=1e-3):
                     kinks.append((xs, *sides[arg]))
@@ -160,7 +166,8 @@ def expect_engine(Scalar):
     reach, 40 doublings (2⁴⁰ paths). Returns DEEP, for the verdict, if it fails at 5000 additions in a row because it calls itself.
     """
     if not isinstance(Scalar, type):
-        raise Wrong("your engine", brief(Scalar), "a class", "The check makes its own numbers: give it the class itself.")
+        raise Wrong("your engine", brief(Scalar), "a class",
+                    "The check makes its own numbers: give it the class itself.")
     methods = [m for m in vars(Scalar).values() if callable(m)]
     if not methods or any(map(is_stub, methods)):
         raise NotYet
@@ -237,7 +244,8 @@ def engine(fault=None):
             return Scalar(self.data + other.data, (self, other), (1.0, 1.0))
 
         def __mul__(self, other):
-            return Scalar(self.data * other.data, (self, other), (self.data, other.data) if fault == "own" else (other.data, self.data))
+            return Scalar(self.data * other.data, (self, other),
+                          (self.data, other.data) if fault == "own" else (other.data, self.data))
 
         def backward(self):
             arrived = self.arrived = getattr(self, "arrived", {}) if fault in ("kept", "seeded twice") else {}

@@ -88,7 +88,8 @@ class Panel(widgets.VBox):
     """
 
     def __init__(self, children, html, text, asks=None):
-        super().__init__(children, layout=widgets.Layout(border_left=f"5px solid {style.LINE}", padding="2px 0 2px 10px",
+        super().__init__(children,
+                         layout=widgets.Layout(border_left=f"5px solid {style.LINE}", padding="2px 0 2px 10px",
                                                          margin="2px 0", overflow="visible"))
         self.html, self.text, self.asks = html, text, asks
 
@@ -140,7 +141,8 @@ class _Part:
 
 
 def _radio(across):
-    return {"orientation": "horizontal" if across else "vertical", "layout": widgets.Layout(width="auto", margin="2px 24px 2px 0")}
+    return {"orientation": "horizontal" if across else "vertical",
+            "layout": widgets.Layout(width="auto", margin="2px 24px 2px 0")}
 
 
 def _praise(good, sure):
@@ -162,7 +164,8 @@ class Ask(widgets.VBox):
     def __init__(self, question, opened, *, above="", number="", sure=False, praise=_praise, earlier=None):
         self.question, self.opened, self.praise = question, opened, praise
         self.number, self.openings, self.good, self.is_open = number, 0, None, False
-        self.parts = [_Part(f"{number and number + '. '}{label or 'your answer'}", *rest) for label, *rest in parts(question)]
+        self.parts = [_Part(f"{number and number + '. '}{label or 'your answer'}", *rest)
+                      for label, *rest in parts(question)]
         self.sure = widgets.RadioButtons(options=record.SURE, value=None, description="how sure?",
                                          style={"description_width": "initial"}, **_radio(True))
         self.button = widgets.Button(layout=widgets.Layout(width="auto"))
@@ -216,8 +219,10 @@ class Ask(widgets.VBox):
         word = self.praise(self.good, self.sure.value) if self.openings == 1 else "Right this time." if self.good else "Not this time."
         mark = f'<span aria-hidden="true" style="color:{style.TANGENT}">✓</span> ' if self.good else ""
         you = "You" + (f", {self.sure.value}" if self.sure.value else "")
-        given = [(escape(label), part.text, shown(answer)) for part, (label, answer, _) in zip(self.parts, parts(self.question))]
-        rows = [(label if label else ("", "padding:0"), *(f"<strong>{escape(text)}</strong>" for text in both)) for label, *both in given]
+        given = [(escape(label), part.text, shown(answer))
+                 for part, (label, answer, _) in zip(self.parts, parts(self.question))]
+        rows = [(label if label else ("", "padding:0"), *(f"<strong>{escape(text)}</strong>" for text in both))
+                for label, *both in given]
         return f'<div><strong>{mark}{escape(word)}</strong></div>{table(rows, [("", "padding:0"), you, "Ours"])}'
 
 
@@ -244,10 +249,13 @@ def recall(lesson):
     if lesson not in RECALL:
         return _missing("lesson", lesson)
     back = [name for name in record.returning() if name in PREDICTIONS and name[:2] < lesson]
-    asks = [Ask(question, lambda ask: None, number=str(number)) for number, question in enumerate(RECALL[lesson], start=1)]
-    panel = Panel([*asks, *map(_returning, back[:3])], *_twin([*RECALL[lesson], *(PREDICTIONS[name] for name in back)], "From memory"))
+    asks = [Ask(question, lambda ask: None, number=str(number))
+            for number, question in enumerate(RECALL[lesson], start=1)]
+    panel = Panel([*asks, *map(_returning, back[:3])],
+                  *_twin([*RECALL[lesson], *(PREDICTIONS[name] for name in back)], "From memory"))
     if later := back[3:]:
-        more = widgets.Button(description=f"{len(later)} more that were certain and wrong", layout=widgets.Layout(width="auto"))
+        more = widgets.Button(description=f"{len(later)} more that were certain and wrong",
+                              layout=widgets.Layout(width="auto"))
         more.on_click(lambda _: setattr(panel, "children", [*panel.children[:-1], *map(_returning, later)]))
         panel.children = [*panel.children, more]
     return panel
@@ -262,7 +270,8 @@ def _returning(name):
         return "Right: now it is yours, and does not come back." if good else "Not yet. It comes back once more."
 
     question = PREDICTIONS[name]
-    return Ask(question, opened, praise=praise, above=f"*From lesson {name[:2]}, where you were certain:* {question.question}")
+    return Ask(question, opened, praise=praise,
+               above=f"*From lesson {name[:2]}, where you were certain:* {question.question}")
 
 
 def card(lesson):
@@ -306,12 +315,14 @@ def card(lesson):
     button.description = "Compare with ours"
     typed()
     html = "<p>My card: at most six lines.</p>" + fold("Our card", _list(ours))
-    return Panel([box, widgets.HBox([button, count], layout=widgets.Layout(**_ROW)), beside], html, "My card: at most six lines.")
+    return Panel([box, widgets.HBox([button, count], layout=widgets.Layout(**_ROW)), beside], html,
+                 "My card: at most six lines.")
 
 
 def _as_typed(lines):
     """Somebody's own lines as an HTML list: every character as it was typed, what stands in `backticks` as code."""
-    items = (re.sub("`([^`]+)`", r'<code style="white-space:pre">\1</code>', escape(line, quote=False)) for line in lines)
+    items = (re.sub("`([^`]+)`", r'<code style="white-space:pre">\1</code>', escape(line, quote=False))
+             for line in lines)
     return f"<ol>{''.join(f'<li>{item}</li>' for item in items)}</ol>"
 
 
@@ -330,7 +341,8 @@ def place():
         groups[lesson] = []
         for question in questions:
             number += 1
-            groups[lesson].append(Ask(question, lambda ask: update(), number=str(number), above=f"**{number}.** {question.question}"))
+            groups[lesson].append(Ask(question, lambda ask: update(), number=str(number),
+                                      above=f"**{number}.** {question.question}"))
     button, where = widgets.Button(layout=widgets.Layout(width="auto", align_self="flex-start")), widgets.HTMLMath()
     inside = widgets.VBox(layout=widgets.Layout(overflow="visible"))
 
@@ -354,7 +366,8 @@ def place():
     begin = [f"- First miss at question {' or '.join(ask.number for ask in asks)}: {_begin(lesson)} {PLACEMENT[lesson][0]}"
              for lesson, asks in groups.items()]
     begin[-1] = begin[-1].replace(":", ", or none:", 1)
-    return Panel([button, inside], f"<details><summary>The questions</summary>{html}{as_html(chr(10).join(begin))}</details>", text)
+    return Panel([button, inside],
+                 f"<details><summary>The questions</summary>{html}{as_html(chr(10).join(begin))}</details>", text)
 
 
 def _begin(lesson):

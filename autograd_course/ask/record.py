@@ -78,7 +78,8 @@ def _sound(text):
                                "missed": int(made.get("missed", not made["right"]))}      # files of the first months have none
                         for name, made in found.get("predictions", {}).items()},
         "cards": {lesson: [str(line) for line in lines] for lesson, lines in found.get("cards", {}).items()},
-        "gym": {key: {name: int(one[name]) for name in ("right", "missed", "owed")} for key, one in found.get("gym", {}).items()},
+        "gym": {key: {name: int(one[name]) for name in ("right", "missed", "owed")}
+                for key, one in found.get("gym", {}).items()},
     }
 
 
@@ -158,7 +159,8 @@ def _after(*events):
 def returning():
     """The names of the predictions that were wrong and certain, and not answered right since: the most often missed, then the oldest."""
     made = read()["predictions"]
-    names = [name for name, one in made.items() if one["sure"] == "certain" and not one["right"] and not one["recalled"]]
+    names = [name for name, one in made.items()
+             if one["sure"] == "certain" and not one["right"] and not one["recalled"]]
     return sorted(names, key=lambda name: (-made[name]["missed"], name[:2]))
 
 

@@ -14,7 +14,8 @@ def progress():
     kept, titles = record.read(), record.lessons()
     rows = []
     for lesson in sorted({name.partition(".")[0] for name in [*exercises.EXERCISES, *texts.PREDICTIONS]}):
-        right = sorted((name in kept["exercises"] for name in exercises.EXERCISES if name.startswith(f"{lesson}.")), reverse=True)
+        right = sorted((name in kept["exercises"] for name in exercises.EXERCISES if name.startswith(f"{lesson}.")),
+                       reverse=True)
         made = [kept["predictions"][name]["right"] for name in texts.PREDICTIONS
                 if name.startswith(f"{lesson}.") and name in kept["predictions"]]
         rows.append((titles.get(lesson, lesson), "".join("○●"[done] for done in right), f"{sum(right)} of {len(right)}",

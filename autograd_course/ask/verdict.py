@@ -122,7 +122,8 @@ LIKELY = [
      "Which arguments it takes, and in which order, is in the question."),
     (r"'(?:int|float|numpy\.\w+|Tensor)' object is not callable",
      "A number stands where a function is wanted: give the function itself, or make one with lambda."),
-    (r"'float' object cannot be interpreted as an integer", "A whole number is wanted, and / gives a float: // drops the rest."),
+    (r"'float' object cannot be interpreted as an integer",
+     "A whole number is wanted, and / gives a float: // drops the rest."),
     (r"truth value of an array", "x may be an array here, and if, and, or and a < b < c want a single truth: use np.where, & and |, with "
                                  "each comparison in brackets."),
     (r"can only convert an array of size 1", "item() takes a single number out of an array, and this one has more."),
@@ -130,8 +131,10 @@ LIKELY = [
      "NumPy's view reads the same bytes as another dtype. The shape changes with x.reshape(…)."),
     (r"axes don't match array", "NumPy's transpose takes every axis in its new order. Two of them change places with "
                                 "np.swapaxes(x, i, j), the last two with x.mT."),
-    (r"module 'numpy' has no attribute '(\w+)'", r"NumPy has no np.\1: PyTorch's cat is np.concatenate there, its clamp np.clip."),
-    (r"arrays can be converted to Python scalars", "math's functions take single numbers: np.exp, np.tanh and so on take arrays."),
+    (r"module 'numpy' has no attribute '(\w+)'",
+     r"NumPy has no np.\1: PyTorch's cat is np.concatenate there, its clamp np.clip."),
+    (r"arrays can be converted to Python scalars",
+     "math's functions take single numbers: np.exp, np.tanh and so on take arrays."),
     (r"for \^|bitwise_xor", "A power is ** in Python: ^ is something else."),
     (r"argument '(?:dim|keepdim)'|Cannot interpret 'True' as a data type",
      "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim."),

@@ -26,7 +26,8 @@ class Misplaced(Exception):
 def texts(exercise):
     """{part: the source of its cell}"""
     minutes = f"{exercise.minutes} minute{'s' * (exercise.minutes > 1)}"
-    return {"question": quoted(f"**Exercise** ({minutes}, {exercise.difficulty}). {exercise.question}"), "stub": exercise.stub,
+    return {"question": quoted(f"**Exercise** ({minutes}, {exercise.difficulty}). {exercise.question}"),
+            "stub": exercise.stub,
             "check": f'check("{exercise.name}", {defined(exercise.stub)})', "hints": hints(exercise)}
 
 
@@ -57,7 +58,8 @@ def write(path, notebook):
         if one["cell_type"] == "code":
             one.update(execution_count=None, outputs=[])
     notebook.update(nbformat=4, nbformat_minor=5, metadata={"language_info": {"name": "python"}})
-    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8", newline="\n")
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8",
+                    newline="\n")
 
 
 def source(one):
@@ -85,7 +87,8 @@ def weave(cells, lesson, force=False):
             _set(cells[at], text, differ)
     for name, question in PREDICTIONS.items():
         if name.startswith(f"{lesson}."):
-            _before(cells, "predict", name, f"{stem(name)}-predict", quoted(f"**Predict.** {question.question}"), differ)
+            _before(cells, "predict", name, f"{stem(name)}-predict", quoted(f"**Predict.** {question.question}"),
+                    differ)
     if lesson in RECALL:
         numbered = "\n".join(f"{i}. {question.question}" for i, question in enumerate(RECALL[lesson], start=1))
         _before(cells, "recall", lesson, "recall-questions", f"## Three questions from memory\n\n{numbered}", differ)

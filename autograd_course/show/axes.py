@@ -71,7 +71,8 @@ class Axes:
 def round_step(least):
     """The smallest of 1, 2 and 5 times a power of ten that is `least` or more."""
     power = floor(log10(least))
-    return next(step for k in (power, power + 1) for m in (1, 2, 5) if (step := float(f"{m}e{k}")) >= least * (1 - 1e-12))
+    return next(step for k in (power, power + 1) for m in (1, 2, 5)
+                if (step := float(f"{m}e{k}")) >= least * (1 - 1e-12))
 
 
 def ticks(low, high, most=6):

@@ -40,7 +40,8 @@ def broadcast_blocks(sign, pick=None, **arrays):
     for name, shape in shapes.items():
         frames = np.broadcast_to(picked, whole) if name == last else np.zeros(whole, bool)
         x = _block(parts, x, name, f"{shape}" if shape == whole else f"{shape} → {whole}", whole,
-                   blocks[name] if blocks[name] is None else np.broadcast_to(blocks[name], whole), _own(shape, whole), frames)
+                   blocks[name] if blocks[name] is None else np.broadcast_to(blocks[name], whole), _own(shape, whole),
+                   frames)
         x = _sign(parts, x, whole, "=" if name == last else sign)
         times = [f"{n} times along axis {k}" for k, n in enumerate(whole) if not _kept(shape, whole)[k]]
         said.append(name + (f" = {_nested(blocks[name].tolist())}" if blocks[name] is not None else f" has shape {shape}")

@@ -12,12 +12,14 @@ def against_steps(plot, hs, errors, floor, now=None):
     The first of the errors gets circles, the next squares.
     """
     for nth, wrong in enumerate(errors.values()):
-        points = [(np.log10(h), min(np.log10(max(e, floor)), plot.y[1])) for h, e in zip(hs, wrong, strict=True) if np.isfinite(e)]
+        points = [(np.log10(h), min(np.log10(max(e, floor)), plot.y[1])) for h, e in zip(hs, wrong, strict=True)
+                  if np.isfinite(e)]
         plot.line([x for x, _ in points], [y for _, y in points], style.LINE, 1)
         for x, y in points:
             plot.dot(x, y, style.DIFFERENCE, square=nth > 0)
         if now in hs and np.isfinite(e := wrong[hs.index(now)]):
-            plot.dot(np.log10(now), min(np.log10(max(e, floor)), plot.y[1]), style.DIFFERENCE, style.DIFFERENCE, square=nth > 0)
+            plot.dot(np.log10(now), min(np.log10(max(e, floor)), plot.y[1]), style.DIFFERENCE, style.DIFFERENCE,
+                     square=nth > 0)
 
 
 def errors_at(value, x, slope, hs):

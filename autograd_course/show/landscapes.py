@@ -12,7 +12,8 @@ from .picture import Picture, svg
 BOX = (62, 34, 570, 380)
 SIZE = "0 0 654 466"
 # The paths differ by marker and dashes as well as by colour.
-PATHS = [("circle", "#222222", "none"), ("square", "#6A51A3", "8 4"), ("triangle", "#8A6500", "2 3"), ("diamond", "#0B7285", "10 3 2 3"),
+PATHS = [("circle", "#222222", "none"), ("square", "#6A51A3", "8 4"), ("triangle", "#8A6500", "2 3"),
+         ("diamond", "#0B7285", "10 3 2 3"),
          ("cross", "#A61E4D", "5 2")]
 # Two classes: marker, ink, pale and strong tint.
 CLASSES = [("circle", "#6A51A3", "#ECE7F4", "#D3C6EA"), ("square", "#8A6500", "#FAF1DA", "#EFD795")]
@@ -215,7 +216,8 @@ def _marker(shape, x, y, r):
         return f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 1 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 1 {-2 * r:.1f} 0Z"
     corners = {"square": [(-1, -1), (1, -1), (1, 1), (-1, 1)], "triangle": [(0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
                "diamond": [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
-               "cross": [(-1, -.5), (-.5, -1), (0, -.5), (.5, -1), (1, -.5), (.5, 0), (1, .5), (.5, 1), (0, .5), (-.5, 1), (-1, .5),
+               "cross": [(-1, -.5), (-.5, -1), (0, -.5), (.5, -1), (1, -.5), (.5, 0), (1, .5), (.5, 1), (0, .5),
+                         (-.5, 1), (-1, .5),
                          (-.5, 0)]}[shape]
     r *= 0.9                    # a square looks larger than a circle
     return "M" + " ".join(f"{x + r * a:.1f} {y + r * b:.1f}" for a, b in corners) + "Z"

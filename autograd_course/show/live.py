@@ -70,7 +70,8 @@ def live_graph(f, /, **arguments):
     def compute(values):
         moved, notes = _move(arrays, entries, values)
         with np.errstate(all="ignore"):         # the drawing says nan or inf
-            return _picture(run({name: values[name] for name in sliders}, moved), notes, values.get(OPEN), values.get(SHOW))
+            return _picture(run({name: values[name] for name in sliders}, moved), notes, values.get(OPEN),
+                            values.get(SHOW))
 
     def picture(**values):
         nonlocal choices
@@ -117,7 +118,8 @@ def _step(value):
 def _entries(arrays):
     """{"x[0, 1]": (name, index)} of the entries that may be moved."""
     return {f"{name}[{', '.join(map(str, index))}]": (name, index)
-            for name, array in arrays.items() if array.dtype.kind == "f" for index in islice(np.ndindex(array.shape), MOVABLE)}
+            for name, array in arrays.items() if array.dtype.kind == "f"
+            for index in islice(np.ndindex(array.shape), MOVABLE)}
 
 
 def _movers(arrays, entries):
@@ -176,7 +178,8 @@ def _function(f, arguments):
             raise TypeError(f"live_graph: the function returned {type(output).__name__}; return one Tensor, computed from the arguments")
         paths = _paths(inner) | _paths(outer)
         called = paths | graph.names_in(outer) | graph.names_in(inner) | graph.names_in(given)
-        return Run(output, called, [Call(paths.get(id(module), type(module).__name__), module, *times) for module, *times in calls])
+        return Run(output, called,
+                   [Call(paths.get(id(module), type(module).__name__), module, *times) for module, *times in calls])
 
     return sliders, arrays, run
 
@@ -210,7 +213,8 @@ def _watched(f, args, kwargs):
 
 def _paths(variables):
     """{id of a module or a parameter: where it is found, such as "model.layers.0"} of the modules among the variables."""
-    modules = [(name, value) for name, value in variables.items() if isinstance(value, nn.Module) and not name.startswith("_")]
+    modules = [(name, value) for name, value in variables.items()
+               if isinstance(value, nn.Module) and not name.startswith("_")]
     return {id(item): path for name, module in reversed(modules)
             for path, item in [*module.named_modules(name), *module.named_tensors(name)]}
 
@@ -242,7 +246,8 @@ def _recorded(output):
             if tensor.op is None:
                 made.append(tape.Tensor(np.asarray(given.get(i, tensor.data), tensor.dtype), tensor.requires_grad))
             else:
-                made.append(tensor.op(*[made[place[id(x)]] if isinstance(x, tape.Tensor) else x for x in tensor.inputs], **tensor.params))
+                made.append(tensor.op(*[made[place[id(x)]] if isinstance(x, tape.Tensor) else x for x in tensor.inputs],
+                                      **tensor.params))
         return Run(made[-1], {id(made[i]): name for i, name in names.items()}, [])
 
     return sliders, arrays, run
@@ -305,11 +310,13 @@ def _picture(run, notes, opened, shown):
         for call in _closed(run.calls, opened or choices[OPEN][0]):
             nodes = _fold(nodes, call, born)
     called = graph.names(nodes)
-    labels = {called[node.key] + (f" = {node.op}" if node.op else ""): node for node in nodes if not graph.is_constant(node)}
+    labels = {called[node.key] + (f" = {node.op}" if node.op else ""): node for node in nodes
+              if not graph.is_constant(node)}
     if any(node.value.ndim for node in labels.values()):
         choices[SHOW] = [NOTHING, *labels]
     lines = list(notes)      # what the drawing does not say
-    boxes = list(dict.fromkeys(f"{node.op} ({node.inside[1].removesuffix(' inside')})" for node in nodes if node.inside))
+    boxes = list(dict.fromkeys(f"{node.op} ({node.inside[1].removesuffix(' inside')})" for node in nodes
+                               if node.inside))
     if boxes:
         lines.append(f"Folded: {', '.join(boxes)}. Choose one under “{OPEN}” to see inside.")
     if shown in labels:

@@ -55,7 +55,8 @@ def explore(picture, **sliders):
     rows, controls, players = [], {}, {}
     room = max(4.0, 0.6 * max(map(len, sliders), default=0) + 1)         # em, for the longest name
     for name, spec in sliders.items():
-        row, controls[name], player = _control(name, spec, {"description_width": f"{room}em"}, {"width": f"{room + 7}em"})
+        row, controls[name], player = _control(name, spec, {"description_width": f"{room}em"},
+                                               {"width": f"{room + 7}em"})
         rows.append(row)
         if player:
             players[name] = player
@@ -120,11 +121,13 @@ def _control(name, spec, label, small):
     if isinstance(spec, list) and spec:
         numbers = all(isinstance(choice, (int, float)) for choice in spec)
         options = [(f"{choice:g}".replace("e-0", "e-") if numbers else str(choice), choice) for choice in spec]
-        box = widgets.Dropdown(options=options, value=spec[0], description=name, style=label, layout=small if numbers else WIDE,
+        box = widgets.Dropdown(options=options, value=spec[0], description=name, style=label,
+                               layout=small if numbers else WIDE,
                                tooltip=f"choose {name}")
         if not numbers:
             return box, box, None
-        slider = widgets.SelectionSlider(options=options, value=spec[0], readout=False, layout=WIDE, tooltip=f"slide {name}")
+        slider = widgets.SelectionSlider(options=options, value=spec[0], readout=False, layout=WIDE,
+                                         tooltip=f"slide {name}")
         widgets.link((slider, "value"), (box, "value"))
         return widgets.HBox([box, slider]), slider, None
     if isinstance(spec, range) and spec and spec.step > 0:
@@ -141,7 +144,8 @@ def _control(name, spec, label, small):
     if not low <= start <= high:
         raise ValueError(f"{name}={spec!r}: the start, {start}, must lie between {low} and {high}")
     whole = all(isinstance(part, int) for part in spec)
-    box, slider = _slider(name, label, small, low, high, step[0] if step else 1 if whole else _hundredth(high - low), start, whole)
+    box, slider = _slider(name, label, small, low, high, step[0] if step else 1 if whole else _hundredth(high - low),
+                          start, whole)
     return widgets.HBox([box, slider]), slider, None
 
 

@@ -89,7 +89,8 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
         raise ValueError(f'slope_explorer: against={against!r}: "x" is the input, "z" the output')
     specs = {name: _spec(arguments.get(name, subject.starts.get(name)), usual)
              for name, usual in zip(subject.names, subject.usual, strict=True)}
-    movable = [name for name in subject.sloped if not isinstance(specs[name], list) or not isinstance(specs[name][0], bool)]
+    movable = [name for name in subject.sloped
+               if not isinstance(specs[name], list) or not isinstance(specs[name][0], bool)]
     moving = moving or movable[0]
     if moving not in movable:
         raise ValueError(f"slope_explorer: moving={moving!r}: what can move in {subject.name} is {', '.join(movable)}")
@@ -132,7 +133,8 @@ class _Subject:
         elif isinstance(f, np.ufunc):
             self.names = self.sloped = ["x", "y"][:f.nin]
         else:
-            given = [p for p in signature(f).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+            given = [p for p in signature(f).parameters.values()
+                     if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
             self.names = self.sloped = [p.name for p in given]
             self.starts = {p.name: p.default for p in given if isinstance(p.default, (int, float))}
         if not self.names:
@@ -162,7 +164,8 @@ class _Subject:
         with np.errstate(all="ignore"):
             if self.rule is None:
                 return plain(grad(self.f, argnums=i)(*xs)).item()
-            return float(plain(self.rule(np.float64(g), np.float64(self.value(*xs)), *xs) if self.takes_g else self.rule(*xs)).item())
+            return float(plain(self.rule(np.float64(g), np.float64(self.value(*xs)),
+                                         *xs) if self.takes_g else self.rule(*xs)).item())
 
 
 def _spec(given, usual):
@@ -249,7 +252,8 @@ class _Still:
         self.value, self.slope, self.span, self.against = value, slope, span, against
         self.small = 1e-6 * (span[1] - span[0])
         self.letter = subject.names[i]
-        inputs = [self.letter if k == i else str(other) if isinstance(other, bool) else _four(other) for k, other in enumerate(xs)]
+        inputs = [self.letter if k == i else str(other) if isinstance(other, bool) else _four(other)
+                  for k, other in enumerate(xs)]
         self.name = f"{subject.name}({', '.join(inputs)})"
         self.whose, self.says = ("the rule", "slope") if subject.rule is None else ("your rule", "your rule says")
         self.waits = subject.waits
@@ -263,7 +267,8 @@ class _Still:
             return [y for line in lines for x, y in line if all(abs(x - pole) > near for pole in poles)]
 
         self.zs = _limits(heights(curve.poles, *curve.lines))
-        measured = [(x, sum(sides) / 2) for x in self._places(curve) if np.isfinite(sum(sides := self.sides(x))) and not self.kink(x)]
+        measured = [(x, sum(sides) / 2) for x in self._places(curve)
+                    if np.isfinite(sum(sides := self.sides(x))) and not self.kink(x)]
         self.slopes = _limits([0.0, *heights(curve.poles + rule.poles, *rule.lines, measured)])
         self.top = int(np.ceil(np.log10(max(1, *np.abs(self.slopes))))) + 1
         self.drawn = [self._curve(curve), self._slope(rule, measured), self._errors()]
@@ -323,7 +328,8 @@ class _Still:
 
     def _errors(self):
         plot = self.axes()[2]
-        plot.frame(decades(-16, 0, 4), decades(-16, self.top, 4), "step h, smaller to the right", "how wrong the difference is")
+        plot.frame(decades(-16, 0, 4), decades(-16, self.top, 4), "step h, smaller to the right",
+                   "how wrong the difference is")
         return plot.parts
 
     def _verdict(self, takes_g, measured):
@@ -334,7 +340,8 @@ class _Still:
         if self.waits:
             return ["the circles are where the slope was measured; your rule is still …"]
         found = [(x, y, self.slope(x)) for x, y in measured]
-        missed = [one for one in found if not abs(one[2] - one[1]) <= 1e-4 * max(abs(one[1]), self.slopes[1] - self.slopes[0])]
+        missed = [one for one in found
+                  if not abs(one[2] - one[1]) <= 1e-4 * max(abs(one[1]), self.slopes[1] - self.slopes[0])]
         if all(np.isnan(rule) for _, _, rule in found):
             return [f"{whose} gives nan, no number, at all {len(found)} circles, where the slope was measured"]
         if missed:
@@ -467,6 +474,7 @@ def _draw(still, x, h):
     p = _Here(still, x, h)
     point, special, differences = _words(p)
     panels = "".join(f'<div style="flex:1 1 {NARROW}px;max-width:{WIDE}px">{svg(SIZE, "".join(still_parts + plot.parts), about)}</div>'
-                     for still_parts, plot, about in zip(still.drawn, _moving(p), [point, still.verdict[0], differences], strict=True))
+                     for still_parts, plot, about in zip(still.drawn, _moving(p),
+                                                         [point, still.verdict[0], differences], strict=True))
     text = "\n".join(filter(None, [point, special, differences if p.exists else "", *still.verdict]))
     return Picture(f'<div style="{style.CARD};display:flex;flex-wrap:wrap;padding:0">{panels}</div>', text)

@@ -27,7 +27,8 @@ LINES = "white-space:pre-wrap;word-break:normal;overflow-wrap:break-word;line-he
 
 RC = {
     "figure.figsize": (6.4, 3.4), "figure.facecolor": PAPER, "figure.constrained_layout.use": True, "font.size": 11,
-    "axes.facecolor": PAPER, "axes.edgecolor": LINE, "axes.labelcolor": INK, "axes.titlesize": 12, "axes.titlelocation": "left",
+    "axes.facecolor": PAPER, "axes.edgecolor": LINE, "axes.labelcolor": INK, "axes.titlesize": 12,
+    "axes.titlelocation": "left",
     "axes.spines.top": False, "axes.spines.right": False, "text.color": INK, "xtick.color": FAINT, "ytick.color": FAINT,
     "lines.linewidth": 2, "legend.frameon": False, "image.cmap": "Blues",
     "svg.fonttype": "path",      # the same letters on every machine

@@ -33,5 +33,6 @@ def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
 def side_by_side(parts):
     """(label, code, words) side by side where there is room, and else one below the other."""
     blocks = [f'<div style="flex:1 1 15em;min-width:0"><div style="{FAINT}">{label}</div><div style="{CODE}">{escape(code)}</div>'
-              f'{f"""<div style="{FAINT}">{escape(words)}</div>""" if words else ""}</div>' for label, code, words in parts]
+              f'{f"""<div style="{FAINT}">{escape(words)}</div>""" if words else ""}</div>'
+              for label, code, words in parts]
     return f'<div style="display:flex;flex-wrap:wrap;gap:2px 18px">{"".join(blocks)}</div>'

@@ -25,7 +25,8 @@ def folder(tmp_path, monkeypatch):
     for name in REAL:
         monkeypatch.setattr(texts, name, {})
         monkeypatch.setattr(questions, name, getattr(texts, name))
-    texts.prediction("01.mean", question="What is the mean of $6 + h$ and $6 - h$?", answer=6, reveal="Exactly **6**: $h$ cancels.")
+    texts.prediction("01.mean", question="What is the mean of $6 + h$ and $6 - h$?", answer=6,
+                     reveal="Exactly **6**: $h$ cancels.")
     texts.prediction("01.true", question="`1 + 1e-16 == 1`?", answer=True, reveal="**Yes.**")
     texts.prediction("02.both", question="""
         Which moves further,
@@ -46,7 +47,8 @@ def press(ask):
 
 def compared(html):
     """The rows of the table: [label, the learner's, ours], under [nothing, "You, how sure", "Ours"]."""
-    return [[re.sub("<.*?>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in re.findall("<tr.*?</tr>", html)]
+    return [[re.sub("<.*?>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
+            for row in re.findall("<tr.*?</tr>", html)]
 
 
 def answer(ask, *given, sure=None):
@@ -60,8 +62,10 @@ def answer(ask, *given, sure=None):
 # ---------------------------------------------------------------- what is right
 
 @pytest.mark.parametrize("text, value", [
-    ("3", 3), (" 3.0 ", 3), ("3.", 3), ("+3", 3), ("-0.5", -0.5), ("−0,5", -0.5), ("1/3", 1 / 3), ("-1/3", -1 / 3), ("− 1 / 4", -0.25),
-    ("1e-8", 1e-8), ("2,410", 2410), ("1,234,567.5", 1234567.5), ("0,125", 0.125), ("≈ 0.64", 0.64), ("= 7", 7), ("∞", float("inf"))])
+    ("3", 3), (" 3.0 ", 3), ("3.", 3), ("+3", 3), ("-0.5", -0.5), ("−0,5", -0.5), ("1/3", 1 / 3), ("-1/3", -1 / 3),
+    ("− 1 / 4", -0.25),
+    ("1e-8", 1e-8), ("2,410", 2410), ("1,234,567.5", 1234567.5), ("0,125", 0.125), ("≈ 0.64", 0.64), ("= 7", 7),
+    ("∞", float("inf"))])
 def test_numbers_are_read_as_people_write_them(text, value):
     assert right(Question("?", value, tolerance=0), [text])
     assert not right(Question("?", value + 1 if value < 1e300 else 0, tolerance=0), [text])
@@ -77,11 +81,13 @@ def test_what_is_no_number_is_said_so(text):
     (Question("?", 1 / 3), "0.333", True), (Question("?", 1 / 3), "0.33", False), (Question("?", 0), "0.001", False),
     (Question("?", 3.0, tolerance=0.2), "3.2", True), (Question("?", 3.0, tolerance=0.2), "3.21", False),
     (Question("?", -4), "4", False), (Question("?", float("inf")), "5", False), (Question("?", 5), "nan", False),
-    (Question("?", (2, 3)), "(2, 3)", True), (Question("?", (2, 3)), "2,3", True), (Question("?", (2, 3)), "[2 x 3]", True),
+    (Question("?", (2, 3)), "(2, 3)", True), (Question("?", (2, 3)), "2,3", True),
+    (Question("?", (2, 3)), "[2 x 3]", True),
     (Question("?", (2, 3)), "(3, 2)", False), (Question("?", (3,)), "(3,)", True), (Question("?", (3,)), "3", True),
     (Question("?", (3,)), "(1, 3)", False), (Question("?", ()), "()", True), (Question("?", ()), "(1,)", False),
     (Question("?", [5, 7, 9]), "[5, 7, 9]", True), (Question("?", [5, 7, 9]), "5 7 9", True),
-    (Question("?", [5, 7, 9]), "5; 7; 8", False), (Question("?", [5, 7, 9]), "5, 7", False), (Question("?", [0.5]), "1/2", True),
+    (Question("?", [5, 7, 9]), "5; 7; 8", False), (Question("?", [5, 7, 9]), "5, 7", False),
+    (Question("?", [0.5]), "1/2", True),
     (Question("?", "y", choices=["x", "y"]), "y", True), (Question("?", "y", choices=["x", "y"]), "x", False),
     (Question("?", True), "yes", True), (Question("?", True), "no", False), (Question("?", False), "no", True)])
 def test_right_and_wrong(question, text, good):
@@ -119,11 +125,13 @@ def test_reveal_shows_both_answers_the_reason_and_its_maths():
     said = answer(ask_of("01.mean"), "6.0", sure="certain")
     assert "Right, and you knew it" in said and compared(said) == [["", "You, certain", "Ours"], ["", "6.0", "6"]]
     assert "Exactly <strong>6</strong>" in said and r'<span class="math">\(h\)</span>' in said
-    assert record.read()["predictions"]["01.mean"] == {"answer": ["6.0"], "sure": "certain", "right": True, "recalled": False,
+    assert record.read()["predictions"]["01.mean"] == {"answer": ["6.0"], "sure": "certain", "right": True,
+                                                       "recalled": False,
                                                           "missed": 0}
 
 
-@pytest.mark.parametrize("sure, word", [("certain", "Worth remembering: it comes back"), ("fairly sure", "Not this time"),
+@pytest.mark.parametrize("sure, word",
+                         [("certain", "Worth remembering: it comes back"), ("fairly sure", "Not this time"),
                                         ("guessing", "Not this time"), (None, "Not this time")])
 def test_wrong_is_said_kindly_and_recorded(sure, word):
     said = answer(ask_of("01.mean"), "5", sure=sure)
@@ -371,7 +379,8 @@ def test_run_all_leaves_no_file(folder):
 
 def test_every_text_of_the_lessons_is_sound():
     exercises.registered()
-    asked = {**REAL["PREDICTIONS"], **{f"recall {lesson}": one for lesson, three in REAL["RECALL"].items() for one in three},
+    asked = {**REAL["PREDICTIONS"],
+             **{f"recall {lesson}": one for lesson, three in REAL["RECALL"].items() for one in three},
              **{f"place {lesson}": one for lesson, (_, some) in REAL["PLACEMENT"].items() for one in some}}
     for name, question in asked.items():
         assert question.reveal, name

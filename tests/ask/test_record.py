@@ -38,7 +38,8 @@ def test_what_was_done_is_read_again(folder):
     record.predicted("01.mean", ["6"], "certain", False)
     record.written("01", ["a line", "another"])
     made = {"answer": ["6"], "sure": "certain", "right": False, "recalled": False, "missed": 1}
-    assert record.read() == {"exercises": ["01.kink"], "predictions": {"01.mean": made}, "cards": {"01": ["a line", "another"]},
+    assert record.read() == {"exercises": ["01.kink"], "predictions": {"01.mean": made},
+                             "cards": {"01": ["a line", "another"]},
                              "gym": {}}
     record.written("01", [])
     assert record.read()["cards"] == {} and names(folder) == ["progress.json"]
@@ -50,7 +51,8 @@ def test_the_first_prediction_counts():
     assert record.read()["predictions"]["01.mean"]["answer"] == ["6"] and record.returning() == ["01.mean"]
 
 
-@pytest.mark.parametrize("sure, right, returns", [("certain", False, True), ("certain", True, False), ("fairly sure", False, False),
+@pytest.mark.parametrize("sure, right, returns",
+                         [("certain", False, True), ("certain", True, False), ("fairly sure", False, False),
                                                   ("guessing", False, False), (None, False, False)])
 def test_only_the_certain_and_wrong_returns_until_recalled(sure, right, returns):
     record.predicted("01.mean", ["6"], sure, right)
@@ -137,8 +139,10 @@ def test_a_folder_that_cannot_be_written_is_said_and_no_more(folder, monkeypatch
     assert "cannot be written" not in str(progress())
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"exercises": 3}', '{"predictions": {"01.mean": {"sure": "certain"}}}',
-                                  '{"predictions": {"01.mean": null}}', '{"predictions": []}', '{"cards": {"01": 3}}', "\xff",
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"exercises": 3}',
+                                  '{"predictions": {"01.mean": {"sure": "certain"}}}',
+                                  '{"predictions": {"01.mean": null}}', '{"predictions": []}', '{"cards": {"01": 3}}',
+                                  "\xff",
                                   "[" * 100_000 + "]" * 100_000,
                                   '{"predictions": {"01.mean": {"answer": [], "sure": null, "right": true, "recalled": true, '
                                   '"missed": 1e999}}}'], ids=lambda text: text[:20])
@@ -171,7 +175,8 @@ def test_a_read_only_mount_is_no_traceback(folder, monkeypatch):
     def read_only(*args, **options):
         raise OSError(30, "Read-only file system")
     for name in ("open", "unlink", "replace"):
-        monkeypatch.setattr(record.os if name == "replace" else Path if name == "unlink" else record, name, read_only, raising=False)
+        monkeypatch.setattr(record.os if name == "replace" else Path if name == "unlink" else record, name, read_only,
+                            raising=False)
     record.solved("01.kink")
     assert len(record.unkept) == 1 and record.read() == EMPTY
 

@@ -38,7 +38,8 @@ def test_another_way_to_the_same_numbers_is_right(row, i):
 
 
 @every_rule
-@pytest.mark.parametrize("spoil", [lambda right: 1.001 * right, lambda right: right + 1e-3, lambda right: -right, lambda right: 0 * right])
+@pytest.mark.parametrize("spoil", [lambda right: 1.001 * right, lambda right: right + 1e-3, lambda right: -right,
+                                   lambda right: 0 * right])
 def test_other_numbers_are_wrong(row, i, spoil):
     found = same_line(lambda *args, **keywords: spoil(row.rule(i)(*args, **keywords)), row, i)
     assert (found.status, found.lines[0].verdict) == ("wrong", "not the same")
@@ -52,9 +53,11 @@ def with_docstring(g, z, x):
 
 
 @pytest.mark.parametrize("mine, row, i", [
-    (lambda g, z, x, y: g * y, ag.multiply, 0), (lambda g, y: g * y, ag.multiply, 0), (lambda y, g: g * y, ag.multiply, 0),
+    (lambda g, z, x, y: g * y, ag.multiply, 0), (lambda g, y: g * y, ag.multiply, 0),
+    (lambda y, g: g * y, ag.multiply, 0),
     (lambda g: g, ag.add, 1), (with_docstring, ag.tanh, 0), (lambda g, x: np.reshape(g, x.shape), ag.reshape, 0),
-    (lambda g, z, x, low, high: g * ((low <= x) & (x <= high)), ag.clip, 0), (lambda c, g: np.where(c, g, 0), ag.where, 1)])
+    (lambda g, z, x, low, high: g * ((low <= x) & (x <= high)), ag.clip, 0),
+    (lambda c, g: np.where(c, g, 0), ag.where, 1)])
 def test_same_line(mine, row, i):
     assert verdict(mine, row, i) == "same line"
 
@@ -73,8 +76,10 @@ def test_other_letters():
 
 
 @pytest.mark.parametrize("mine, row", [
-    (lambda g, y: y * g, ag.multiply), (lambda g, z: g / (2.0 * z), ag.sqrt), (lambda g, x: g * (1 - np.tanh(x) ** 2), ag.tanh),
-    (lambda g, z, x, *, k=1: g * z * k, ag.exp), (lambda g, y: ag.Tensor(g * y), ag.multiply), (lambda *a: a[0] * a[3], ag.multiply)])
+    (lambda g, y: y * g, ag.multiply), (lambda g, z: g / (2.0 * z), ag.sqrt),
+    (lambda g, x: g * (1 - np.tanh(x) ** 2), ag.tanh),
+    (lambda g, z, x, *, k=1: g * z * k, ag.exp), (lambda g, y: ag.Tensor(g * y), ag.multiply),
+    (lambda *a: a[0] * a[3], ag.multiply)])
 def test_different_and_right(mine, row):
     found = same_line(mine, row)
     assert (found.status, found.lines[0].verdict, found.lines[0].note) == ("right", "different, and right", [])
@@ -100,8 +105,10 @@ def test_right_with_a_limit(mine, row, words, tried, gives):
     (lambda y: y, ag.multiply, 0, "factor g is missing"), (lambda g, z, y: g * z / y, ag.divide, 1, "wrong sign"),
     (lambda g, y: g @ y, ag.matmul, 0, "ValueError"), (lambda g: g, ag.sum, 0, "shape () for an input of shape (2, 3)"),
     (lambda g, x: g * cos(x), ag.sin, 0, "NameError: name 'cos' is not defined"), (lambda g: "g", ag.add, 0, "'g'"),     # noqa: F821
-    (lambda u, v: u * v, ag.multiply, 0, "g, z, x, y are passed"), (np.multiply, ag.multiply, 0, "g, z, x, y are passed"),
-    (lambda g, z, x, y: (g * y) and None, ag.multiply, 0, "is there a return?"), (6.0, ag.multiply, 0, "A rule is a function")])
+    (lambda u, v: u * v, ag.multiply, 0, "g, z, x, y are passed"),
+    (np.multiply, ag.multiply, 0, "g, z, x, y are passed"),
+    (lambda g, z, x, y: (g * y) and None, ag.multiply, 0, "is there a return?"),
+    (6.0, ag.multiply, 0, "A rule is a function")])
 def test_not_the_same(mine, row, i, cause):
     found = same_line(mine, row, i)
     assert (found.status, found.lines[0].verdict) == ("wrong", "not the same") and cause in found.text
@@ -123,7 +130,8 @@ def test_wrong_in_one_place_is_wrong(mine, row, i, tried, gives):
 
 
 def test_shares_that_add_up_and_are_no_slopes():
-    found = same_line({ag.maximum: [lambda g, x, y: g * (x > y) + 1.5 * g * (x == y), lambda g, x, y: g * (y > x) - 0.5 * g * (x == y)]})
+    found = same_line({ag.maximum: [lambda g, x, y: g * (x > y) + 1.5 * g * (x == y),
+                                    lambda g, x, y: g * (y > x) - 0.5 * g * (x == y)]})
     assert [line.verdict for line in found.lines] == ["not the same"] * 2
     assert "two slopes meet, 0 and 1. Yours is none between them." in found.text
 
@@ -140,7 +148,8 @@ ALL, NONE, HALF = lambda g, x, y: g * (x >= y), lambda g, x, y: g * (x > y), lam
 
 
 @pytest.mark.parametrize("rules, shares", [
-    ([ALL], "the library’s rule for y, it gives away 1.5 of 1"), ([NONE], "the library’s rule for y, it gives away 0.5 of 1"),
+    ([ALL], "the library’s rule for y, it gives away 1.5 of 1"),
+    ([NONE], "the library’s rule for y, it gives away 0.5 of 1"),
     ([ALL, lambda g, x, y: g * (y >= x)], "your rule for y, it gives away 2 of 1"),
     ([NONE, lambda g, x, y: g * (y > x)], "your rule for y, it gives away 0 of 1")])
 def test_a_forgotten_tie_is_wrong(rules, shares):
@@ -150,8 +159,10 @@ def test_a_forgotten_tie_is_wrong(rules, shares):
 
 
 @pytest.mark.parametrize("row, rules", [
-    (ag.maximum, [ALL, lambda g, x, y: g * (y > x)]), (ag.minimum, [lambda g, x, y: g * (x < y), lambda g, x, y: g * (y <= x)]),
-    (ag.clip, [lambda g, x, low, high: g * ((low < x) & (x <= high)), lambda g, x, low, high: g * ((x <= low) & (low <= high)), ...])])
+    (ag.maximum, [ALL, lambda g, x, y: g * (y > x)]),
+    (ag.minimum, [lambda g, x, y: g * (x < y), lambda g, x, y: g * (y <= x)]),
+    (ag.clip, [lambda g, x, low, high: g * ((low < x) & (x <= high)),
+               lambda g, x, low, high: g * ((x <= low) & (low <= high)), ...])])
 def test_a_tie_that_is_shared_in_another_way_is_another_choice(row, rules):
     found = same_line({row: rules})
     for line in found.lines[:2]:
@@ -205,9 +216,11 @@ def test_not_yet(mine):
 
 @pytest.mark.parametrize("call, says", [
     ((lambda g: g,), "which row"), ((3, ag.add), "A rule is a function"), (([1, 2], ag.add), "A rule is a function"),
-    ((lambda g: g, "add"), "pass the row itself"), ((lambda g: g, ag.dot), "made of other rows"), ((lambda g: g, ag.nn), "row itself"),
+    ((lambda g: g, "add"), "pass the row itself"), ((lambda g: g, ag.dot), "made of other rows"),
+    ((lambda g: g, ag.nn), "row itself"),
     ((lambda g: g, ag.add, 2), "no argument 2"), ((lambda g: g, ag.add, "x"), "no argument 'x'"),
-    ((lambda g: g, ag.where, 0), "give None"), (({ag.add: 3},), "list of rules"), (({ag.add: [None] * 3},), "one rule for each"),
+    ((lambda g: g, ag.where, 0), "give None"), (({ag.add: 3},), "list of rules"),
+    (({ag.add: [None] * 3},), "one rule for each"),
     (({ag.where: [1, 2, 3, 4]},), "None where nothing goes"), (({3: [lambda g: g]},), "row itself")])
 def test_a_mistake_is_said_and_not_raised(call, says):
     found = same_line(*call)
@@ -215,7 +228,8 @@ def test_a_mistake_is_said_and_not_raised(call, says):
 
 
 def test_a_whole_lesson():
-    rules = {ag.multiply: [lambda g, y: g * y, lambda g, x: x * g], ag.exp: lambda g, z: g * z, ag.where: [None, lambda g, c: g * c, ...],
+    rules = {ag.multiply: [lambda g, y: g * y, lambda g, x: x * g], ag.exp: lambda g, z: g * z,
+             ag.where: [None, lambda g, c: g * c, ...],
              ag.clip: ..., ag.concatenate: [lambda g, starts: g[:starts[1]], lambda g, starts: g[starts[1]:]]}
     found = same_line(rules)
     assert [(line.where, line.verdict) for line in found.lines] == [
@@ -290,7 +304,8 @@ def same_line_cases(row):
 
 
 def test_the_table_grows_lesson_by_lesson():
-    shown = {f"{n:02}": re.findall(r"^([● ]) (\w+): z = (.+); lesson (\d\d)", table_of_rules(f"{n:02}").text, re.M) for n in range(20)}
+    shown = {f"{n:02}": re.findall(r"^([● ]) (\w+): z = (.+); lesson (\d\d)", table_of_rules(f"{n:02}").text, re.M)
+             for n in range(20)}
     assert shown["00"] == shown["01"] == [] and "first come in lesson 02" in table_of_rules("01").text
     assert [(mark, name) for mark, name, *_ in shown["02"]] == [("●", "add"), ("●", "multiply")]
     for lesson, before in zip(sorted(shown)[1:], sorted(shown)):
@@ -315,7 +330,8 @@ def test_rules_stand_as_in_ops():
 
 
 def test_a_rule_that_forgets_stride_and_padding_is_not_right():
-    short = {ag.conv2d: [lambda g, z, x, y: ag.ops._conv2d_x(g, z, x, y), lambda g, z, x, y: ag.ops._conv2d_y(g, z, x, y)]}
+    short = {ag.conv2d: [lambda g, z, x, y: ag.ops._conv2d_x(g, z, x, y),
+                         lambda g, z, x, y: ag.ops._conv2d_y(g, z, x, y)]}
     assert same_line(short).status == "wrong"
 
 

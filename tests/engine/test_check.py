@@ -127,12 +127,14 @@ softmax_of_rows = ag.primitive(ag.softmax.function, [lambda g, z, x, axis=-1: so
 TIED = np.array([[1.0, 3.0, 3.0], [2.0, 2.0, 0.5]])
 PLANTED = {
     "g detached": (elementwise(np.exp, lambda g, z, x: detached(g) * z), X),
-    "g detached in one of two": (elementwise(np.multiply, lambda g, z, x, y: g * y, lambda g, z, x, y: detached(g) * x), (X, X)),
+    "g detached in one of two": (elementwise(np.multiply, lambda g, z, x, y: g * y, lambda g, z, x, y: detached(g) * x),
+                                 (X, X)),
     "every other g detached": (elementwise(np.exp, lambda g, z, x: half_detached(g) * z), X),
     "z detached": (elementwise(np.exp, lambda g, z, x: g * detached(z)), X),
     "tangent detached": (deaf_push(True, False), X),
     "z detached in the push": (deaf_push(False, True), X),
-    "a function that has no rule": (ag.linear(np.cumsum, lambda g, z, x: np.flip(np.cumsum(np.flip(g))), name="op"), X[0]),
+    "a function that has no rule": (ag.linear(np.cumsum, lambda g, z, x: np.flip(np.cumsum(np.flip(g))), name="op"),
+                                    X[0]),
     "the size of g": (elementwise(np.square, lambda g, z, x: np.abs(g) * 2 * x), 1.5),
     "the size of g, below 0": (elementwise(np.square, lambda g, z, x: -np.abs(g) * 2 * x), 1.5),
     "g clipped": (elementwise(np.square, lambda g, z, x: ag.clip(g, -1, 1) * 2 * x), X),
@@ -149,12 +151,16 @@ PLANTED = {
     "axis ignored": (lambda x: softmax_of_rows(x, axis=0), X),
     "mean over all, not over the axis": (lambda x: ag.linear(np.mean, lambda g, z, x, axis=None: ag.broadcast_to(
         np.expand_dims(g, axis) / x.size, x.shape), name="op")(x, axis=0), X),
-    "ties: all of it to both": (elementwise(np.maximum, lambda g, z, x, y: g * (x >= y), lambda g, z, x, y: g * (y >= x)), (TIED, 2.0)),
-    "ties: too little": (elementwise(np.maximum, lambda g, z, x, y: g * (x > y), lambda g, z, x, y: g * ((y > x) + (x == y) / 2)),
+    "ties: all of it to both": (elementwise(np.maximum, lambda g, z, x, y: g * (x >= y),
+                                            lambda g, z, x, y: g * (y >= x)), (TIED, 2.0)),
+    "ties: too little": (elementwise(np.maximum, lambda g, z, x, y: g * (x > y),
+                                     lambda g, z, x, y: g * ((y > x) + (x == y) / 2)),
                          (TIED, 2 * np.ones(3))),
-    "ties: to every largest": (ag.primitive(np.max, [lambda g, z, x: g * (x == z)], [lambda t, z, x: ag.sum(t * (x == z))], name="op"),
+    "ties: to every largest": (ag.primitive(np.max, [lambda g, z, x: g * (x == z)],
+                                            [lambda t, z, x: ag.sum(t * (x == z))], name="op"),
                                TIED[0]),
-    "a kink of a small function": (elementwise(lambda x: 1e-9 * np.abs(x), lambda g, z, x: 2e-9 * g * (x >= 0)), np.zeros(1)),
+    "a kink of a small function": (elementwise(lambda x: 1e-9 * np.abs(x), lambda g, z, x: 2e-9 * g * (x >= 0)),
+                                   np.zeros(1)),
 }
 
 
@@ -205,11 +211,14 @@ def test_a_long_report_is_cut():
 
 
 @pytest.mark.parametrize("f, xs", [
-    (ag.tanh, (X,)), (lambda x: ag.sum(x * x), (X,)), (lambda x, y: x @ y, (X, X.T)), (ag.exp, (1.0,)), (ag.divide, (X, 2.0)),
-    (lambda x: 3.0 * ag.sum(x), (X,)), (lambda x: np.ones(2), (X,)), (ag.add, (X, X[0])), (ag.exp, (2,)), (ag.sin, ([1, 2, 3],)),
+    (ag.tanh, (X,)), (lambda x: ag.sum(x * x), (X,)), (lambda x, y: x @ y, (X, X.T)), (ag.exp, (1.0,)),
+    (ag.divide, (X, 2.0)),
+    (lambda x: 3.0 * ag.sum(x), (X,)), (lambda x: np.ones(2), (X,)), (ag.add, (X, X[0])), (ag.exp, (2,)),
+    (ag.sin, ([1, 2, 3],)),
     (ag.log, (np.float32([0.5, 2.0]),)), (ag.exp, (np.zeros((0, 3)),)), (lambda x: x[:0], (X,)),
     (lambda x: ag.jvp(ag.tanh, (x,), (x,))[1], (X,)), (lambda x: ag.grad(lambda y: ag.sum(y**4))(x), (X,)),
-    (ag.checkpoint(lambda x: ag.sin(x) * x), (X,)), (lambda x: 1e6 * ag.sin(x), (X,)), (lambda x: 1e-6 * ag.sin(x), (X,)),
+    (ag.checkpoint(lambda x: ag.sin(x) * x), (X,)), (lambda x: 1e6 * ag.sin(x), (X,)),
+    (lambda x: 1e-6 * ag.sin(x), (X,)),
     (lambda x: ag.sum(x ** 2) + 1e8, (X,)), (lambda x: x ** 2, (1e4 * X,)), (lambda x: ag.exp(20 * x), (1.0,)),
     (lambda x: ag.sin(50 * x), (X,)), (lambda x: ag.sqrt(x), (1e-3,))])
 def test_what_is_right_passes_without_a_warning(f, xs):
@@ -224,7 +233,8 @@ def test_what_is_right_passes_without_a_warning(f, xs):
     (lambda x: 1e-200 * ag.sin(x), (X,)), (lambda x: 1e9 * ag.sin(x), (X,)), (lambda x: 1e200 * ag.sin(x), (X,)),
     (lambda x: ag.exp(1e8 * x), (1e-8 * X,)), (ag.log, (1e-9,)), (ag.sqrt, (1e-12,)), (ag.divide, (1.0, 1e-7)),
     (lambda x: x ** 3, (0.0,)), (lambda x: x ** 4, ([0.0, 1e-5, 3.0],)), (ag.tanh, (20.0,)), (ag.sigmoid, (40.0,)),
-    (ag.softmax, (100 * X,)), (ag.logsumexp, (1e4 * X,)), (ag.log_softmax, (X,)), (lambda x: ag.sum(ag.softmax(x)), (X,)),
+    (ag.softmax, (100 * X,)), (ag.logsumexp, (1e4 * X,)), (ag.log_softmax, (X,)),
+    (lambda x: ag.sum(ag.softmax(x)), (X,)),
     (lambda x: ag.stack([1e12 * ag.sum(x), ag.sin(x[0, 0])]), (X,)), (lambda x: ag.sum(x) * 0.0 + 5.0, (X,)),
     (lambda x: ag.sin(1e3 * x), (X,)), (ag.relu, ([1e-7, -1e-7],)), (lambda x: ag.abs(x) * 1e6, (1e-4 * X,)),
     (ag.gelu, (X,)), (ag.power, (np.abs(X), X)), (lambda x: 1 / (1 + x * x), (1e3 * X,)), (ag.maximum, (X, 0.1 * X))])
@@ -236,8 +246,10 @@ def test_what_is_right_passes_at_every_scale(f, xs):
 
 
 @pytest.mark.parametrize("f, xs", [
-    (lambda x: 1e-9 * ag.relu(x), (0.0,)), (lambda x: 1e9 * ag.abs(x), (0.0,)), (ag.maximum, (TIED, 2.0)), (ag.max, (TIED[0],)),
-    (ag.minimum, (X, X)), (lambda x: ag.max(x, axis=1), (TIED,)), (ag.clip, (TIED, 1.0, 3.0)), (ag.relu, (np.zeros(3),)),
+    (lambda x: 1e-9 * ag.relu(x), (0.0,)), (lambda x: 1e9 * ag.abs(x), (0.0,)), (ag.maximum, (TIED, 2.0)),
+    (ag.max, (TIED[0],)),
+    (ag.minimum, (X, X)), (lambda x: ag.max(x, axis=1), (TIED,)), (ag.clip, (TIED, 1.0, 3.0)),
+    (ag.relu, (np.zeros(3),)),
     (lambda x: ag.concatenate([ag.relu(x), ag.abs(x), 3 * ag.relu(-x)]), (np.zeros(2),))])
 def test_stated_rules_pass_at_kinks_and_ties_of_every_scale(f, xs):
     with pytest.warns(RuntimeWarning, match="kink"):
@@ -276,12 +288,14 @@ def test_a_wrong_choice_of_modes_is_an_error():
 
 
 @pytest.mark.parametrize("f, x, left, right", [
-    (ag.relu, 0.0, 0, 1), (ag.abs, 0.0, -1, 1), (lambda x: ag.maximum(x, 2.0), 2.0, 0, 1), (lambda x: ag.clip(x, 0.0, 1.0), 1.0, 1, 0),
+    (ag.relu, 0.0, 0, 1), (ag.abs, 0.0, -1, 1), (lambda x: ag.maximum(x, 2.0), 2.0, 0, 1),
+    (lambda x: ag.clip(x, 0.0, 1.0), 1.0, 1, 0),
     (lambda x: 5 * ag.abs(x - 3.0), 3.0, -5, 5), (lambda x: ag.max(ag.stack([x, -x])), 0.0, -1, 1)])
 def test_a_kink_is_warned_of(f, x, left, right):
     with pytest.warns(RuntimeWarning, match="kink at argument 0") as caught:
         check_grads(f, x, order=1)
-    slopes = [float(s) for s in re.findall(r"the slope is (\S+) on the left and (\S+) on the right", str(caught[0].message))[0]]
+    slopes = [float(s)
+              for s in re.findall(r"the slope is (\S+) on the left and (\S+) on the right", str(caught[0].message))[0]]
     np.testing.assert_allclose(slopes, [left, right], atol=1e-6)
 
 
@@ -310,11 +324,13 @@ def test_no_kink_is_seen_where_there_is_none():
             check_grads(lambda x: ag.abs(x) ** 3, x * 0.5)
 
 
-@pytest.mark.parametrize("f, x", [(ag.abs, 0.0), (ag.relu, 0.0), (lambda x: ag.maximum(x, -x), [0.0, 1.0]), (ag.max, [1.0, 1.0, 0.0])])
+@pytest.mark.parametrize("f, x", [(ag.abs, 0.0), (ag.relu, 0.0), (lambda x: ag.maximum(x, -x), [0.0, 1.0]),
+                                  (ag.max, [1.0, 1.0, 0.0])])
 def test_a_kink_is_a_warning_and_its_missing_second_derivative_no_fault(f, x):
     """A failure once: abs at 0, whose slope jumps from −1 to 1, was reported as a wrong second derivative."""
     with pytest.warns(RuntimeWarning, match="kink at argument 0"):
         assert check_grads(f, x) is None
     with pytest.raises(AssertionError), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check_grads(ag.elementwise(lambda x: np.abs(x) + x * x, lambda g, z, x: g * (np.sign(x) + 3 * x), name="bad"), [0.0, 1.0])
+        check_grads(ag.elementwise(lambda x: np.abs(x) + x * x, lambda g, z, x: g * (np.sign(x) + 3 * x), name="bad"),
+                    [0.0, 1.0])

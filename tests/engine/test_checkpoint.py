@@ -205,7 +205,8 @@ def test_a_checkpoint_that_fails_leaves_recording_as_it_was():
         assert x.grad is None and not (x * 2).requires_grad
 
 
-@pytest.mark.parametrize("nest", [lambda f: ag.grad(f), lambda f: ag.hessian(f), lambda f: ag.grad(lambda x: ag.grad(f)(x).sum()),
+@pytest.mark.parametrize("nest", [lambda f: ag.grad(f), lambda f: ag.hessian(f),
+                                  lambda f: ag.grad(lambda x: ag.grad(f)(x).sum()),
                                   lambda f: lambda x: ag.jvp(ag.grad(f), (x,), (np.ones(3),))[1],
                                   lambda f: lambda x: ag.jvp(f, (x,), (np.ones(3),))[1],
                                   lambda f: ag.grad(lambda x: ag.jvp(f, (x,), (np.ones(3),))[1])])

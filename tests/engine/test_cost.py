@@ -45,7 +45,8 @@ def test_a_training_step_records_these_ops_and_no_others():
 
 def test_a_training_step_runs_one_rule_per_gradient_that_is_wanted():
     model, loss = mlp_step()
-    wanted = [sum(gx is not None for gx in grads) for node, _, grads in tape.backward_pass(loss, np.ones(())) if node.op]
+    wanted = [sum(gx is not None for gx in grads) for node, _, grads in tape.backward_pass(loss, np.ones(()))
+              if node.op]
     #                 nll, log_softmax, add, matmul, T, relu, add, matmul (its X is data), T
     assert wanted == [1, 1, 2, 2, 1, 1, 2, 1, 1]
 

@@ -69,7 +69,8 @@ def test_convolution_and_pooling_layers():
     assert z.shape == (2, 4, 3, 7)
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     window = padded[1, :, 2:5, 3:5]
-    np.testing.assert_allclose(z.data[1, 2, 1, 3], np.sum(window * layer.weight.data[2]) + layer.bias.data[2], rtol=1e-13)
+    np.testing.assert_allclose(z.data[1, 2, 1, 3], np.sum(window * layer.weight.data[2]) + layer.bias.data[2],
+                               rtol=1e-13)
     np.testing.assert_allclose(layer(x).data - nn.functional.conv2d(x, layer.weight, stride=(2, 1), padding=1).data,
                                np.broadcast_to(layer.bias.data.reshape(4, 1, 1), z.shape), rtol=1e-9)
     assert len(nn.Conv2d(1, 2, 3, bias=False, rng=0).parameters()) == 1
@@ -84,12 +85,14 @@ def test_convolution_and_pooling_layers():
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda x: F.max_pool2d(x, 0), r"max_pool2d: windows of \(0, 0\)"), (lambda x: F.avg_pool2d(x, 2, 0), r"avg_pool2d: .*stride \(0, 0\)"),
+    (lambda x: F.max_pool2d(x, 0), r"max_pool2d: windows of \(0, 0\)"),
+    (lambda x: F.avg_pool2d(x, 2, 0), r"avg_pool2d: .*stride \(0, 0\)"),
     (lambda x: F.max_pool2d(x, 6), r"max_pool2d: windows of \(6, 6\).*\(5, 5\)"),
     (lambda x: F.max_pool2d(x[0], 2), r"max_pool2d: .*\(3, 5, 5\)"),
     (lambda x: F.conv2d(x, np.ones((4, 3, 2, 2)), np.ones(3)), r"conv2d: bias has shape \(3,\), .*\(4,\)"),
     (lambda x: F.conv2d(x, np.ones((1, 3, 2, 2)), np.ones(7)), r"conv2d: bias has shape \(7,\)"),
-    (lambda x: F.conv2d(x, np.ones((1, 3, 2, 2)), stride="same"), "conv2d: an int or a pair of them is needed, not 'same'"),
+    (lambda x: F.conv2d(x, np.ones((1, 3, 2, 2)), stride="same"),
+     "conv2d: an int or a pair of them is needed, not 'same'"),
     (lambda x: F.conv2d(x, np.ones((1, 3, 2, 2)), padding=1.0), "conv2d: an int or a pair of them is needed, not 1.0"),
 ])
 def test_layers_on_images_say_what_does_not_fit(call, words):
@@ -138,7 +141,8 @@ def test_recurrent_cell():
     cell(x, cell(x, h)).sum().backward()
     moved = np.zeros((4, 4))
     moved[1, 2] = 1e-5
-    np.testing.assert_allclose(cell.weight_hh.grad[1, 2], (twice(start + moved) - twice(start - moved)) / 2e-5, rtol=1e-6)
+    np.testing.assert_allclose(cell.weight_hh.grad[1, 2], (twice(start + moved) - twice(start - moved)) / 2e-5,
+                               rtol=1e-6)
 
 
 def test_dropout():
@@ -432,7 +436,8 @@ def test_gains_keep_the_size_of_signals():
     with pytest.raises(ValueError, match="nonlinearity.*'swish'"):
         nn.init.calculate_gain("swish")
     weight = Tensor(np.zeros((400, 400)))
-    np.testing.assert_allclose(nn.init.xavier_normal_(weight, nn.init.calculate_gain("tanh"), rng=0).data.var(), 25 / 9 / 400, rtol=0.02)
+    np.testing.assert_allclose(nn.init.xavier_normal_(weight, nn.init.calculate_gain("tanh"), rng=0).data.var(),
+                               25 / 9 / 400, rtol=0.02)
 
 
 def test_gradients_are_clipped_together():
@@ -455,7 +460,8 @@ def test_gradients_are_clipped_together():
     half.grad = np.full(2, 3e4, np.float16)
     nn.utils.clip_grad_norm_([half], 1e-3)                  # by a factor that a float16 does not hold
     np.testing.assert_allclose(half.grad, 1e-3 / np.sqrt(2), rtol=1e-3)
-    for grad, most, words in [(np.inf, 1.0, "norm of the gradients is inf"), (np.nan, 1.0, "nan"), (1.0, -1.0, "max_norm")]:
+    for grad, most, words in [(np.inf, 1.0, "norm of the gradients is inf"), (np.nan, 1.0, "nan"),
+                              (1.0, -1.0, "max_norm")]:
         c.grad = np.array(grad)
         with pytest.raises(ValueError, match=words):
             nn.utils.clip_grad_norm_([c], most)
@@ -474,11 +480,14 @@ def test_batches():
         assert sorted(np.concatenate([a for a, _ in batches])) == list(x)
         assert all(np.array_equal(b, 2 * a) for a, b in batches)
     assert [a.tolist() for a, _ in first] != [a.tolist() for a, _ in second]
-    assert [a.tolist() for a, _ in first] == [a.tolist() for a, _ in DataLoader(x, y, batch_size=3, shuffle=True, rng=0)]
+    assert [a.tolist() for a, _ in first] == [a.tolist()
+                                              for a, _ in DataLoader(x, y, batch_size=3, shuffle=True, rng=0)]
     assert next(iter(DataLoader(np.ones((5, 2)), batch_size=2))).shape == (2, 2)
     assert list(DataLoader(np.ones((0, 2)), batch_size=2)) == []
-    for arrays, size, words in [((x, y[:9]), 1, r"\(10,\), \(9,\)"), ((), 1, "the same length"), ((x,), 0, "batch_size"),
-                                ((x,), 2.5, "whole number"), ((x, 4), 1, "given by name"), (((x, y),), 1, "one by one")]:
+    for arrays, size, words in [((x, y[:9]), 1, r"\(10,\), \(9,\)"), ((), 1, "the same length"),
+                                ((x,), 0, "batch_size"),
+                                ((x,), 2.5, "whole number"), ((x, 4), 1, "given by name"),
+                                (((x, y),), 1, "one by one")]:
         with pytest.raises(ValueError, match=words):
             DataLoader(*arrays, batch_size=size)
     seen = []
@@ -554,7 +563,8 @@ def test_modules_and_tensors_are_named_by_their_path():
     model = Nested()
     assert [(path, type(module).__name__) for path, module in model.named_modules()] == [
         ("", "Nested"), ("inner", "Pair"), ("list.0", "Linear"), ("tuple.0", "Linear"), ("dict.y.z", "Pair")]
-    assert [path for path, _ in model.named_modules("net")] == ["net", "net.inner", "net.list.0", "net.tuple.0", "net.dict.y.z"]
+    assert [path for path, _ in model.named_modules("net")] == ["net", "net.inner", "net.list.0",
+                                                                "net.tuple.0", "net.dict.y.z"]
     assert dict(model.named_tensors("net"))["net.data"] is model.data
     assert [path for path, _ in model.named_parameters("net")] == [f"net.{path}" for path, _ in model.named_parameters()]
 
@@ -746,7 +756,8 @@ FITS = {"a": np.array([9.0, 9.0]), "b": np.full((1, 3), 9.0)}
 
 @pytest.mark.parametrize("state, words", [
     ({"a": FITS["a"]}, "b is missing"), ({}, "a is missing.*b is missing"), ({**FITS, "c": 1.0}, "c is not known"),
-    ({**FITS, "b": np.ones((3, 1))}, r"b has shape \(3, 1\), expected \(1, 3\)"), ({**FITS, "a": 1.0}, r"a has shape \(\)"),
+    ({**FITS, "b": np.ones((3, 1))}, r"b has shape \(3, 1\), expected \(1, 3\)"),
+    ({**FITS, "a": 1.0}, r"a has shape \(\)"),
     ({**FITS, "b": np.ones((1, 1))}, r"b has shape"), ({**FITS, "b": np.array([["x"] * 3])}, "b"),
     ({**FITS, "b": np.full((1, 3), 1j)}, "b"), ({**FITS, "b": np.array([[None] * 3])}, "b"),
 ], ids=range(9))

@@ -75,14 +75,17 @@ NUMPY = {
     "sin": np.sin, "cos": np.cos, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "abs": np.abs,
     "absolute": np.absolute, "negative": np.negative, "square by multiply": lambda x: np.multiply(x, x),
     "add": lambda x: np.add(x, B), "subtract": lambda x: np.subtract(B, x), "divide": lambda x: np.divide(B, x),
-    "true_divide": lambda x: np.true_divide(x, B), "power": lambda x: np.power(x, B), "maximum": lambda x: np.maximum(x, B),
+    "true_divide": lambda x: np.true_divide(x, B), "power": lambda x: np.power(x, B),
+    "maximum": lambda x: np.maximum(x, B),
     "minimum": lambda x: np.minimum(B, x), "clip": lambda x: np.clip(x, 1.0, 2.0),
     "clip without a lower bound": lambda x: np.clip(x, None, 2.0),
     "sum": np.sum, "sum axis": lambda x: np.sum(x, axis=0), "sum position": lambda x: np.sum(x, 1),
     "mean": lambda x: np.mean(x, axis=(0, 1), keepdims=True), "max": lambda x: np.max(x, axis=-1), "min": np.min,
     "amax": lambda x: np.amax(x, 0), "amin": lambda x: np.amin(x, axis=1),
-    "matmul": lambda x: np.matmul(x, B.T), "dot": lambda x: np.dot(B, np.transpose(x)), "reshape": lambda x: np.reshape(x, (3, 2)),
-    "reshape -1": lambda x: np.reshape(x, -1), "transpose": np.transpose, "transpose axes": lambda x: np.transpose(x, (1, 0)),
+    "matmul": lambda x: np.matmul(x, B.T), "dot": lambda x: np.dot(B, np.transpose(x)),
+    "reshape": lambda x: np.reshape(x, (3, 2)),
+    "reshape -1": lambda x: np.reshape(x, -1), "transpose": np.transpose,
+    "transpose axes": lambda x: np.transpose(x, (1, 0)),
     "broadcast_to": lambda x: np.broadcast_to(x, (4, 2, 3)), "squeeze": lambda x: np.squeeze(x[:, :1], axis=1),
     "expand_dims": lambda x: np.expand_dims(x, 1), "swapaxes": lambda x: np.swapaxes(x, 0, 1),
     "concatenate": lambda x: np.concatenate([B, x, x], axis=1), "stack": lambda x: np.stack([x, B], axis=-1),
@@ -105,7 +108,8 @@ def test_numpys_functions_record(name):
 def test_numpy_scalars_and_arrays_on_the_left_record():
     """Broken once: without __array_ufunc__ an array on the left makes an object array of Tensors."""
     t = Tensor([1.0, 2.0], requires_grad=True)
-    for z in (np.float64(2) * t, np.float32(2) * t, np.int64(2) * t, np.array(2.0) * t, np.array([2.0, 2.0]) * t, 2 * t):
+    for z in (np.float64(2) * t, np.float32(2) * t, np.int64(2) * t, np.array(2.0) * t, np.array([2.0, 2.0]) * t,
+              2 * t):
         assert isinstance(z, Tensor) and z.shape == (2,)
         np.testing.assert_array_equal(z.data, [2, 4])
     z = np.ones((3, 2)) @ t
@@ -184,7 +188,8 @@ def test_a_parameter_is_not_left_untrained_without_a_word(line):
             exec(line, {"p": p})
 
 
-@pytest.mark.parametrize("call", [np.prod, np.linalg.norm, np.cumsum, np.sort, np.median, np.fft.fft, np.floor_divide, np.arctan,
+@pytest.mark.parametrize("call", [np.prod, np.linalg.norm, np.cumsum, np.sort, np.median, np.fft.fft, np.floor_divide,
+                                  np.arctan,
                                   np.square, lambda t: np.einsum("i->", t), lambda t: np.outer(t, t)])
 def test_what_has_no_row_says_so(call):
     """Never a number without its gradient."""
@@ -193,7 +198,8 @@ def test_what_has_no_row_says_so(call):
 
 
 @pytest.mark.parametrize("call, ours", [
-    (lambda t: t.view(-1), "reshape"), (lambda t: t.permute(1, 0), "transpose"), (lambda t: t.unsqueeze(0), "expand_dims"),
+    (lambda t: t.view(-1), "reshape"), (lambda t: t.permute(1, 0), "transpose"),
+    (lambda t: t.unsqueeze(0), "expand_dims"),
     (lambda t: t.numpy(), r"\.data"), (lambda t: t.clamp(0), "clip"), (lambda t: ag.cat([t, t]), "concatenate"),
     (lambda t: ag.tensor(1.0), "Tensor"), (lambda t: ag.tensordot(t, t), "einsum"),
     (lambda t: np.square(t), r"x \* x"), (lambda t: t.nothing, "nothing"),
@@ -246,7 +252,8 @@ def test_control_flow_on_values():
 
 def test_functions_without_a_slope_are_constants():
     t = Tensor([-1.5, 0.0, 2.5], requires_grad=True)
-    for f in (np.sign, np.floor, np.ceil, np.rint, np.isnan, np.isfinite, np.argmax, np.argsort, np.zeros_like, np.ones_like,
+    for f in (np.sign, np.floor, np.ceil, np.rint, np.isnan, np.isfinite, np.argmax, np.argsort, np.zeros_like,
+              np.ones_like,
               np.shape, np.ndim, np.size):
         got = f(t)
         assert not isinstance(got, Tensor)
@@ -262,7 +269,8 @@ def test_functions_without_a_slope_take_keywords_too():
 
 def test_methods_are_the_functions():
     t = Tensor(A, requires_grad=True)
-    for name in ("exp", "log", "sqrt", "abs", "sin", "cos", "tanh", "sigmoid", "softplus", "gelu", "relu", "sum", "mean",
+    for name in ("exp", "log", "sqrt", "abs", "sin", "cos", "tanh", "sigmoid", "softplus", "gelu", "relu", "sum",
+                 "mean",
                  "max", "min", "logsumexp", "softmax", "log_softmax", "transpose", "squeeze"):
         got = getattr(t, name)()
         assert got.op is getattr(ops, name)

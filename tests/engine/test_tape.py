@@ -264,7 +264,8 @@ def test_a_masked_array_is_refused():
 @pytest.mark.parametrize("change", ["replace", "in place"])
 @pytest.mark.parametrize("use, name, shape", [
     (lambda x: x * x, "multiply", (2,)), (lambda x: x.sum(), "sum", (2,)), (lambda x: ag.exp(x) + 1, "exp", (2,)),
-    (lambda x: x @ np.ones((2, 2)), "matmul", (2, 2)), (lambda x: x[0] * 2, "getitem", (2,)), (lambda x: x + 1, "add", (2,)),
+    (lambda x: x @ np.ones((2, 2)), "matmul", (2, 2)), (lambda x: x[0] * 2, "getitem", (2,)),
+    (lambda x: x + 1, "add", (2,)),
     (lambda x: ag.concatenate([x, x]), "concatenate", (2,)), (lambda x: x * 2.0, "multiply", ()),
     (lambda x: x ** 2, "power", ()), (lambda x: x.tanh(), "tanh", ()),
 ])
@@ -325,7 +326,8 @@ def test_a_change_is_noticed_at_every_level():
 
 
 @pytest.mark.parametrize("view", [lambda x: x.reshape(2), lambda x: x.T, lambda x: x[:], lambda x: x.squeeze(),
-                                  lambda x: x.broadcast_to((2, 2))[0], lambda x: x.expand_dims(0)[0], lambda x: x[::-1]])
+                                  lambda x: x.broadcast_to((2, 2))[0], lambda x: x.expand_dims(0)[0],
+                                  lambda x: x[::-1]])
 def test_a_change_in_place_is_noticed_through_a_view(view):
     """Wrong numbers once: reshape and its like share memory, so `x.data -= 1` moved them with no stamp of their own.
     Either an error or the number of the old value is right."""
@@ -394,7 +396,8 @@ def test_a_change_in_place_of_a_view_is_noticed_by_its_owner():
 
 def test_assigning_to_items_says_what_to_do_instead():
     t = leaf([1.0, 2.0])
-    for assign in (lambda: t.__setitem__(0, 1.0), lambda: t.__setitem__(slice(None), t), lambda: exec("t[0] += 1", {"t": t})):
+    for assign in (lambda: t.__setitem__(0, 1.0), lambda: t.__setitem__(slice(None), t),
+                   lambda: exec("t[0] += 1", {"t": t})):
         with pytest.raises(TypeError, match="cannot be assigned.*where.*data"):
             assign()
     np.testing.assert_array_equal(t.data, [1, 2])
@@ -410,7 +413,8 @@ def test_data_keeps_its_shape_and_dtype():
         t.data = 1.0
 
 
-@pytest.mark.parametrize("function, rule", [(lambda x: x[::-1], lambda g, z, x: g[::-1]), (lambda x: x, lambda g, z, x: -g)],
+@pytest.mark.parametrize("function, rule",
+                         [(lambda x: x[::-1], lambda g, z, x: g[::-1]), (lambda x: x, lambda g, z, x: -g)],
                          ids=["flip", "reversed gradient"])
 def test_rows_of_ones_own_may_return_views(function, rule):
     """Wrong numbers once: the quick path did not see that such a result shares its input's memory."""
@@ -530,7 +534,8 @@ def test_a_single_entry_of_any_shape_is_a_scalar():
         np.testing.assert_array_equal(x.grad, np.full(shape, 6.0))
 
 
-@pytest.mark.parametrize("seed", [np.array([1j, 2]), np.ma.array([1.0, 2.0], mask=[False, True]), ["a", "b"], [None, 1]],
+@pytest.mark.parametrize("seed",
+                         [np.array([1j, 2]), np.ma.array([1.0, 2.0], mask=[False, True]), ["a", "b"], [None, 1]],
                          ids=["complex", "masked", "text", "None"])
 def test_a_seed_or_tangent_must_be_made_of_real_numbers(seed):
     """Imaginary parts were once dropped with NumPy's warning only."""
@@ -853,7 +858,8 @@ def test_any_layout_may_require_a_gradient(raw):
     np.testing.assert_array_equal(raw, before)
 
 
-PASSES_G_ON = [lambda x: x + 0.0, lambda x: x.reshape(-1).reshape(x.shape), lambda x: x.T.T, lambda x: +x, lambda x: x[:],
+PASSES_G_ON = [lambda x: x + 0.0, lambda x: x.reshape(-1).reshape(x.shape), lambda x: x.T.T, lambda x: +x,
+               lambda x: x[:],
                lambda x: ag.concatenate([x]), lambda x: x.squeeze(), lambda x: x.astype(float),
                lambda x: x.broadcast_to(x.shape), lambda x: 0.0 + x - 0.0]
 
@@ -1072,7 +1078,8 @@ def test_item_and_conversions():
     assert leaf([[3.0]]).item() == 3.0 and type(leaf(3.0).item()) is float
     with pytest.raises(ValueError, match=r"\(2,\)"):
         leaf([1.0, 2.0]).item()
-    for convert in (np.array, np.asarray, lambda t: np.array([t, t]), lambda t: Tensor([t, t]), lambda t: np.ones(2).dot(t)):
+    for convert in (np.array, np.asarray, lambda t: np.array([t, t]), lambda t: Tensor([t, t]),
+                    lambda t: np.ones(2).dot(t)):
         with pytest.raises(TypeError):
             convert(leaf([1.0, 2.0]))
     with pytest.raises(TypeError, match="Tensor already"):
@@ -1225,7 +1232,8 @@ def test_a_missing_push_is_no_tangent_of_0():
     assert ag.grad(op)(1.0) == 2
     with pytest.raises(TypeError, match="op: argument 0 has no push.*jvp"):
         ag.jvp(op, (1.0,), (1.0,))
-    chosen = ag.primitive(lambda c, x: c * x, [None, lambda g, z, c, x: g * c], [None, lambda t, z, c, x: t * c], name="chosen")
+    chosen = ag.primitive(lambda c, x: c * x, [None, lambda g, z, c, x: g * c], [None, lambda t, z, c, x: t * c],
+                          name="chosen")
     assert ag.jvp(chosen, (3.0, 1.0), (1.0, 1.0))[1] == 3
 
 
@@ -1248,7 +1256,8 @@ def test_a_row_returns_one_array():
 
 @pytest.mark.parametrize("row, xs, slopes", [
     (ag.elementwise(math.sin, lambda g, z, x: g * math.cos(x)), [1.0], [math.cos(1)]),
-    (ag.elementwise(math.atan2, lambda g, z, x, y: g * y / (x * x + y * y), lambda g, z, x, y: -g * x / (x * x + y * y)),
+    (ag.elementwise(math.atan2, lambda g, z, x, y: g * y / (x * x + y * y),
+                    lambda g, z, x, y: -g * x / (x * x + y * y)),
      [1.0, 2.0], [0.4, -0.2]),
     (ag.elementwise(lambda x: 1 if x > 0 else 0, lambda g, z, x: g * 0, name="step"), [1.0], [0]),
     (ag.elementwise(lambda x: [1.0, 2.0], lambda g, z, x: g * x, name="listed"), [[3.0, 4.0]], [[3, 4]]),

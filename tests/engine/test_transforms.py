@@ -48,7 +48,8 @@ def test_argnums_and_keywords():
 @pytest.mark.parametrize("f", [lambda x: None, lambda x: "a", lambda x: [x], lambda x: (x, x), lambda x: {"a": x},
                                lambda x: [1.0, None]], ids=["None", "str", "list", "tuple", "dict", "mixed"])
 @pytest.mark.parametrize("transform", [ag.grad, ag.value_and_grad, ag.jacobian, lambda f: lambda x: ag.vjp(f, x),
-                                       lambda f: lambda x: ag.jvp(f, (x,), (1.0,)), lambda f: lambda x: ag.hvp(f, x, 1.0)])
+                                       lambda f: lambda x: ag.jvp(f, (x,), (1.0,)),
+                                       lambda f: lambda x: ag.hvp(f, x, 1.0)])
 def test_a_function_that_returns_no_array_is_an_error(f, transform):
     """A wrong number once: a forgotten `return` gave the gradient 0."""
     with pytest.raises((TypeError, ValueError)):
@@ -143,7 +144,8 @@ def test_jvp_and_its_shapes():
 
 def test_jvp_gives_the_tangent_of_a_promoted_value_its_dtype():
     x = np.ones(2, np.float32)
-    for f in (lambda x: x + np.ones(2), lambda x: np.float64(2) * x * np.ones(2), lambda x: ag.concatenate([x, np.ones(1)])):
+    for f in (lambda x: x + np.ones(2), lambda x: np.float64(2) * x * np.ones(2),
+              lambda x: ag.concatenate([x, np.ones(1)])):
         value, tangent = ag.jvp(f, (x,), (x,))
         assert value.dtype == tangent.dtype == np.float64
 
@@ -402,7 +404,8 @@ def test_checkpoint_gives_the_same_bits():
     loss = lambda x: ag.sum(block(x))  # noqa: E731
     kept = lambda x: ag.sum(ag.checkpoint(block)(x))  # noqa: E731
     w.requires_grad = False
-    for transform in (ag.grad, ag.hessian, lambda f: lambda x: ag.hvp(f, x, x), lambda f: lambda x: ag.jvp(f, (x,), (x,))[1]):
+    for transform in (ag.grad, ag.hessian, lambda f: lambda x: ag.hvp(f, x, x),
+                      lambda f: lambda x: ag.jvp(f, (x,), (x,))[1]):
         got, want = (transform(f)(X[:2]) for f in (kept, loss))
         np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-14)
 
@@ -450,14 +453,17 @@ def test_checkpoint_works_inside_no_grad_and_passes_constants_through():
 
 # --- Random programs -------------------------------------------------------------------------------------
 
-UNARY = [ag.tanh, ag.sin, ag.cos, ag.sigmoid, ag.softplus, ag.gelu, lambda x: ag.exp(x * 0.3), lambda x: x ** 2, lambda x: -x,
+UNARY = [ag.tanh, ag.sin, ag.cos, ag.sigmoid, ag.softplus, ag.gelu, lambda x: ag.exp(x * 0.3), lambda x: x ** 2,
+         lambda x: -x,
          lambda x: ag.log(x * x + 1), lambda x: ag.sqrt(x * x + 0.5), ag.softmax, ag.log_softmax, lambda x: x[::-1],
          lambda x: x[[0, 0, 2]], lambda x: ag.reshape(x, -1)[:9].reshape(3, 3) if x.size == 9 else x, lambda x: x.T,
          lambda x: ag.relu(x) + 0.1 * x, lambda x: ag.abs(x) * 0.5, lambda x: ag.clip(x, -0.9, 0.7) + x,
-         lambda x: ag.sum(x, axis=-1, keepdims=True) * 0.3, lambda x: ag.mean(x, axis=0), lambda x: ag.max(x, axis=0) + x,
+         lambda x: ag.sum(x, axis=-1, keepdims=True) * 0.3, lambda x: ag.mean(x, axis=0),
+         lambda x: ag.max(x, axis=0) + x,
          lambda x: ag.logsumexp(x, axis=-1, keepdims=True), lambda x: ag.concatenate([x[:1], x[1:] * 2]),
          lambda x: ag.where(np.array([True, False, True]), x, 0.5 * x), lambda x: ag.stack([x, x])[1]]
-BINARY = [lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y * 0.5, lambda x, y: x / (y * y + 1), ag.maximum, ag.minimum,
+BINARY = [lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y * 0.5, lambda x, y: x / (y * y + 1), ag.maximum,
+          ag.minimum,
           lambda x, y: x @ y * 0.3, lambda x, y: (x * x + 0.5) ** (y * 0.2)]
 
 

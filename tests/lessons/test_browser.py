@@ -16,7 +16,8 @@ import pytest
 from autograd_course.ask import EXERCISES, registered
 from autograd_course.practice import Gym
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: lessons not opened in a browser")
+sync_api = pytest.importorskip("playwright.sync_api",
+                               reason="playwright is not installed: lessons not opened in a browser")
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "tests/screenshots"
@@ -109,7 +110,8 @@ def lesson(window, request):
 
 def first_call(lesson, function):
     """[(id, name)] of the first cell that calls `function("name")`; [] where none does."""
-    calls = [(cell.id, re.search(rf'^{function}\("([^"]+)"', cell.source, re.MULTILINE)) for cell in LESSONS[lesson.name].cells]
+    calls = [(cell.id, re.search(rf'^{function}\("([^"]+)"', cell.source, re.MULTILINE))
+             for cell in LESSONS[lesson.name].cells]
     return [(cell_id, call[1]) for cell_id, call in calls if call][:1]
 
 
@@ -181,7 +183,8 @@ def test_players(lesson):
             lesson.press(handle, "Home")
             first = widget.evaluate(SHOWN)
             button.press("Space")
-            lesson.wait(f"([widget, first]) => ({SHOWN})(widget).every((part, i) => part !== first[i])", given=[widget, first])
+            lesson.wait(f"([widget, first]) => ({SHOWN})(widget).every((part, i) => part !== first[i])",
+                        given=[widget, first])
             button.press("Space")
             lesson.wait("button => button.title.startsWith('play ')", given=button)
             at = handle.get_attribute("aria-valuetext")
@@ -267,7 +270,8 @@ def test_gym(lesson):
     for box, text in zip(boxes, problem.right):
         box.fill(text)
     boxes[number].press("Enter")
-    lesson.wait("panel => panel.querySelector('[role=status]').innerText.startsWith('Right. It comes back')", given=panel)
+    lesson.wait("panel => panel.querySelector('[role=status]').innerText.startsWith('Right. It comes back')",
+                given=panel)
     photograph(lesson, panel, "gym_right")
     lesson.wait("document.activeElement.innerText === 'Next problem'")
     lesson.page.keyboard.press("Enter")
@@ -285,7 +289,8 @@ def test_widgets_are_accessible(lesson, tmp_path):
         lesson.page.evaluate("document.querySelectorAll('.jp-OutputArea details').forEach(fold => { fold.open = true })")
         report = lesson.page.evaluate("""rules => axe.run({include: [['.jp-OutputArea-output']], exclude: [['.noUi-target']]},
             {resultTypes: ['violations'], runOnly: rules, preload: false})""", lab.WCAG)
-        found = {violation["id"]: [node["html"][:200] for node in violation["nodes"]] for violation in report["violations"]}
+        found = {violation["id"]: [node["html"][:200] for node in violation["nodes"]]
+                 for violation in report["violations"]}
         assert len(report["passes"]) > 10 and not found, (theme, found)
     lesson.look()
 

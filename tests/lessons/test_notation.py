@@ -28,12 +28,17 @@ registered()
 # --- Reading ----------------------------------------------------------------------------------------------------------------
 
 # TeX that draws nothing by itself, and what needs no introduction.
-PLAIN = {*"0123456789+-=<>()[].,;:/!^_&~", "\\frac", "\\begin", "\\end", "\\boxed", "\\phantom", "\\text", "\\texttt", "\\left", "\\right",
-         "\\big", "\\Big", "\\bigg", "\\Bigg", "\\quad", "\\qquad", "\\ldots", "\\dots", "\\\\", "\\,", "\\;", "\\:", "\\!", "\\ ", "\\%"}
-SAME = {"\\lvert": "|", "\\rvert": "|", "\\vert": "|", "\\mid": "|", "\\times": "\\cdot", "\\prime": "'", "\\Sigma": "\\sum"}
+PLAIN = {*"0123456789+-=<>()[].,;:/!^_&~", "\\frac", "\\begin", "\\end", "\\boxed", "\\phantom", "\\text", "\\texttt",
+         "\\left", "\\right",
+         "\\big", "\\Big", "\\bigg", "\\Bigg", "\\quad", "\\qquad", "\\ldots", "\\dots", "\\\\", "\\,", "\\;", "\\:",
+         "\\!", "\\ ", "\\%"}
+SAME = {"\\lvert": "|", "\\rvert": "|", "\\vert": "|", "\\mid": "|", "\\times": "\\cdot", "\\prime": "'",
+        "\\Sigma": "\\sum"}
 # The same in plain text.
-UNICODE = {"∂": "\\partial", "Σ": "\\sum", "ŷ": "\\hat", "′": "'", "ᵀ": "\\top", "λ": "\\lambda", "ρ": "\\rho", "σ": "\\sigma",
-           "⟨": "\\langle", "∇": "\\nabla", "η": "\\eta", "θ": "\\theta", "β": "\\beta", "δ": "\\delta", "ε": "\\epsilon"}
+UNICODE = {"∂": "\\partial", "Σ": "\\sum", "ŷ": "\\hat", "′": "'", "ᵀ": "\\top", "λ": "\\lambda", "ρ": "\\rho",
+           "σ": "\\sigma",
+           "⟨": "\\langle", "∇": "\\nabla", "η": "\\eta", "θ": "\\theta", "β": "\\beta", "δ": "\\delta",
+           "ε": "\\epsilon"}
 CODE = r"```.*?```|`[^`\n]*`"
 MATHS = r"\$\$(.*?)\$\$|\$([^$\n]+)\$"
 SYMBOL = r"\\[A-Za-z]+|\\.|(?P<nudge>d)(?=[A-Za-z])|[^\s{}]"
@@ -52,7 +57,8 @@ def symbols(text):
 
 def code_words(text):
     """The names of the library and the attributes in a Markdown text's inline code: "ag.grad", ".grad"."""
-    found = [re.findall(r"\bag\.\w+|(?<!\bag)(?<!\bnp)\.(?!py\b|npz|ipynb)[a-zA-Z]\w+", code) for code in re.findall(r"`([^`\n]+)`", text)]
+    found = [re.findall(r"\bag\.\w+|(?<!\bag)(?<!\bnp)\.(?!py\b|npz|ipynb)[a-zA-Z]\w+", code)
+             for code in re.findall(r"`([^`\n]+)`", text)]
     return list(dict.fromkeys(sum(found, [])))
 
 
@@ -65,8 +71,10 @@ def text_of(cell):
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return source
-    return "\n".join([*(PREDICTIONS[name].reveal for name in re.findall(r'^predict\("([^"]+)"', source, re.M) if name in PREDICTIONS),
-                      *(question.reveal for name in re.findall(r'^recall\("(\d\d)"', source, re.M) for question in RECALL.get(name, []))])
+    return "\n".join([*(PREDICTIONS[name].reveal for name in re.findall(r'^predict\("([^"]+)"', source, re.M)
+                        if name in PREDICTIONS),
+                      *(question.reveal for name in re.findall(r'^recall\("(\d\d)"', source, re.M)
+                        for question in RECALL.get(name, []))])
 
 
 # --- The page ---------------------------------------------------------------------------------------------------------------
@@ -92,7 +100,8 @@ def words():
     """(word, meaning, lesson) of every entry of the glossary."""
     entry = r"^- \*\*(.+?)\*\* \((\[\d\d\]\(\S+?\))\)\. (.+?\.)(?: \*Elsewhere:\* .+\.)?$"
     lines = "\n".join("".join(cell["source"]) for cell in PAGE if cell["id"].startswith("words-")).splitlines()
-    entries = [re.match(entry, line) or pytest.fail(f"no entry of the glossary: {line}") for line in lines if line.startswith("-")]
+    entries = [re.match(entry, line) or pytest.fail(f"no entry of the glossary: {line}") for line in lines
+               if line.startswith("-")]
     return [found.group(1, 3, 2) for found in entries]
 
 
@@ -101,8 +110,10 @@ def place(where):
     if link := re.fullmatch(r"\[(\d\d)\]\((\w+\.ipynb)(?:#(.+))?\)", where):
         lesson, file, heading = link.groups()
         assert LESSONS.get(lesson) == FOLDER / file, f"{where}: there is no such lesson"
-        found = [i for i, cell in enumerate(cells(LESSONS[lesson])) if cell["cell_type"] == "markdown" and not heading or unquote(
-            heading or "") in re.findall(r"^#+ (.+)", "".join(cell["source"]).replace(" ", "-").replace("#-", "# "), re.M)]
+        found = [i for i, cell in enumerate(cells(LESSONS[lesson]))
+                 if cell["cell_type"] == "markdown" and not heading or unquote(
+            heading or "") in re.findall(r"^#+ (.+)", "".join(cell["source"]).replace(" ", "-").replace("#-", "# "),
+                                         re.M)]
         assert found, f"{where}: no heading of that lesson reads so"
         return lesson, found[0]
     assert where == "school", f"{where}: link to the lesson's section"
@@ -160,7 +171,8 @@ def test_no_symbol_before_it_is_introduced(lesson):
 
 
 @pytest.mark.parametrize("lesson, text, fault", [
-    ("01", r"The slope is $\partial z / \partial x$.", "z comes before it is introduced, in lesson 02"), ("00", "$e^x$", "e comes before"),
+    ("01", r"The slope is $\partial z / \partial x$.", "z comes before it is introduced, in lesson 02"),
+    ("00", "$e^x$", "e comes before"),
     ("01", "that is ∂z/∂x", "\\partial comes before"), ("02", r"$\zeta$", "\\zeta is not on the notation page"),
     ("12", "$q$", "q is not on the notation page"), ("02", "$d$", "d is not on the notation page")])
 def test_a_symbol_too_early_or_unknown_is_found(lesson, text, fault):

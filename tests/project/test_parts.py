@@ -28,7 +28,8 @@ def test_processes_share_out_parts(tmp_path):
 import pytest
 @pytest.mark.parametrize("name", [f"{lesson}.{name}" for name in range(3) for lesson in ["03", "04", "05"]])
 def test_it(name, worker_id): print(name, worker_id)""")
-    said = subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadscope", "-p", "no:cacheprovider", "-rP", "-p",
+    said = subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadscope", "-p", "no:cacheprovider",
+                           "-rP", "-p",
                            "no:nbval", "test_exercises.py"], cwd=tmp_path, capture_output=True, text=True).stdout
     ran = {tuple(line.split()) for line in said.splitlines() if line.endswith(("gw0", "gw1"))}
     assert len(ran) == 9, said

@@ -364,7 +364,8 @@ def test_a_slider_offers_what_the_text_asks_for():
     for name in NAMES[1:-1]:
         controls = [control for packed in moving(name) for control in packed["controls"]]
         for cell in nbformat.read(ROOT / f"notebooks/{name}.ipynb", as_version=4).cells:
-            for slider, value in re.findall(r"[Ss]lide `?(\w+)`? to ([−-]?\d+(?:\.\d+)?)", cell.source.replace("$", "")):
+            for slider, value in re.findall(r"[Ss]lide `?(\w+)`? to ([−-]?\d+(?:\.\d+)?)",
+                                            cell.source.replace("$", "")):
                 asked_for += 1
                 value = value.replace("−", "-")
                 assert any(control["name"] == slider and value in control["values"] for control in controls), (name, slider)
@@ -372,7 +373,8 @@ def test_a_slider_offers_what_the_text_asks_for():
 
 
 # What learners type, right and wrong, clear and not.
-TYPED = ["3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "= 17", "inf", "-∞", "0", "(8, 5)", "8x5", "()", "[5, 7; 9]", "5 7 9", "yes",
+TYPED = ["3", "-0.5", "−0,5", "1/3", "2,410", "1e-8", "= 17", "inf", "-∞", "0", "(8, 5)", "8x5", "()", "[5, 7; 9]",
+         "5 7 9", "yes",
          "no", "1/0", "1//2", "2e", "x", "0x10", "1,2,3", "1.5.2", "about 3", "−", ",", "1e400"]
 
 
@@ -439,7 +441,8 @@ def test_all_pages_are_searched(site, page):
     """From disk, by a word, its beginning, or nearly; every hit is a section that exists, and holds what is marked."""
     page.goto((site / "03_derive_the_arithmetic.html").as_uri())
     assert not page.locator("script[src='search.js']").count(), "brought before anybody searched"
-    for typed, file, marked in [("broadcasting", "08_share_and_sum.html", "broadcast"), ("momen", "11_descend_faster.html", "momen"),
+    for typed, file, marked in [("broadcasting", "08_share_and_sum.html", "broadcast"),
+                                ("momen", "11_descend_faster.html", "momen"),
                                 ("checkpiont", "17_trade_time_for_memory.html", "checkpoint")]:
         page.get_by_label("Search").fill(typed)
         page.wait_for_function("marked => document.querySelector('.search mark')?.textContent.toLowerCase().includes(marked)", arg=marked)

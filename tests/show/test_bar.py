@@ -114,7 +114,8 @@ print("and on", len(ended), flush=True)
 
 
 def test_in_a_terminal():
-    with subprocess.Popen([sys.executable, "-c", LOOP], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen([sys.executable, "-c", LOOP], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as running:
         while running.stdout.readline() != "step 3\n":
             pass
         running.send_signal(signal.SIGINT)
@@ -137,7 +138,8 @@ def test_in_a_kernel():
         reply = client.execute_interactive(LOOP, output_hook=stop_at_step_3, timeout=60)
         assert reply["content"]["status"] == "ok", reply["content"]
         assert "Stopped after" in "".join(said) and "and on" in "".join(said)
-        after = client.execute_interactive("assert len(ended) < 200; 1 / 0", output_hook=lambda message: None, timeout=60)
+        after = client.execute_interactive("assert len(ended) < 200; 1 / 0", output_hook=lambda message: None,
+                                           timeout=60)
         assert after["content"]["ename"] == "ZeroDivisionError", "the next cell runs"
         hanging = "for step in track(range(3)):\n    print('in')\n    time.sleep(60)"
 
@@ -150,7 +152,8 @@ def test_in_a_kernel():
         assert client.execute_interactive(hanging, output_hook=stop_twice, timeout=30)["content"]["ename"] == "KeyboardInterrupt"
         plain = "print('in')\ntime.sleep(60)"
         once = client.execute_interactive(plain, timeout=30,
-                                          output_hook=lambda message: message["content"].get("text") and manager.interrupt_kernel())
+                                          output_hook=lambda message: message["content"].get("text")
+                                          and manager.interrupt_kernel())
         assert once["content"]["ename"] == "KeyboardInterrupt", "outside a loop one is enough"
     finally:
         client.stop_channels()

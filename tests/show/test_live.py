@@ -181,7 +181,8 @@ def test_kinds_of_arguments():
         got.update(given)
         return given["act"](given["x"] * given["c"]) * given["n"] + ag.sum(given["a"]) + given["k"].sum() + ag.sum(given["d"])
 
-    live_graph(f, x=(-3, 3, 1), c=[1, 10], n=range(1, 4), act=ag.tanh, a=np.ones(2), k=np.arange(3), d=Tensor(np.ones(2)))
+    live_graph(f, x=(-3, 3, 1), c=[1, 10], n=range(1, 4), act=ag.tanh, a=np.ones(2), k=np.arange(3),
+               d=Tensor(np.ones(2)))
     assert {name: type(value).__name__ for name, value in got.items() if name != "act"} == {
         "x": "Tensor", "c": "Tensor", "n": "int", "a": "Tensor", "k": "ndarray", "d": "Tensor"}
     assert [got[name].requires_grad for name in "xcad"] == [True, True, True, False] and got["x"].dtype == float
@@ -305,7 +306,8 @@ def loss_of(model, data):
 
 
 def folded(sizes=(2, 8, 8, 1), **more):
-    return live_graph(loss_of, model=nn.MLP(list(sizes), rng=0), data=np.random.default_rng(0).normal(size=(5, 2)), **more)
+    return live_graph(loss_of, model=nn.MLP(list(sizes), rng=0), data=np.random.default_rng(0).normal(size=(5, 2)),
+                      **more)
 
 
 def test_a_big_graph_starts_with_its_modules_as_boxes():

@@ -65,7 +65,8 @@ def test_explore_draws_at_once_and_follows_every_control():
 
 def announced(ui):
     """The lines in the live region; it is the last thing beneath the picture, and the whole text stands before it."""
-    found = re.fullmatch(r"<pre [^>]*>(.*)</pre><div aria-live=\"polite\"[^>]*>(.*)</div>", unescape(shown(ui)[1]), re.DOTALL)
+    found = re.fullmatch(r"<pre [^>]*>(.*)</pre><div aria-live=\"polite\"[^>]*>(.*)</div>", unescape(shown(ui)[1]),
+                         re.DOTALL)
     text, region = found.groups()
     assert text == ui.picture.text
     return region.splitlines()
@@ -90,7 +91,8 @@ def test_only_changed_lines_are_announced():
     assert announced(ui) == ["x is 6", "its half 3"]
 
 
-@pytest.mark.parametrize("spec, step, kind", [((-3.0, 3.0, 0.7), 0.05, "FloatSlider"), ((0, 1.0, 0), 0.01, "FloatSlider"),
+@pytest.mark.parametrize("spec, step, kind",
+                         [((-3.0, 3.0, 0.7), 0.05, "FloatSlider"), ((0, 1.0, 0), 0.01, "FloatSlider"),
                                               ((0.0, 250, 3), 2, "FloatSlider"), ((-3, 3, 1), 1, "IntSlider")])
 def test_step_of_its_own(spec, step, kind):
     slider = explore(echo, x=spec).sliders["x"]
@@ -231,13 +233,15 @@ GHOST, OWN, FRAME = {"stroke-dasharray": "2 3"}, {"stroke": style.VALUE}, {"stro
 
 def cells(picture, **look):
     """How many rectangles look like that."""
-    return sum(all(rect.get(name) == value for name, value in look.items()) for rect in svg_of(picture).iter(f"{SVG}rect"))
+    return sum(all(rect.get(name) == value for name, value in look.items())
+               for rect in svg_of(picture).iter(f"{SVG}rect"))
 
 
 def test_broadcast_repeats_a_row():
     picture = broadcast_blocks("+", x=X, b=B, pick=1)
     assert picture.text.splitlines() == [
-        "x (2, 3) + b (3,) gives shape (2, 3)", "x = [[1, 2, 3], [4, 5, 6]]", "b = [10, 20, 30], repeated 2 times along axis 0",
+        "x (2, 3) + b (3,) gives shape (2, 3)", "x = [[1, 2, 3], [4, 5, 6]]",
+        "b = [10, 20, 30], repeated 2 times along axis 0",
         "x + b = [[11, 22, 33], [14, 25, 36]]", "b[1] reaches 2 cells of x + b: [0, 1], [1, 1]"]
     assert cells(picture, **GHOST) == 3 and cells(picture, **OWN) == 6 + 3 + 6 and cells(picture, **FRAME) == 2 + 2
     assert written(picture).count("20") == 2 and "(3,) → (2, 3)" in written(picture)
@@ -284,7 +288,8 @@ def bowl(x, y):
 
 
 SPAN = ((-2.0, 2.0), (-1.0, 1.0))
-PATHS = {"SGD": np.array([[-1.5, 0.5], [1.0, 0.5], [0.5, 0.25]]), "Adam": np.array([[-1.5, 0.5], [0.5, -0.5], [3.0, 0.0]])}
+PATHS = {"SGD": np.array([[-1.5, 0.5], [1.0, 0.5], [0.5, 0.25]]),
+         "Adam": np.array([[-1.5, 0.5], [0.5, -0.5], [3.0, 0.0]])}
 
 
 def test_landscape_says_where_every_path_is():
@@ -292,11 +297,13 @@ def test_landscape_says_where_every_path_is():
     first, second, last = (landscape(bowl, PATHS, SPAN, step) for step in (0, 1, 2))
     assert second.text.splitlines() == ["after 1 step; lowest in the picture: 0 at (0, 0)",
                                         "SGD: at (1, 0.5), value 2", "Adam: at (0.5, −0.5), value 1.25"]
-    assert last.text.splitlines()[1:] == ["SGD: at (0.5, 0.25), value 0.5", "Adam: outside the picture, at (3, 0), value 9"]
+    assert last.text.splitlines()[1:] == ["SGD: at (0.5, 0.25), value 0.5",
+                                          "Adam: outside the picture, at (3, 0), value 9"]
     assert landscape(bowl, PATHS, SPAN).text == last.text, "without a step: all the way"
     assert [shape for shape in asked if shape] == [(97, 145)], "the contours are drawn once"
     assert {"SGD", "Adam", "after 1 step", "w₁"} <= set(written(second)) and "Adam" not in written(last)
-    lengths = [[len(line.get("points").split()) for line in svg_of(picture).iter(f"{SVG}polyline")] for picture in (first, second, last)]
+    lengths = [[len(line.get("points").split()) for line in svg_of(picture).iter(f"{SVG}polyline")]
+               for picture in (first, second, last)]
     assert lengths == [[1, 1], [2, 2], [3, 3]]
     dashes = {line.get("stroke-dasharray") for line in svg_of(last).iter(f"{SVG}polyline")}
     assert len(dashes) == 2, "not told apart by colour alone"

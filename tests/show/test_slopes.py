@@ -58,7 +58,8 @@ def test_every_elementwise_row(row, i):
             assert numbers(text, "slope") == pytest.approx(slope, rel=1e-9)
             for name, measured in [("forward", (ahead - z) / h), ("central", (ahead - behind) / (2 * h))]:
                 assert numbers(text, f"{name} difference") == pytest.approx(measured, rel=1e-9)
-                off = re.search(rf"{name} difference [^;\n]*, off by (exactly )?(\S+) from the rule", text, re.MULTILINE)[2]
+                off = re.search(rf"{name} difference [^;\n]*, off by (exactly )?(\S+) from the rule", text,
+                                re.MULTILINE)[2]
                 assert float(off) == pytest.approx(abs(measured - slope), rel=0.06)
 
 
@@ -130,7 +131,8 @@ def test_kinks(row, x, left, right, stated):
 
 
 def test_no_kink_where_the_slope_is_only_zero_or_steep():
-    for f, x in [(lambda x: 1000 * x * x, 0.0), (lambda x: ag.tanh(100 * x), 0.0), (ag.cos, 0.0), (lambda x: 1e6 + x, 1.0)]:
+    for f, x in [(lambda x: 1000 * x * x, 0.0), (lambda x: ag.tanh(100 * x), 0.0), (ag.cos, 0.0),
+                 (lambda x: 1e6 + x, 1.0)]:
         text = slope_explorer(f, x=x).picture.text
         assert "kink" not in text and "jump" not in text and "passes through all 24" in text
     assert "kink" not in slope_explorer(lambda x: 1e9 + x * x, x=1.3).picture.text, "rounding is no kink"
@@ -148,7 +150,8 @@ def test_jumps_and_poles_are_not_joined():
         ui = slope_explorer(f, x=1.0)
         curve = panels(ui.picture)[0]
         assert len([line for line in lines(curve) if len(line) > 10]) == 2
-        ticks = [float(node.text.replace("−", "-")) for node in curve.iter(f"{SVG}text") if node.get("text-anchor") == "end"]
+        ticks = [float(node.text.replace("−", "-")) for node in curve.iter(f"{SVG}text")
+                 if node.get("text-anchor") == "end"]
         assert 4 <= max(ticks) < 20, "the pole does not set the scale"
 
 
@@ -156,7 +159,8 @@ def test_jumps_and_poles_are_not_joined():
     (ag.log, {}, 0.0, "log(x) at x = 0: no value (−inf), so nothing can be drawn there: log x is defined for x > 0"),
     (ag.log, {}, -0.5, "log(x) at x = −0.5: no value (nan), so nothing can be drawn there: log x is defined for x > 0"),
     (ag.sqrt, {}, 0.0, "sqrt(x) at x = 0: z = 0, but the rule gives ∞, so there is no tangent: the curve stands upright: √x is"),
-    (ag.power, {"y": 0.5}, -1.0, "power(x, 0.5) at x = −1: no value (nan), so nothing can be drawn there: below 0 NumPy gives whole"),
+    (ag.power, {"y": 0.5}, -1.0,
+     "power(x, 0.5) at x = −1: no value (nan), so nothing can be drawn there: below 0 NumPy gives whole"),
     (ag.power, {"y": -1.0}, 0.0, "power(x, −1) at x = 0: no value (inf), so nothing can be drawn there"),
 ])
 def test_edges_of_a_domain(row, fixed, x, words):
@@ -165,7 +169,8 @@ def test_edges_of_a_domain(row, fixed, x, words):
     assert words in ui.picture.text
     curve, slope, _ = panels(ui.picture)
     if "y" not in fixed or fixed["y"] > 0:      # nothing is drawn where x is below 0, neither value nor rule
-        nought = [float(node.get("x")) for node in curve.iter(f"{SVG}text") if node.text == "0" and node.get("text-anchor") == "middle"][0]
+        nought = [float(node.get("x")) for node in curve.iter(f"{SVG}text")
+                  if node.text == "0" and node.get("text-anchor") == "middle"][0]
         assert min(x for line in lines(curve) + lines(slope, "6 4") if len(line) > 10 for x, _ in line) >= nought - 0.1
     ui.sliders["x"].value = 1.5
     assert "no value" not in ui.picture.text and "slope" in ui.picture.text
@@ -242,7 +247,8 @@ def test_a_plain_function_needs_a_rule():
     assert "your rule passes through all 24" in slope_explorer(lambda x: math.sin(x), rule=lambda x: math.cos(x)).picture.text
 
 
-@pytest.mark.parametrize("row, slope_at", [(ag.tanh, lambda z: 1 - z * z), (ag.exp, lambda z: z), (ag.sigmoid, lambda z: z * (1 - z))])
+@pytest.mark.parametrize("row, slope_at",
+                         [(ag.tanh, lambda z: 1 - z * z), (ag.exp, lambda z: z), (ag.sigmoid, lambda z: z * (1 - z))])
 def test_against_z_the_point_runs_on_the_curve_of_the_rule(row, slope_at):
     ui = slope_explorer(row, against="z")
     for x in (-2.0, 0.5, 1.5):
@@ -271,7 +277,8 @@ def test_refusals():
             (lambda: slope_explorer(ag.where, moving="c"), "what can move in where is x, y"),
             (lambda: slope_explorer(lambda w, h: w * h), "the name h is taken"),
             (lambda: slope_explorer(lambda: 1.0), "no argument that could move"),
-            (lambda: slope_explorer(ag.tanh, rule=lambda g, z: g), "rule takes 2 arguments; write it as lambda x: … or"),
+            (lambda: slope_explorer(ag.tanh, rule=lambda g, z: g),
+             "rule takes 2 arguments; write it as lambda x: … or"),
             (lambda: slope_explorer(lambda x: np.array([1.0, 2.0]) * x), r"returned shape \(2,\)")]:
         with pytest.raises((TypeError, ValueError), match=words):
             call()
@@ -291,6 +298,8 @@ def test_flat_at_a_point_is_not_flat_nearby():
     assert "stays the same" in slope_explorer(ag.relu, x=-1.0).picture.text
 
 
-@pytest.mark.parametrize("rule", [lambda *given: -given[0] * given[1] / given[3], lambda g, z, x, y, room=0.0: -g * z / (y + room)])
+@pytest.mark.parametrize("rule", [lambda *given: -given[0] * given[1] / given[3],
+                                  lambda g, z, x, y, room=0.0: -g * z / (y + room)])
 def test_a_rule_may_take_what_it_likes_besides(rule):
-    assert "passes through all" in slope_explorer(ag.divide, rule=rule, moving="y", x=6.0, y=(0.25, 4.0, 2.0)).picture.text
+    assert "passes through all" in slope_explorer(ag.divide, rule=rule, moving="y", x=6.0,
+                                                  y=(0.25, 4.0, 2.0)).picture.text

@@ -31,7 +31,8 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
     way = "flat" if abs(gradient) < 1e-9 else "rising" if gradient > 0 else "falling"
     text = f"at x = {number(x)}: value {number(value)}, gradient {number(round(gradient, 10))}" + f" ({way})" * curve
     if not curve:
-        one, other = (Axes((left, 34, 150, 230), (0, 1), scale(many)) for left, many in [(48, heights), (270, steepness)])
+        one, other = (Axes((left, 34, 150, 230), (0, 1), scale(many))
+                      for left, many in [(48, heights), (270, steepness)])
         one.frame([], ticks(*one.y), title=f"at x = {number(x)}")
         other.frame([], ticks(*other.y), title="on its own scale")
         _bar(one, 0.5, "value", value, style.VALUE, "none", 0.85)
@@ -97,7 +98,8 @@ def digits_learning(images, labels, answers, accuracies, passes):
     text = (f"after {passes} pass{'es' * (passes != 1)}: {np.sum(answers == labels)} of these {len(labels)} right, "
             f"{accuracies[passes]:.1%} of all held-out digits")
     return Picture(beside(svg(f"0 0 500 {high}", "".join(sheet.parts), text),
-                          svg(f"0 0 300 {high}", "".join(plot.parts), f"{accuracies[passes]:.1%} of all held-out digits")), text)
+                          svg(f"0 0 300 {high}", "".join(plot.parts),
+                              f"{accuracies[passes]:.1%} of all held-out digits")), text)
 
 
 @lru_cache
@@ -123,7 +125,8 @@ class Dots(widgets.VBox):
                       for j, on in enumerate(row, start=1)] for i, row in enumerate(start, start=1)]
         clear = widgets.Button(description="clear", tooltip="clear all dots", layout={"width": "6em"})
         ink = widgets.HTML(f"<style>.dots .widget-toggle-button{{background:{style.PAPER};border:1px solid {style.LINE}}}"
-                           f".dots .widget-toggle-button.mod-active{{background:{style.INK}}}</style>", layout={"display": "none"})
+                           f".dots .widget-toggle-button.mod-active{{background:{style.INK}}}</style>",
+                           layout={"display": "none"})
         super().__init__([*(widgets.HBox(row) for row in self.dots), clear, ink])
         self.add_class("dots")
         self._read()

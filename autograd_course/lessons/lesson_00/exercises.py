@@ -19,7 +19,8 @@ placement("00", "Lessons 00 and 01 are about just this: what a slope tells you, 
 placement("02", "It follows a change through a calculation, step by step: the chain rule, seen.", [
     Question("$L = (x + y) \\cdot w$ with x = 2, y = 3, w = −4. If x alone grows, how fast does L change?", -4,
              "**−4**: the sum grows as fast as x does, and w multiplies it."),
-    Question("$z = \\tanh x$. At some point z is 0.6. What is the slope there? (You are not told x.)", 0.64, "1 − z² = **0.64**.")])
+    Question("$z = \\tanh x$. At some point z is 0.6. What is the slope there? (You are not told x.)", 0.64,
+             "1 − z² = **0.64**.")])
 
 placement("05", "There you build an engine: it walks back through a calculation and adds up what arrives.", [
     Question("""$L = c \\cdot c$ with $c = a \\cdot b$, a = 10, b = 5. The gradient of a is 500. An engine writes `grad = …` where it should
@@ -67,7 +68,8 @@ placement("20", "Transformers hold nothing new for you; there a step becomes a p
         all 40?""", 2, "(30 · 1 + 10 · 5) / 40 = **2**.")])
 
 prediction(
-    "00.empty", question="""x runs along the curve $f(x) = (x - 3)^2 + 5$. At which x is the gradient's bar empty? And what does the
+    "00.empty",
+    question="""x runs along the curve $f(x) = (x - 3)^2 + 5$. At which x is the gradient's bar empty? And what does the
         *value's* bar show at that moment?""",
     answer={"x": 3, "value": 5},
     reveal="""At **x = 3**, the lowest point, the gradient is 0: the curve is flat there. The value's bar shows **5**.
@@ -90,7 +92,8 @@ prediction(
         lowest. Only because our first curve is a bowl does flat mean lowest on it.""")
 
 prediction(
-    "00.digits", question="""About what share of the held-out digits does the model get right before it has learned anything?
+    "00.digits",
+    question="""About what share of the held-out digits does the model get right before it has learned anything?
         And after how many passes is it above 95 % for the first time?""",
     answer={"at first": "one in ten", "above 95 %": "within ten passes"},
     choices={"at first": ["none", "one in ten", "one in three", "half"],
@@ -135,7 +138,8 @@ def hidden(x):
         (-6, "That is the gradient at 0, or a ^: a power is ** in Python. The question asks for the value.")],
     planted=[(15, "expected  the height of the curve over x = 0"), ("14", "of type str")])
 def value(answer):
-    expect(answer, 14, tried="f(0), where f(x) = (x − 3)² + 5", shown="the height of the curve over x = 0", hints=value.mistakes)
+    expect(answer, 14, tried="f(0), where f(x) = (x − 3)² + 5", shown="the height of the curve over x = 0",
+           hints=value.mistakes)
 
 
 @exercise(
@@ -167,7 +171,8 @@ def value(answer):
         (12, "That is the value before the nudge. By how much does it change?")],
     planted=[(11.9, "expected  the value after the nudge")])
 def nudge(answer):
-    expect(answer, 11.94, tried="value 12, gradient −3, and x moves by 0.02", shown="the value after the nudge", hints=nudge.mistakes)
+    expect(answer, 11.94, tried="value 12, gradient −3, and x moves by 0.02", shown="the value after the nudge",
+           hints=nudge.mistakes)
 
 
 def _downhill_is(got, expected):
@@ -192,7 +197,8 @@ def _downhill_is(got, expected):
         (0, "0 is what the gradient shows there. Which x does the slider show?"),
         sign_lost(-2.4, "At your x the gradient is 0.674, and not 0: downhill is to the left."),
         _downhill_is],
-    planted=[((-2.4, 3), "one number: the x"), ([-2.4], "one number: the x"), (-3.0, "to the right"), (5.0, "to the left")])
+    planted=[((-2.4, 3), "one number: the x"), ([-2.4], "one number: the x"), (-3.0, "to the right"),
+             (5.0, "to the left")])
 def lowest(answer):
     tried, shown = "the x where the hidden curve is lowest", "the x at the lowest point"
     if np.ndim(answer):
@@ -220,24 +226,33 @@ def _next(x, gradient):
     explained="The minus turns uphill into downhill.",
     why="Minus the gradient is the way down, whichever side you stand on. Training a network is this line.",
     mistakes=[
-        (lambda x, gradient: x - 0.1 * abs(gradient), "You always go left. With a negative gradient, downhill is to the right."),
-        (lambda x, gradient: x + 0.1 * gradient, "You went uphill: a positive gradient means that uphill is to the right."),
+        (lambda x, gradient: x - 0.1 * abs(gradient),
+         "You always go left. With a negative gradient, downhill is to the right."),
+        (lambda x, gradient: x + 0.1 * gradient,
+         "You went uphill: a positive gradient means that uphill is to the right."),
         (lambda x, gradient: -0.1 * gradient, "That is the step. Return where you stand after it: start from x."),
-        (lambda x, gradient: 0.1 * gradient, "That is the length of the step. Return where you stand after it: start from x."),
+        (lambda x, gradient: 0.1 * gradient,
+         "That is the length of the step. Return where you stand after it: start from x."),
         (lambda x, gradient: x - gradient, "The right way, ten times too far: a tenth of the gradient."),
         (lambda x, gradient: x - 0.1 * x * gradient, "The step depends on the gradient alone, not on x."),
         (lambda x, gradient: x - 0.1 * x, "A tenth of the gradient, not of x."),
-        (lambda x, gradient: x - 0.2 * (x - 3), "You worked out the gradient of f. Any gradient may come in: use the parameter."),
-        (lambda x, gradient: x - 0.1 / gradient if gradient else x, "You divide by the gradient. Multiply: the step grows with it."),
+        (lambda x, gradient: x - 0.2 * (x - 3),
+         "You worked out the gradient of f. Any gradient may come in: use the parameter."),
+        (lambda x, gradient: x - 0.1 / gradient if gradient else x,
+         "You divide by the gradient. Multiply: the step grows with it."),
         (lambda x, gradient: x - 0.1 * (x + gradient), "A tenth of the gradient alone: x itself is not in the step."),
         (lambda x, gradient: max(0, x - 0.1 * gradient), "You may arrive left of 0: an x can be negative."),
         (lambda x, gradient: x - 0.1, "A tenth of the gradient, not a tenth: the step grows with the gradient."),
-        (lambda x, gradient: x - 0.1 * np.sign(gradient), "A tenth of the gradient, not a tenth: the step grows with the gradient."),
-        (lambda x, gradient: x - 0.4, "Your step ignores the gradient: 0.4 is a tenth of 4, and right for that one alone."),
+        (lambda x, gradient: x - 0.1 * np.sign(gradient),
+         "A tenth of the gradient, not a tenth: the step grows with the gradient."),
+        (lambda x, gradient: x - 0.4,
+         "Your step ignores the gradient: 0.4 is a tenth of 4, and right for that one alone."),
         (lambda x, gradient: 1.6, "Your answer ignores both x and the gradient: 1.6 was one example."),
-        (lambda x, gradient: x - 0.1 * max(gradient, 0), "You go left, or not at all. With a negative gradient, downhill is to the right."),
+        (lambda x, gradient: x - 0.1 * max(gradient, 0),
+         "You go left, or not at all. With a negative gradient, downhill is to the right."),
         (lambda x, gradient: x, "You did not move."),
-        (lambda x, gradient: round(x - 0.1 * gradient, 1), "It is rounded. Return the number as it comes out: the last steps are small."),
+        (lambda x, gradient: round(x - 0.1 * gradient, 1),
+         "It is rounded. Return the number as it comes out: the last steps are small."),
         (lambda x, gradient: x - 0.1 * max(-5.0, min(5.0, gradient)),
          "A steep gradient is cut off. A tenth of *any* gradient: the rule in one line needs no limit."),
         (lambda x, gradient: abs(x - 0.1 * gradient), "You may arrive left of 0: an x can be negative."),

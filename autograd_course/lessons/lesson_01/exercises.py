@@ -81,7 +81,8 @@ def square(x):
         edit("(2 * h)", "h", "Exactly double: how far apart are your two points?"),
         one_sided("This is the one-sided difference again. The left point is at x − h."),
         edit("f(x - h)", "f(x)", "You divide by 2 * h, and your points are h apart. The left one is at x − h."),
-        edit("f(x + h)", "square(x + h)", "f(x - h)", "square(x - h)", "You measure the slope of square: use the parameter f."),
+        edit("f(x + h)", "square(x + h)", "f(x - h)", "square(x - h)",
+             "You measure the slope of square: use the parameter f."),
         edit("f(x + h)", "f(x)", "(2 * h)", "h", "One-sided, to the left. Use both neighbours, and not x itself."),
         edit("(2 * h)", "2 * h", "Python reads a / 2 * h as (a / 2) · h: put parentheses around 2 * h."),
         edit(" / (2 * h)", "", "That is how far the value moved. Divide by how far x moved."),
@@ -91,12 +92,16 @@ def square(x):
         edit("h) - f(", "h) + f(", "A plus where a minus belongs: how far did the value move?"),
         edit("x + h", "x + h / 2", "x - h", "x - h / 2", "(2 * h)", "h",
              "Your points are half a step away. They belong at x + h and x − h."),
-        edit("x + h", "x + h / 2", "x - h", "x - h / 2", "Your points are half a step away: at x + h / 2 and x − h / 2."),
+        edit("x + h", "x + h / 2", "x - h", "x - h / 2",
+             "Your points are half a step away: at x + h / 2 and x − h / 2."),
         edit("2 * h", "2 * x", "You divide by 2 * x. How far apart are the points? That has no x in it."),
         edit("x + h", "x - h", "Both points are the same one: one is at x + h, the other at x − h."),
-        edit("f(x + h)", "(x + h)", "f(x - h)", "(x - h)", "You divide a distance by itself: put f around both points."),
-        (lambda f, x, h: grad(f)(x), "That is the slope itself, or a tiny step of its own. Use the parameter h, in both points."),
-        (lambda f, x, h: (f(x + h) - 2 * f(x) + f(x - h)) / h ** 2, "That is the second difference: how fast the *slope* changes."),
+        edit("f(x + h)", "(x + h)", "f(x - h)", "(x - h)",
+             "You divide a distance by itself: put f around both points."),
+        (lambda f, x, h: grad(f)(x),
+         "That is the slope itself, or a tiny step of its own. Use the parameter h, in both points."),
+        (lambda f, x, h: (f(x + h) - 2 * f(x) + f(x - h)) / h ** 2,
+         "That is the second difference: how fast the *slope* changes."),
         (lambda f, x, h: abs(f(x + h) - f(x - h)) / (2 * h), "A slope can be negative: without abs the sign stays."),
         (lambda f, x, h: central_difference(f, abs(x), h), "x can be negative: without abs you measure at x itself."),
         sign_lost(central_difference, "The sign is lost: which of the two points is subtracted?"),
@@ -121,7 +126,8 @@ def square(x):
                     return rise / h / 2"""])
 def central(answer):
     # at h = 0.2 no two of the usual mistakes give the same number
-    for f, x, h in [(cube, 2.5, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4), (np.cos, 2.3, 0.1), (np.exp, -1.37, 0.01)]:
+    for f, x, h in [(cube, 2.5, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4), (np.cos, 2.3, 0.1),
+                    (np.exp, -1.37, 0.01)]:
         expect_call(answer, f, x, h, gives=central_difference(f, x, h), rtol=1e-10, hints=central.mistakes)
 
 
@@ -163,8 +169,10 @@ def _one_side(got, expected):
         ((-1e-5, 1e-5), "That is how far the value moved. Divide by h."),
         ((1e-5, 1e-5), "That is the value, |h|. The slope is how far it moved, divided by h."),
         _one_side],
-    planted=[((0.5, 0.5), "expected  the slope on each side"), (-1, "two numbers"), (0, "two numbers"), ((-1, 0), "The left is right"),
-             ((0, 1), "The right side is right"), ((float("nan"), 1), "The right side is right"), ((-1, float("inf")), "The left is right"),
+    planted=[((0.5, 0.5), "expected  the slope on each side"), (-1, "two numbers"), (0, "two numbers"),
+             ((-1, 0), "The left is right"),
+             ((0, 1), "The right side is right"), ((float("nan"), 1), "The right side is right"),
+             ((-1, float("inf")), "The left is right"),
              ((-1, 0, 1), "2 values were expected")],
     also_right=["""
         from_left, from_right = -1, 1""", """
@@ -197,11 +205,13 @@ def kink(answer):
         (lambda x: 4 * x, "At 1 the check measures 3, and yours gives 4: it is caught at once."),
         (lambda x: 0, "At 1 the check measures 3, and yours gives 0: it is caught at once."),
         (lambda x: -3 * x, "At 1 the check measures 3, and yours gives −3: it is caught at once."),
-        (lambda x: (cube(x + 1e-5) - cube(x)) / 1e-5, "You measured, and are off by 3e-5: that is caught. Write a formula that is 3 at 1."),
+        (lambda x: (cube(x + 1e-5) - cube(x)) / 1e-5,
+         "You measured, and are off by 3e-5: that is caught. Write a formula that is 3 at 1."),
         printed(lambda x: 3 * x)],
     planted=[(lambda x: 3 * x ** 2, "nobody is fooled"), (lambda x: 3 * x * abs(x), "nobody is fooled"),
              (lambda x: 3 if x == 1 else None, "on every way"), (lambda x: 3 * x * x + 1e-9, "nobody is fooled"),
-             (lambda x: central_difference(cube, x), "nobody is fooled"), (lambda x: x + 7, "got       8"), (3, "give it the function"),
+             (lambda x: central_difference(cube, x), "nobody is fooled"), (lambda x: x + 7, "got       8"),
+             (3, "give it the function"),
              (lambda x: 3 if x == 1 else float("nan"), "a number"), (lambda x: 3 if x == 1 else "wrong", "a number"),
              (lambda x: (3 * x,), "holds 1")],
     also_right=["lambda x: 3", "lambda x: x + 2", "lambda x: 3 * x ** 3", "lambda x: 3 / x", "lambda x: 4 * x - 1",
@@ -215,7 +225,8 @@ def fool(answer):
     # as close as the lesson's own `agrees` asks for
     expect_call(answer, 1.0, gives=3.0, rtol=1e-6, atol=0, hints=fool.mistakes)
     at_2 = returned(answer, 2.0, tried="your function(2)", shown="a wrong slope")
-    if not (np.shape(at_2) == () and isinstance(at_2, (int, float, Fraction, np.number, np.ndarray))) or np.isnan(float(at_2)):
+    if not (np.shape(at_2) == () and isinstance(at_2, (int, float, Fraction, np.number,
+                                                       np.ndarray))) or np.isnan(float(at_2)):
         raise Wrong("your function(2)", brief(at_2), "a wrong slope", "A slope is a number, at 2 too: a wrong one.")
     if abs(at_2 - 12) <= 1e-6 * 12:
         raise Wrong("your function(2)", "12, the true slope", "a wrong slope",
@@ -255,7 +266,8 @@ def _stopping(f, x, rate, steps, stops):
 
 @exercise(
     "01.descend", minutes=5, difficulty="medium",
-    names=lambda: {"central": central_difference, "bowl": _bowl, "forward": lambda f, x, h: (f(x + h) - f(x)) / h, "h": 1e4},
+    names=lambda: {"central": central_difference, "bowl": _bowl, "forward": lambda f, x, h: (f(x + h) - f(x)) / h,
+                   "h": 1e4},
     question="""
         Now all the steps, on any curve. `descend` returns the list of all positions, the start included. The loop is there: append the
         next position, with the slope measured by `central` at a step of 1e-5. `descend(bowl, 0.0, 0.3, 1)` returns about `[0, 1.8]`.""",
@@ -278,7 +290,8 @@ def _stopping(f, x, rate, steps, stops):
     explained="Each step measures at the newest x, and begins there.",
     why="Measure, step, repeat: from here on only the measuring will get better.",
     mistakes=[
-        edit("append(xs[-1] - rate * central(f, xs[-1], 1e-5))", "append(xs[-1])", "x never changed: is the new x kept?"),
+        edit("append(xs[-1] - rate * central(f, xs[-1], 1e-5))", "append(xs[-1])",
+             "x never changed: is the new x kept?"),
         edit("central(", "forward(", "You measure to one side only: use central."),
         (lambda f, x, rate, steps: _walk(lambda x: abs(central_difference(f, x)), x, rate, steps),
          "You always go left. With a negative slope, downhill is to the right: no abs."),
@@ -308,14 +321,16 @@ def _stopping(f, x, rate, steps, stops):
         edit("central(f", "central(bowl", "You measure the slope of bowl: use the parameter f."),
         edit("[x]", "[0.0]", "- rate", "- 0.3", "central(f", "central(bowl",
              "This walk starts at 0, at the rate 0.3, on bowl: use the parameters."),
-        edit("- rate", "- 0.3", "central(f", "central(bowl", "You walk on bowl at a rate of 0.3: use the parameters f and rate."),
+        edit("- rate", "- 0.3", "central(f", "central(bowl",
+             "You walk on bowl at a rate of 0.3: use the parameters f and rate."),
         edit("[x]", "[0.0]", "You start at 0: start at the parameter x."),
         edit("return xs", "return xs[1:]", "The start belongs to the list."),
         edit("return xs", "return xs[:-1]", "One step is missing: the start, and then one x per step."),
         edit("return xs", "return xs[-1]", "Return all the x, not only the last: the list."),
         edit("return xs", "print(xs)", "It prints the result and gives None back: write return, and no print."),
         edit("xs.append(", "xs.append(abs(", "1e-5))", "1e-5)))", "An x can be negative: no abs."),
-        edit("xs.append(", "xs.append(round(", "1e-5))", "1e-5), 2))", "The positions are rounded: keep all the digits."),
+        edit("xs.append(", "xs.append(round(", "1e-5))", "1e-5), 2))",
+             "The positions are rounded: keep all the digits."),
         (lambda f, x, rate, steps: _stopping(f, x, rate, steps, lambda old, new: f(new) > f(old)),
          "You refuse to climb. Take every step: a rate that is too large shows itself by climbing."),
         (lambda f, x, rate, steps: _stopping(f, x, rate, steps, lambda old, new: abs(new - old) < 1e-6),
@@ -323,8 +338,10 @@ def _stopping(f, x, rate, steps, stops):
         (lambda f, x, rate, steps: _walk(lambda x: np.sign(central_difference(f, x)), x, rate, steps),
          "You move by the rate alone. Move by rate times the slope."),
         _count],
-    planted=[edit("return xs", "return xs[:-2]", "You gave 2 positions"), edit("range(steps)", "range(5)", "always take 5"),
-             edit("range(steps)", "range(5)", "[x]", "[0.0]", "- rate", "- 0.3", "central(f", "central(bowl", "always take 5"),
+    planted=[edit("return xs", "return xs[:-2]", "You gave 2 positions"),
+             edit("range(steps)", "range(5)", "always take 5"),
+             edit("range(steps)", "range(5)", "[x]", "[0.0]", "- rate", "- 0.3", "central(f", "central(bowl",
+                  "always take 5"),
              edit("xs = [x]", "xs = [x, x]", "positions: the start and"), ([0, 1.8], "give it the function")],
     also_right=["""
         def descend(f, x, rate, steps):

@@ -13,7 +13,8 @@ def two_parts(from_x, from_y, change, reach):
     """
     plot = Axes((150, 16, 480, 150), (-reach, reach), (0, 3))
     total = from_x + from_y
-    plot.frame(ticks(-reach, reach, 9), [(2.5, "x brings"), (1.5, "y brings"), (0.5, "z really moves by")], "change of z")
+    plot.frame(ticks(-reach, reach, 9), [(2.5, "x brings"), (1.5, "y brings"), (0.5, "z really moves by")],
+               "change of z")
     plot.line([0, 0], [0, 3], style.LINE, 1)
     plot.line([from_x] * 2, [1.5, 2.5], style.LINE, 1)
     plot.line([total] * 2, [0, 1.5], style.GRADIENT, 1.5, "2 3")
@@ -22,7 +23,8 @@ def two_parts(from_x, from_y, change, reach):
         plot.parts.append(f'<rect x="{left:.1f}" y="{middle - 13:.1f}" width="{right - left:.1f}" height="26" '
                           f'fill="{style.GRADIENT}" fill-opacity="0.2" stroke="{style.GRADIENT}" stroke-width="2" '
                           'stroke-dasharray="6 4"/>')
-        plot.words(*((right + 8, middle + 5) if end >= start else (left - 8, middle + 5)), _signed(end - start), style.GRADIENT,
+        plot.words(*((right + 8, middle + 5) if end >= start else (left - 8, middle + 5)), _signed(end - start),
+                   style.GRADIENT,
                    "start" if end >= start else "end")
     plot.dot(change, 0.5, style.DIFFERENCE)
     px, py = plot.at(change, 0.5)

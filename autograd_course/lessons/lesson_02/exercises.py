@@ -25,7 +25,8 @@ prediction(
         further.""")
 
 prediction(
-    "02.path", question="""In $z = x + y$ and $L = z \\cdot w$, with w = −3: what is $\\partial z / \\partial x$? And what is
+    "02.path",
+    question="""In $z = x + y$ and $L = z \\cdot w$, with w = −3: what is $\\partial z / \\partial x$? And what is
         $\\partial L / \\partial x$?""",
     answer={"∂z/∂x": 1, "∂L/∂x": -3},
     reveal="∂z/∂x = **1**: z grows just as fast as x. But ∂L/∂x = **−3**: whatever z gains is then multiplied by w.")
@@ -33,7 +34,8 @@ prediction(
 prediction(
     "02.live", question="""In $z = x + y$, $L = z \\cdot w$ you slide x. Which of the three gradients change? Then you
         slide w. Does the number on the arrow from x to z change? Does the gradient on the card of x?""",
-    answer={"sliding x changes": "that of w alone", "sliding w, x's arrow": "stays", "sliding w, x's gradient": "changes"},
+    answer={"sliding x changes": "that of w alone", "sliding w, x's arrow": "stays",
+            "sliding w, x's gradient": "changes"},
     choices={"sliding x changes": ["that of x alone", "that of w alone", "those of x and y", "all three"],
              "sliding w, x's arrow": ["stays", "changes"], "sliding w, x's gradient": ["stays", "changes"]},
     reveal="""Slide x: only **w's** gradient changes. Most people say x's. But w multiplies z, so its local gradient *is* z; while x is
@@ -113,8 +115,10 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
     explained="The last line is the box.",
     why="Each knob brings slope × nudge, and the parts add. Every gradient in this course rests on that.",
     mistakes=[
-        (lambda f, x, y, dx, dy: f(x + dx, y + dy) - f(x, y), "That is the change itself. Predict it, from the two slopes at (x, y)."),
-        (lambda f, x, y, dx, dy: f(x + dx, y + dy), "That is the new value. The change is asked for, predicted from the two slopes."),
+        (lambda f, x, y, dx, dy: f(x + dx, y + dy) - f(x, y),
+         "That is the change itself. Predict it, from the two slopes at (x, y)."),
+        (lambda f, x, y, dx, dy: f(x + dx, y + dy),
+         "That is the new value. The change is asked for, predicted from the two slopes."),
         edit("return", "return f(x, y) +",
              "That is the new value. Return the change alone."),
         (lambda f, x, y, dx, dy: central_difference(f(x, y), x) * dx + central_difference(f(x, y), y) * dy,
@@ -133,7 +137,8 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
          "Those are the real changes of each knob alone. Predict them: measure each slope with central, and multiply by its nudge."),
         (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), x) * dx + central_difference(lambda at: f(x + dx, at), y) * dy,
          "y's slope is measured at x + dx. Take both at (x, y): the difference is little times little."),
-        (lambda f, x, y, dx, dy: 2 * x * y * dx + x * x * dy, "Those are the slopes of x²·y. For any f, measure them with central."),
+        (lambda f, x, y, dx, dy: 2 * x * y * dx + x * x * dy,
+         "Those are the slopes of x²·y. For any f, measure them with central."),
         (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), x, dx) * dx + central_difference(lambda at: f(x, at), y, dy) * dy,
          "central's step is not the nudge: leave its h at 1e-5, and multiply the slope by the nudge."),
         edit(BOTH, "slope_x * dy + slope_y * dx", "Each slope took the other knob's nudge: x's slope belongs to dx."),
@@ -142,7 +147,8 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
         edit(BOTH, "slope_x * dx + slope_x * dy", "x's slope is there twice: dy is multiplied by y's."),
         edit(BOTH, "slope_y * dx + slope_y * dy", "y's slope is there twice: dx is multiplied by x's."),
         edit(BOTH, "(slope_x + slope_y) * (dx + dy)", "Both knobs were turned to measure each slope. Hold one still."),
-        edit(BOTH, "slope_x * dx * slope_y * dy", "The parts are changes that both arrive. Do changes multiply or add?"),
+        edit(BOTH, "slope_x * dx * slope_y * dy",
+             "The parts are changes that both arrive. Do changes multiply or add?"),
         edit(BOTH, "slope_x * dx - slope_y * dy", "Subtracted: the parts add, whatever their signs."),
         edit(BOTH, "slope_x + slope_y", "A slope is a rate. Multiply each by its own nudge."),
         edit(BOTH, "slope_x * dx", "Only x has brought its part. What does y bring?"),
@@ -150,12 +156,15 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
         edit(BOTH, "(slope_x * dx, slope_y * dy)", "A single number was expected, and this holds 2"),
         (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), dx) + central_difference(lambda at: f(x, at), dy),
          "central's second argument is the point: measure at x and at y, then multiply by dx and by dy."),
-        edit("return " + BOTH, f"print({BOTH})", "It prints the result and gives None back: write return, and no print."),
+        edit("return " + BOTH, f"print({BOTH})",
+             "It prints the result and gives None back: write return, and no print."),
         times(2, "Exactly double: how far apart are the two points of each central difference?"),
         times(1e-5, "The slopes are not divided by 2 * h."),
         times(2e-5, "The slopes are not divided by 2 * h.")],
-    planted=[edit(BOTH, "max(0, slope_x) * dx + max(0, slope_y) * dy", "f(x, y) = "), edit(BOTH, f"round({BOTH}, 1)", "f(x, y) = "),
-             edit(BOTH, f"{BOTH} + dx * dy", "f(x, y) = "), edit(BOTH, "abs(slope_x) * dx + abs(slope_y) * dy", "f(x, y) = "),
+    planted=[edit(BOTH, "max(0, slope_x) * dx + max(0, slope_y) * dy", "f(x, y) = "),
+             edit(BOTH, f"round({BOTH}, 1)", "f(x, y) = "),
+             edit(BOTH, f"{BOTH} + dx * dy", "f(x, y) = "),
+             edit(BOTH, "abs(slope_x) * dx + abs(slope_y) * dy", "f(x, y) = "),
              edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "Exactly double"),
              edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "not divided"),
              edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "f(x, y) = sin(x) · y + y²")],
@@ -209,7 +218,8 @@ def two_knobs(answer):
         (-4, "That is what arrived at z. What multiplied it on the way to x?"),
         (5, "That is a value, or the other arrow. Look at the gradients of z and of x."),
         (2, "That is the value of x. Look at the gradients of z and of x.")],
-    planted=[(-2.4, "expected  another number"), (-3, "expected  another number"), (float("nan"), "expected  another number"),
+    planted=[(-2.4, "expected  another number"), (-3, "expected  another number"),
+             (float("nan"), "expected  another number"),
              ((10, -4), "A single number was expected")],
     also_right=["-2.5", "-5 / 2", "np.float32(-2.5)", "np.array(-2.5)", "10.0 / (2 * -2)"])
 def hidden(answer):

@@ -87,7 +87,8 @@ def odometer(n, paths, visits, pace, visited, walked=True):
 
 def duration(seconds):
     """A time in words, to two digits."""
-    units = [(31557600, "years"), (86400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds"), (1e-3, "milliseconds")]
+    units = [(31557600, "years"), (86400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds"),
+             (1e-3, "milliseconds")]
     length, unit = next((one for one in units if seconds >= 1.95 * one[0]), (1e-6, "microseconds"))
     return f"{_round(seconds / length)} {unit}"
 

@@ -129,7 +129,8 @@ LOCALS = "(y.data, x.data)"
         edit(LOCALS, "(abs(y.data), abs(x.data))", "sign"),
         edit(LOCALS, "(int(y.data), int(x.data))", "Nothing is rounded"),
         edit("return Value(x.data * y.data, (x, y), (y.data, x.data))",
-             "z = Value(x.data * y.data, (x, y), (y.data, x.data))\n    z.grad = 1.0\n    return z", "backward will fill it"),
+             "z = Value(x.data * y.data, (x, y), (y.data, x.data))\n    z.grad = 1.0\n    return z",
+             "backward will fill it"),
         edit("x.data * y.data,", "x.data + y.data,", "the number in the result"),
         edit("x.data * y.data,", "x,", "Multiply their numbers"),
         edit("x.data * y.data,", "x * y,", "Multiply their numbers"),
@@ -189,7 +190,8 @@ def multiply(answer):
             raise Wrong(f"the local gradients in the result of {call}", brief(z.locals), brief((y.data, a)),
                         "These are Values. A local gradient is a number: y.data.")
         expect(z.locals, (y.data, a), tried=f"the local gradients in the result of {call}", hints=[
-            ((a, y.data), "The two are swapped: how far z moves with x is the other factor, y."), ((1.0, 1.0), "Those are add's."),
+            ((a, y.data), "The two are swapped: how far z moves with x is the other factor, y."),
+            ((1.0, 1.0), "Those are add's."),
             ((a * y.data,) * 2, "That is the result, twice. How far does it move when x alone moves by one?"),
             ((y.grad, x.grad), "Those are gradients, which nobody knows yet. A local gradient is made of the numbers, .data."),
             ((int(y.data), int(a)), "Nothing is rounded: each local gradient is the other number, as it is."),
@@ -209,7 +211,8 @@ def _expect_inputs(got, inputs, call):
         hint = "Two inputs, (x, y), also when both are the same Value."
     else:
         hint = "The inputs in the order in which they came: the first local gradient belongs to the first of them."
-    raise Wrong(f"the inputs in the result of {call}", brief(got), "(x, y)" if inputs[0] is not inputs[1] else "(x, x)", hint)
+    raise Wrong(f"the inputs in the result of {call}", brief(got),
+                "(x, y)" if inputs[0] is not inputs[1] else "(x, x)", hint)
 
 
 # --- Order ------------------------------------------------------------------------------------------------------------------
@@ -293,7 +296,8 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
             return sorted(...)""",
     hints=["`for x in value.inputs:`, then `if x not in found:`, then `found.append(x)`. So inputs of inputs are found as well.",
            "For the second job the box has the answer: the newest first.",
-           ("Help: how do I sort by number?", "`sorted(found, key=lambda value: value.number, reverse=True)`: the largest number first."),
+           ("Help: how do I sort by number?",
+            "`sorted(found, key=lambda value: value.number, reverse=True)`: the largest number first."),
            ("Help: b comes before c", """
             You give them in the order in which you found them. b is an input of L, so you meet it at once; but c, which you meet
             later, uses b too. Who still owes this value? Sort at the end.""")],
@@ -403,7 +407,8 @@ def order(answer):
         output, words, right = build()
         for value in _reached(output):
             value.grad = 0.5
-        _expect_users_first(_ordered(answer, output, f"order(L), where {words}", right), output, f"order(L), where {words}", right)
+        _expect_users_first(_ordered(answer, output, f"order(L), where {words}", right), output,
+                            f"order(L), where {words}", right)
         if any(value.grad != 0.5 for value in _reached(output)):
             raise Wrong(f"the gradients after order(L), where {words}", "changed", "as they were",
                         ".grad is not the business of order: it only says who comes when.")
@@ -451,7 +456,8 @@ def _ordered(answer, output, tried, right):
         if isinstance(got, (set, frozenset)):
             raise Wrong(tried, "a set", right, "A set has no order of its own. Sort it: sorted gives a list.")
         if hasattr(got, "__next__"):
-            raise Wrong(tried, "an iterator", right, "An iterator gives its Values once, and then no more. Make a list of it: list(…).")
+            raise Wrong(tried, "an iterator", right,
+                        "An iterator gives its Values once, and then no more. Make a list of it: list(…).")
         got = list(got) if hasattr(got, "__iter__") else got
     except _Endless:
         raise Wrong(tried, "no end", right,
@@ -474,7 +480,8 @@ def _expect_users_first(got, output, tried, right):
     reached = _reached(output)
 
     def wrong(hint):
-        raise Wrong(tried, ", ".join(value.name for value in got[:20]) + ", …" * (len(got) > 20) or "an empty list", right, hint)
+        raise Wrong(tried, ", ".join(value.name for value in got[:20]) + ", …" * (len(got) > 20) or "an empty list",
+                    right, hint)
 
     place = {value: i for i, value in enumerate(got)}
     for value in got if len(place) < len(got) or place.keys() - reached else []:
@@ -515,7 +522,8 @@ PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
             for value in order(output):
                 g = ledger.pop(...)      # and so on""",
     hints=["`g = ledger.pop(value)`, then `value.grad += g`. The rest is one loop over the inputs and their local gradients.",
-           ("Help: how do I get each input with its local gradient?", "`for x, local in zip(value.inputs, value.locals):`"),
+           ("Help: how do I get each input with its local gradient?",
+            "`for x, local in zip(value.inputs, value.locals):`"),
            ("Help: KeyError, or an error at +=", """
             The first time something arrives at x, the ledger has no entry for x yet. `ledger.get(x, 0.0)` gives 0.0 in that case. But
             it only reads: write with `ledger[x] = …`."""),
@@ -535,7 +543,8 @@ PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
         nothing of an earlier one is sent again.""",
     why="Each value is visited once, after all its users, with the whole of its gradient. That is backpropagation, all of it.",
     planted=[
-        *((engine(fault).backward, FAULTS[fault]) for fault in ("replaced", "=", "early", "kept", "seeded twice", "local")),
+        *((engine(fault).backward, FAULTS[fault])
+          for fault in ("replaced", "=", "early", "kept", "seeded twice", "local")),
         edit("ledger.get(x, 0.0) + g * local", "g * local", FAULTS["="]),
         edit("value.grad += g", "value.grad = g", FAULTS["replaced"]),
         edit("1.0}", "0.0}", "value.grad += g"),
@@ -624,7 +633,8 @@ def backward(answer):
     except Wrong as wrong:
         *said, hint = wrong.args
         hint = NOTHING if hint == FAULTS["unseeded"] else BACK if hint == FAULTS["own"] else hint
-        raise Wrong(*said, FIRST.get(said[1], hint) or "A gradient may be as large as it likes: nothing is cut off.") from None
+        raise Wrong(*said,
+                    FIRST.get(said[1], hint) or "A gradient may be as large as it likes: nothing is cut off.") from None
     except _Endless:
         raise Wrong("backward after 40 doublings, x = x + x", "no end", "41 visits", FAULTS["every path"]) from None
     _expect_everywhere(answer)

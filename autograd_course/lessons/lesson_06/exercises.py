@@ -34,7 +34,8 @@ _ROUTES = [
     ((_C, 0.8 * P * Q * 2), "That is the way from w₃ to c. Carry it on to L: from c to ŷ, and from there to L."),
     ((2 * Q, 0.8 * P * Q * 2), "These are local. Carry each path on to L: from c to ŷ, and from there to L."),
     ((2 * P * _C / (2 * Q), _BOTH), "The arrow from w₃ to c has the local gradient 0.8376; 1.09 is that from w₃ to b."),
-    ((_C / FROM_C, _BOTH / FROM_C), "From c the paths go to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
+    ((_C / FROM_C, _BOTH / FROM_C),
+     "From c the paths go to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
     ((_C / FROM_C, _BOTH), "The path goes from c to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
     ((_C, _BOTH / FROM_C), "The path goes from c to ŷ and then to L: the arrow from c to ŷ, 0.8905, is missing."),
     ((_C, _B + _BOTH), "That is all that goes by way of b, also what goes from b straight to ŷ. Through c it is w₃ → b → c → ŷ → L."),
@@ -43,10 +44,13 @@ _ROUTES = [
     ((-_C, -_BOTH), "Every local gradient on these paths is positive, and so are the products."),
     ((_B + _C, _B + _C + _BOTH), "These are sums. Asked is what each of the two paths brings by itself."),
     ((2 * Q * FROM_C, 0.8 * P * Q * 2 * FROM_C), "The paths go on from ŷ to L: that arrow, 0.3101, is missing."),
-    ((0.8376 + 0.8905 + 0.3101, 1.09 + 0.335 + 0.8905 + 0.3101), "Along a path the local gradients are multiplied, not added."),
-    ((_B + _C + _BOTH, _BOTH), "That is what all three paths bring together, 0.6331. Asked is one path: through c alone."),
+    ((0.8376 + 0.8905 + 0.3101, 1.09 + 0.335 + 0.8905 + 0.3101),
+     "Along a path the local gradients are multiplied, not added."),
+    ((_B + _C + _BOTH, _BOTH),
+     "That is what all three paths bring together, 0.6331. Asked is one path: through c alone."),
     ((0.23, 0.10), "Rounded too far: four digits, please."),
-    ((_C, 2 * P * 2 * Q * ARRIVES), "0.8376 belongs to the arrow from w₃ to c. This path comes from b, and that arrow has 0.335."),
+    ((_C, 2 * P * 2 * Q * ARRIVES),
+     "0.8376 belongs to the arrow from w₃ to c. This path comes from b, and that arrow has 0.335."),
 ]
 
 
@@ -71,7 +75,8 @@ _ROUTES = [
     mistakes=[*_ROUTES, *(_about(*pair) for pair in _ROUTES)],
     planted=[(tuple(np.round(wrong, 4)), hint) for wrong, hint in _ROUTES[:2]] + [((0.6331, 0.6331), "Number 1 of 2")])
 def routes(answer):
-    expect(answer, ROUTES[1:], tried="what the two paths bring", shown="two other numbers", atol=6e-4, hints=routes.mistakes)
+    expect(answer, ROUTES[1:], tried="what the two paths bring", shown="two other numbers", atol=6e-4,
+           hints=routes.mistakes)
 
 
 # --- The loop ------------------------------------------------------------------------------------------------------------------
@@ -115,7 +120,8 @@ CASES = [      # (words, where the parameters start, what their .grad holds, los
      (0.5, -0.75, 0.25), 0.0, _curve, [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0), (1.5, 0.5)], 0.02)]
 
 
-CLEAR, STEP = (f"        for p in parameters:\n            p.{line}" for line in ("grad = 0.0\n", "data -= rate * p.grad"))
+CLEAR, STEP = (f"        for p in parameters:\n            p.{line}"
+               for line in ("grad = 0.0\n", "data -= rate * p.grad"))
 WALK = "        L = loss(parameters, x, y)\n        backward(L)\n"
 LAST = "\n    for p in parameters:\n        p.data -= rate * p.grad"
 OLD = "The gradients of the examples before are still in it: p.grad = 0.0 for every parameter, at the beginning of each example."
@@ -156,7 +162,8 @@ def _after(train, start, left, loss, examples, rate):
            "The step is a loop of its own, inside the other: `for p in parameters: p.data -= rate * p.grad`.",
            ("Help: the loss does not fall", """
             Look at how far the lines are indented. What stands outside the loop happens once, after all examples."""),
-           ("Help: has no attribute 'backward'", "`backward` is the function that you wrote in lesson 05: `backward(L)`.")],
+           ("Help: has no attribute 'backward'",
+            "`backward` is the function that you wrote in lesson 05: `backward(L)`.")],
     solution="""
         def train(parameters, loss, examples, rate):
             for x, y in examples:
@@ -307,7 +314,8 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
             return gb * a, gc * a, gb + gc""",
     hints=["g is the second line of the derivation, as it stands, with $\\hat y = 4 \\sin(b + c)$.",
            "What passes the relu of b: `gb = g if b > 0 else 0.0`. The same for c. Each relu has its own gate.",
-           ("Help: at first right, then wrong", "The first numbers have both gates open. Later ones do not: where b is 0, what is gb?")],
+           ("Help: at first right, then wrong",
+            "The first numbers have both gates open. Later ones do not: where b is 0, what is gb?")],
     solution="""
         def by_hand(w1, w2, w3, x, y):
             a = x * x
@@ -379,7 +387,8 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
              edit("max(w1", "max(abs(w1)", "expected"), edit("max(w2", "max(abs(w2)", "expected"),
              edit("max(w1", "max(max(w1, 0)", "expected"), edit("max(w2", "max(max(w2, 0)", "expected"),
              edit("x * x", "x * abs(x)", "expected"), edit(") - y", ") - abs(y)", "expected"),
-             (lambda w1, w2, w3, x, y: tuple(-1e-3 * one for one in right_by_hand(w1, w2, w3, x, y)), "Every entry is")],
+             (lambda w1, w2, w3, x, y: tuple(-1e-3 * one for one in right_by_hand(w1, w2, w3, x, y)),
+              "Every entry is")],
     also_right=[
         edit(B, "g * (b > 0)", C, "g * (c > 0)"), edit("gb * a, gc * a, gb + gc", "[gb * a, gc * a, gb + gc]"),
         edit("if b > 0", "if w1 * a + w3 > 0", "if c > 0", "if w2 * a + w3 > 0"),
@@ -395,7 +404,8 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
 def by_hand(answer):
     if has_blank(answer):
         raise NotYet
-    for given in [(1.7, 0.2, 0.6, 0.9, 1.0), (1.3, 0.1, -0.4, 0.9, 2.5), (-0.5, 1.5, 0.25, 0.8, 1.0), (1.3, 0.1, -0.4, 0.3, 0.5),
+    for given in [(1.7, 0.2, 0.6, 0.9, 1.0), (1.3, 0.1, -0.4, 0.9, 2.5), (-0.5, 1.5, 0.25, 0.8, 1.0),
+                  (1.3, 0.1, -0.4, 0.3, 0.5),
                   (1.6, 0.3, 0.1, 0.5, 0.25), (0.7, -1.5, 0.4, -0.8, -1.25)]:
         expect_call(answer, *given, gives=right_by_hand(*given), hints=by_hand.mistakes)
 
@@ -403,7 +413,8 @@ def by_hand(answer):
 # --- Predictions, questions, card ----------------------------------------------------------------------------------------------
 
 recall("06", [
-    Question("Walking back, 7 arrives at b from L, and later 6 from c. b is 2a. What must go on to a? (Lesson 05)", 26.0, """
+    Question("Walking back, 7 arrives at b from L, and later 6 from c. b is 2a. What must go on to a? (Lesson 05)",
+             26.0, """
         (7 + 6) · 2 = **26**: b waits until all that it will ever get is there."""),
     Question("z = relu(x), and g = 5 arrives at z. What goes on to x, if x is −2? (04)", 0.0, """
         **0**. Below 0 relu is flat: nothing passes. Above 0 its slope is 1, and all 5 would pass."""),

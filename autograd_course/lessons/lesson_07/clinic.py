@@ -248,7 +248,8 @@ PATIENTS = {
         "y is squared, not the error",
         "It passes: these are the right gradients, of another function.", {"loss": -1.0}),
     "G": Patient(
-        Kept, "backward", "Right once. Too much when it is asked twice: with one value in between, three times as much.",
+        Kept, "backward",
+        "Right once. Too much when it is asked twice: with one value in between, three times as much.",
         "the write-up with closures, and the talk with its contexts",
         "inner values keep what arrived in the call before",
         "It passes: a check makes a fresh graph for every question.", {"twice": 36.0}),
@@ -325,13 +326,15 @@ EXAMINATIONS = {
     "tanh": ("2·tanh x at 0.5: gradient of x", 2 * (1 - math.tanh(0.5) ** 2), lambda Engine: _gradient(
         Engine, lambda x: Engine(2.0) * x.tanh(), 0.5)),
     "far": ("tanh x at 400: gradient of x", 0.0, lambda Engine: _gradient(Engine, lambda x: x.tanh(), 400.0)),
-    "closed": ("relu(x·1) at −1: gradient of x", 0.0, lambda Engine: _gradient(Engine, lambda x: (x * Engine(1.0)).relu(), -1.0)),
+    "closed": ("relu(x·1) at −1: gradient of x", 0.0,
+               lambda Engine: _gradient(Engine, lambda x: (x * Engine(1.0)).relu(), -1.0)),
     "none": ("(−3) ** (x·1) at 2: gradient of x", math.nan, lambda Engine: _gradient(
         Engine, lambda x: Engine(-3.0) ** (x * Engine(1.0)), 2.0)),
     "twice": ("3·(x·x) at 2, asked twice: gradient of x", 24.0, lambda Engine: _gradient(
         Engine, lambda x: Engine(3.0) * (x * x), 2.0, calls=2)),
     "doubled": ("x = x + x ten times: rules run", 10, _rules_run),
-    "loss": ("½(ŷ − y)² at ŷ = −1, y = 1: L itself", 2.0, lambda Engine: Engine(-1.0).half_squared_error(Engine(1.0)).data)}
+    "loss": ("½(ŷ − y)² at ŷ = −1, y = 1: L itself", 2.0,
+             lambda Engine: Engine(-1.0).half_squared_error(Engine(1.0)).data)}
 
 
 def sheet(Engine):

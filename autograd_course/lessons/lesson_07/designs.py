@@ -267,7 +267,8 @@ MULTIPLY = (lambda g, z, x, y: g * y,
 
 TANH = (lambda g, z, x: g * (1 - z * z),)
 
-DESIGNS = {"closures": Closures, "context": Context, "ledger": Ledger, "stored locals": Locals, "trace": Trace, "table": Table}
+DESIGNS = {"closures": Closures, "context": Context, "ledger": Ledger, "stored locals": Locals, "trace": Trace,
+           "table": Table}
 # The method that is called once for each value whose turn comes.
 STEP = {Closures: "send", Context: "visit", Ledger: "visit", Locals: "backward", Trace: "gradient", Table: "arrive"}
 
@@ -275,7 +276,8 @@ STEP = {Closures: "send", Context: "visit", Ledger: "visit", Locals: "backward",
 def source(Design):
     """How a design multiplies, and how it goes back."""
     parts = {Context: [Context.__mul__, Multiply, Context.visit, Context.backward],
-             Ledger: [Ledger.__mul__, MultiplyOp, Ledger.backward, Ledger.visit], Trace: [Trace.__mul__, Trace.gradient],
+             Ledger: [Ledger.__mul__, MultiplyOp, Ledger.backward, Ledger.visit],
+             Trace: [Trace.__mul__, Trace.gradient],
              Table: [Table.__mul__, Table.backward, Table.arrive]}
     code = [inspect.getsource(part) for part in parts.get(Design) or [Design.__mul__, Design.backward]]
     if Design is Table:
@@ -390,7 +392,8 @@ GRAPHS = {"12 doublings": (doubled(12), (1.0,), 12),
 
 def compared(repeats=5):
     """{graph: {design: Cost}}: what each graph costs in each design, on this computer, now."""
-    return {graph: {name: _cost(Design, *about, repeats) for name, Design in DESIGNS.items()} for graph, about in GRAPHS.items()}
+    return {graph: {name: _cost(Design, *about, repeats) for name, Design in DESIGNS.items()}
+            for graph, about in GRAPHS.items()}
 
 
 def _cost(Design, f, xs, operations, repeats):

@@ -92,7 +92,8 @@ def _loss(loss):
 def reading(name):
     """How a design multiplies and how it goes back, as its code."""
     code, look = source(DESIGNS[name]), f"{style.CARD};{style.LINES};font-size:13px;min-width:min(640px,95%)"
-    return Picture(f'<pre style="{look}">{escape(code)}</pre>', f"{name}: {len(code.splitlines())} lines, to multiply and to go back")
+    return Picture(f'<pre style="{look}">{escape(code)}</pre>',
+                   f"{name}: {len(code.splitlines())} lines, to multiply and to go back")
 
 
 COLUMNS = [("time for an operation, µs", "microseconds", (-1, 3), lambda value: f"{value:.1f}"),
@@ -111,7 +112,8 @@ def costs(costs, longest, twice, graph):
         right.words(6, 54 + 30 * row, name, anchor="start", size=13)
         right.words(170, 54 + 30 * row, f"{longest[name]:,}", size=13)
         right.words(290, 54 + 30 * row, number(twice[name]), size=13)
-    words = "longest chain, and two calls: " + "; ".join(f"{name} {longest[name]:,}, {number(twice[name])}" for name in costs)
+    words = "longest chain, and two calls: " + "; ".join(f"{name} {longest[name]:,}, {number(twice[name])}"
+                                                         for name in costs)
     text = [f"{graph}, in six designs. Time and memory are for each operation, on this computer."]
     text += [f"{name}: {cost.microseconds:.1f} µs, {cost.bytes:.0f} bytes, {cost.visits:,} visits; longest chain {longest[name]:,}; "
              f"asked twice, {number(twice[name])}" for name, cost in costs.items()]
@@ -154,7 +156,8 @@ def in_line(value):
 def ward(sheets, of=clinic):
     """The examinations, a line each, and what each engine shows: {letter: sheet}. What is not right is framed and marked."""
     words, right_cell = "text-align:left;min-width:9em;max-width:22em", f"color:{style.INK};font-weight:600"
-    head = [("examination", words), ("right", right_cell), *((letter, "font-weight:600;min-width:2.1em") for letter in sheets)]
+    head = [("examination", words), ("right", right_cell),
+            *((letter, "font-weight:600;min-width:2.1em") for letter in sheets)]
     rows = []
     lines = [f"The ward: {len(of.EXAMINATIONS)} examinations of {len(sheets)} engine{'s' * (len(sheets) != 1)}; ✗ is not right."]
     for name, (asked, right, _) in of.EXAMINATIONS.items():
@@ -169,7 +172,8 @@ def ward(sheets, of=clinic):
                 cells.append(("✓", f"color:{style.FAINT}"))
         rows.append(((escape(asked), words), (shown(right), f"{right_cell};white-space:pre"), *cells))
         lines.append(f"{asked}: right {in_line(right)}; " + ("; ".join(found) if found else "nobody fails"))
-    cells = table(rows, head, ruled=True, style="font-size:13px;", cell=f"padding:4px 3px;text-align:center;color:{style.INK};")
+    cells = table(rows, head, ruled=True, style="font-size:13px;",
+                  cell=f"padding:4px 3px;text-align:center;color:{style.INK};")
     return Picture(f'<div style="{style.CARD};font-family:{style.FONT}">{cells}</div>', "\n".join(lines))
 
 

@@ -81,19 +81,24 @@ card("07", [
         (1.7627472, "Twice too far: is there a factor 2 too many?")],
     planted=[(1.0, "Compare both rules there: 0.42 and 0.58"), (0.88, "0.501 and 0.499"),
              (40.0, "Compare both rules there: 0 and 1"), ("half", "A number"), ("0.8814", "A number"),
-             (math.nan, "z in np.arctanh(z) stays between −1 and 1"), (math.inf, "z in np.arctanh(z) stays between −1 and 1"),
+             (math.nan, "z in np.arctanh(z) stays between −1 and 1"),
+             (math.inf, "z in np.arctanh(z) stays between −1 and 1"),
              ([0.8814], "A number"), (np.array([0.8814]), "A number"), (0.8814j, "A number"),
              (1.88, "Where are they equal"), (0.881, "to four digits")],
-    also_right=["np.array(0.8814)", "-np.arctanh(2 ** -0.5)", "round(0.5 * np.log(3 + 2 * 2 ** 0.5), 4)", "np.log(1 + np.sqrt(2))",
+    also_right=["np.array(0.8814)", "-np.arctanh(2 ** -0.5)", "round(0.5 * np.log(3 + 2 * 2 ** 0.5), 4)",
+                "np.log(1 + np.sqrt(2))",
                 "__import__('fractions').Fraction(8814, 10000)", "ag.Tensor(0.8814).item()", "np.float32(0.88137)"])
 def fooling_x(answer):
-    if not isinstance(answer, Real) and not (isinstance(answer, np.ndarray) and answer.shape == () and answer.dtype.kind in "iuf"):
+    if not isinstance(answer, Real) and not (isinstance(answer, np.ndarray) and answer.shape == ()
+                                             and answer.dtype.kind in "iuf"):
         raise Wrong("fooling_x", brief(answer), "a number", "A number was expected, the x that tanh gets.")
     x, z = float(answer), math.tanh(answer)
     if not math.isfinite(x):
-        raise Wrong("fooling_x", brief(answer), "a number", "That is no number: z in np.arctanh(z) stays between −1 and 1.")
+        raise Wrong("fooling_x", brief(answer), "a number",
+                    "That is no number: z in np.arctanh(z) stays between −1 and 1.")
     if abs(1 - 2 * z * z) > 2e-4:
-        raise Wrong(f"the two slopes at x = {x:g}", f"right {1 - z * z:.4g}, published {z * z:.4g}", "two equal numbers",
+        raise Wrong(f"the two slopes at x = {x:g}", f"right {1 - z * z:.4g}, published {z * z:.4g}",
+                    "two equal numbers",
                     next((hint for wrong, hint in fooling_x.mistakes if abs(abs(x) - wrong) < 1e-3),
                          f"Compare both rules there: {1 - z * z:.4g} and {z * z:.4g}. Where are they equal, to four digits?"))
 
@@ -151,7 +156,8 @@ Z, WHOLE = "cached(z, cache)", """\
              "Over the users you add, all of them"),
         edit(" if x.users else 1.0", "", "L has no users"), edit("else 1.0", "else 0.0", "L has no users"),
         edit("else 1.0", "else x.data", "L has no users"), edit("local *", "abs(local) *", "keeps its sign"),
-        edit("local *", "local /", "Along an arrow you multiply"), edit("in x.users)", "in set(x.users))", "count both"),
+        edit("local *", "local /", "Along an arrow you multiply"),
+        edit("in x.users)", "in set(x.users))", "count both"),
         edit("if x not in cache", "if x.data not in cache", "cache[x] =", "cache[x.data] =", "return cache[x]",
              "return cache[x.data]",
              "Two values may hold the same number"),
@@ -194,7 +200,8 @@ def cached(answer):
     for name, value, right, hints in [
             ("L", L, 1.0, [(0, END), (L.data, END)]),
             ("y", y, -23.0, [
-                (25.0, "A local gradient keeps its sign."), (-2 / 11.5, "Along an arrow you multiply: local · the gradient of z."),
+                (25.0, "A local gradient keeps its sign."),
+                (-2 / 11.5, "Along an arrow you multiply: local · the gradient of z."),
                 (-11.0, "z · z has z twice among its inputs, so it stands in the users of z twice: count both."),
                 (0.0, "Nobody has filled the cache yet. cached(z, cache) looks into it, and fills it."),
                 (2.0, "The gradient of z is missing, or taken for 1. Nobody has filled the cache yet: cached(z, cache) looks into it, and "
@@ -252,7 +259,8 @@ def _asked(answer, x, cache, tried, right):
 
 # --- The ward -------------------------------------------------------------------------------------------------------------------
 
-CAUSES = [("a value passes on what it has before all has arrived", None), *((PATIENTS[letter].cause, letter) for letter in "DGEAH"),
+CAUSES = [("a value passes on what it has before all has arrived", None),
+          *((PATIENTS[letter].cause, letter) for letter in "DGEAH"),
           (SQUARED.cause, None), *((PATIENTS[letter].cause, letter) for letter in "BFC")]
 RIGHT = {letter: number for number, (_, letter) in enumerate(CAUSES, start=1) if letter}
 ASKED = "DEFG"      # the others may be given too
@@ -275,7 +283,8 @@ EVIDENCE = {
     stub="""
         diagnosis = {"D": ..., "E": ..., "F": ..., "G": ...}""",
     hints=["D, E, F and G each fail in a line where nobody else does. What would each cause do to that line?",
-           ("Help: D", EVIDENCE["D"]), ("Help: E", EVIDENCE["E"]), ("Help: F", EVIDENCE["F"]), ("Help: G", EVIDENCE["G"]),
+           ("Help: D", EVIDENCE["D"]), ("Help: E", EVIDENCE["E"]), ("Help: F", EVIDENCE["F"]),
+           ("Help: G", EVIDENCE["G"]),
            ("Help: A, B, C and H, which may be given too", """
             A: where the relu is closed, nothing is sent, and yet there is a 1. B: what in a tanh could grow too large? C and H: one hides
             that there is no number, the other makes one up, 9 · log 3 = 9.888.""")],
@@ -291,7 +300,8 @@ EVIDENCE = {
         (list(RIGHT.values()), "a dictionary")])
 def diagnose(answer):
     if not isinstance(answer, dict):
-        raise Wrong("diagnosis", brief(answer), 'a dictionary, {"D": 1, …}', "Give a dictionary: each letter with the number of a cause.")
+        raise Wrong("diagnosis", brief(answer), 'a dictionary, {"D": 1, …}',
+                    "Give a dictionary: each letter with the number of a cause.")
     if any(number is ... or number is None for number in answer.values()):
         raise NotYet
     for letter, right in sorted(RIGHT.items()):
@@ -302,7 +312,8 @@ def diagnose(answer):
                         f"Patient {letter} has no entry." + " The letters are capitals." * (letter.lower() in answer))
         number = answer[letter]
         if number not in range(1, len(CAUSES) + 1):
-            raise Wrong(f"patient {letter}", brief(number), "the number of a cause", "A number, without quotes." if isinstance(number, str)
+            raise Wrong(f"patient {letter}", brief(number), "the number of a cause",
+                        "A number, without quotes." if isinstance(number, str)
                         and number.isdigit() else f"The causes are numbered from 1 to {len(CAUSES)}.")
         if number != right:
             raise Wrong(f"patient {letter}", f"{number}: {CAUSES[number - 1][0]}", "another cause", EVIDENCE[letter])
@@ -323,7 +334,8 @@ def diagnose(answer):
             return ...""",
     hints=["The formula is right. Who calls it?",
            "`backward` of the engine calls `z.rule(g)` for every z. Nobody calls `z.backward(g)`.",
-           ("Help: expected a tuple", "A rule returns a tuple, also for one input: the comma in `(g * (1 - t * t),)` makes it one.")],
+           ("Help: expected a tuple",
+            "A rule returns a tuple, also for one input: the comma in `(g * (1 - t * t),)` makes it one.")],
     solution="""
         def mended_tanh(x):
             t = np.tanh(x.data)
@@ -351,9 +363,11 @@ def diagnose(answer):
         edit("Scalar(t, (x,))", "Scalar(t)", "has no inputs"), edit("Scalar(t, (x,))", "Scalar(t, x)", "a tuple"),
         edit("g * (1", "-g * (1", "wrong sign"), edit("g * (1", "abs(g) * (1", "sign of g"),
         edit("Scalar(t, (x,))", "Scalar(x.data, (x,))", "the value of the result"),
-        edit("return z", "x.data = t\n    return z", "stays as it was"), edit("return z", "x.grad = 0.0\n    return z", "stays as it was"),
+        edit("return z", "x.data = t\n    return z", "stays as it was"),
+        edit("return z", "x.grad = 0.0\n    return z", "stays as it was"),
         edit("return z", "z.grad = 1.0\n    return z", "no gradient yet"),
-        edit("(g * (1 - t * t),)", "(g * (1 - t * t), 0.0)", "so one entry"), edit("g * (1 - t * t)", "g * 0.5", "is 1 − z²"),
+        edit("(g * (1 - t * t),)", "(g * (1 - t * t), 0.0)", "so one entry"),
+        edit("g * (1 - t * t)", "g * 0.5", "is 1 − z²"),
         edit("g * (1 - t * t)", "g * (1 - abs(t))", "is 1 − z²"), edit("np.tanh", "np.tan", "only the rule is ill"),
         edit("np.tanh(x.data)", "round(np.tanh(x.data), 3)", "only the rule is ill"),
         edit("return z", "z.backward = z.rule\n    return z", "hides the engine's own method"),
@@ -396,9 +410,11 @@ def mended_tanh(answer):
             raise Wrong(f"x.data and x.grad after tanh x at x = {data:g}", brief((x.data, x.grad)), brief((data, 0.75)),
                         "x stays as it was: the result is a new value.")
         if got.grad != 0:
-            raise Wrong(f"the .grad of the result of tanh x at x = {data:g}", brief(got.grad), "0", "A new value has no gradient yet.")
+            raise Wrong(f"the .grad of the result of tanh x at x = {data:g}", brief(got.grad), "0",
+                        "A new value has no gradient yet.")
         if isinstance(got.inputs, Scalar):
-            raise Wrong("the inputs of the result", "x", "(x,)", "The inputs are a tuple, also where there is one: (x,)")
+            raise Wrong("the inputs of the result", "x", "(x,)",
+                        "The inputs are a tuple, also where there is one: (x,)")
         if not any(one is x for one in got.inputs):
             raise Wrong("the inputs of the result", brief(got.inputs), "(x,)",
                         "This result has no inputs, so the way back ends there: Scalar(t, (x,)), and return that very z.")
@@ -421,11 +437,15 @@ def mended_tanh(answer):
             raise Wrong(called, brief(sent), "a tuple of one", "One input, so one entry goes back.")
         if sent[0] is not None:        # the rule of a Scalar that nobody gave one
             expect(sent[0], slope, tried=called, shown="another number", hints=[
-                (z * z, "That is the slope z². It is 1 − z²."), (1 - data * data, "1 − x²? It is the slope of tanh from z: 1 − z²."),
-                (1 - math.tanh(0.25) ** 2, "That is the slope of a tanh made in between: t must belong to this call alone, no global."),
-                (-slope, "The right size with the wrong sign."), lambda got, right: "The slope of tanh, from its result z, is 1 − z²."])
+                (z * z, "That is the slope z². It is 1 − z²."),
+                (1 - data * data, "1 − x²? It is the slope of tanh from z: 1 − z²."),
+                (1 - math.tanh(0.25) ** 2,
+                 "That is the slope of a tanh made in between: t must belong to this call alone, no global."),
+                (-slope, "The right size with the wrong sign."),
+                lambda got, right: "The slope of tanh, from its result z, is 1 − z²."])
         Mended.backward(Mended(factor) * got)
-        expect(x.grad - 0.75, right, atol=1e-12, tried=tried, shown=brief(right) if data == 0.5 else "another number", hints=[
+        expect(x.grad - 0.75, right, atol=1e-12, tried=tried, shown=brief(right) if data == 0.5 else "another number",
+               hints=[
             (0.0, "Nothing arrives: the rule never runs. Under which name does backward look for it, and on which value?"),
             (slope, "That is the slope alone. Multiply it by g, what arrives."),
             (-right, "The sign of g is lost: what arrives may be negative.")])
@@ -530,8 +550,10 @@ def capstone(answer):
         raise Wrong("mended", brief(mended), "a function", "Give the function itself.")
     if is_stub(mended):
         raise NotYet
-    Mended = type("Mended", (Scalar,), {"order": lambda self: returned(mended, self, tried="mended()", shown="a list of Scalars")})
-    for words, f, xs in [("x * y at 3 and 3", lambda x, y: x * y, (3.0, 3.0)), ("x.relu() at 2", lambda x: x.relu(), (2.0,)),
+    Mended = type("Mended", (Scalar,),
+                  {"order": lambda self: returned(mended, self, tried="mended()", shown="a list of Scalars")})
+    for words, f, xs in [("x * y at 3 and 3", lambda x, y: x * y, (3.0, 3.0)),
+                         ("x.relu() at 2", lambda x: x.relu(), (2.0,)),
                          ("x + y at 2 and 0", lambda x, y: x + y, (2.0, 0.0))]:
         if _all_found(Mended, lambda x, y: x * y, 2.0, 3.0) and not _all_found(Mended, f, *xs):
             raise Wrong(f"a check of {words}", str(examine(Mended, f, *xs)), "the check passes",

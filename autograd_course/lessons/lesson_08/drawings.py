@@ -26,7 +26,8 @@ def fall(b, g, entry):
                 parts.append(filled(left + column * WIDE, top, value, look, column == entry))
                 parts.append(_bar(left + column * WIDE, top, value / longest, colour))
         parts.append(words(left, foot + HIGH + 20, f"<tspan font-weight='bold'>{below}</tspan> ({n},)", anchor="start"))
-    for left, tip, way, colour, dash in [(10, foot - 38, 1, style.VALUE, "none"), (10 + step, foot - 8, -1, style.GRADIENT, "6 4")]:
+    for left, tip, way, colour, dash in [(10, foot - 38, 1, style.VALUE, "none"),
+                                         (10 + step, foot - 8, -1, style.GRADIENT, "6 4")]:
         middle = left + (entry + 0.5) * WIDE
         parts.append(f'<path d="M{middle} {tip + way * 10}v{way * 20}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
                      f'<path d="M{middle} {tip}l-6 {way * 12}h12z" fill="{colour}"/>')
@@ -58,7 +59,8 @@ def follow(formula, f, x, entry):
     right = 10 + max(_columns(x), 3) * WIDE + GAP
     below = TOP + max(_rows(x), _rows(z)) * HIGH + 62
     parts = []
-    for left, top, name, block, look, framed in [(10, TOP, "x", x, "value", here), (right, TOP, "z", z, "value", reached),
+    for left, top, name, block, look, framed in [(10, TOP, "x", x, "value", here),
+                                                 (right, TOP, "z", z, "value", reached),
                                                  (10, below, "gradient of x", gradient, "gradient", here),
                                                  (right, below, "g", g, "gradient", reached)]:
         parts.append(words(left, top - 12, f"<tspan font-weight='bold'>{name}</tspan> {block.shape}", anchor="start"))
@@ -77,7 +79,8 @@ def follow(formula, f, x, entry):
         terms = [f"{number(weight)} · {number(arrived)}" if weight != 1 else number(arrived)
                  for weight, arrived in zip(weights[entry][reached], g[reached])]
         total = f"{' + '.join(terms)} = {brings}" if terms != [brings] else brings
-        said += [f"{name} = {number(x[entry])} goes to {places}", f"back come{'s' * (len(terms) < 2)} {total}, the gradient of {name}"]
+        said += [f"{name} = {number(x[entry])} goes to {places}",
+                 f"back come{'s' * (len(terms) < 2)} {total}, the gradient of {name}"]
     else:
         said += [f"{name} = {number(x[entry])} goes nowhere", f"nothing comes back: the gradient of {name} is 0"]
     return drawing(parts, right + max(_columns(z), 2) * WIDE, below + max(_rows(x), _rows(z)) * HIGH + 8, said)

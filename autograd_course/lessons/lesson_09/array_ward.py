@@ -129,7 +129,8 @@ class Unknown(Array):
 
 PATIENTS = {
     1: Patient(
-        Multiplied, "__mul__", "Gradients too large, of the right shape, where a smaller array was multiplied by a larger.",
+        Multiplied, "__mul__",
+        "Gradients too large, of the right shape, where a smaller array was multiplied by a larger.",
         "the blog series on Zen",
         "in a product, g is summed to the shape of the other factor",
         "It passes for factors of one shape. Broadcast one of them, and it fails.",
@@ -150,7 +151,8 @@ PATIENTS = {
         "It passes for arrays, broadcast or not. Add a single number to one, and it fails.",
         {"number": np.ones((2, 3))}),
     5: Patient(
-        Dot, "__matmul__", "Right for 1-D, wrong or an error for matrices.", "Mateen Ulhaq’s talk, Building a mini autodiff engine",
+        Dot, "__matmul__", "Right for 1-D, wrong or an error for matrices.",
+        "Mateen Ulhaq’s talk, Building a mini autodiff engine",
         "a product of matrices has the rule of a dot product",
         "It fails for matrices of any shape. For two arrays of one axis it passes.",
         {"product": np.array([[5, 6], [7, 8]]), "square": np.array([[2, 4], [6, 8]])}, caught=True),
@@ -241,10 +243,12 @@ A, B = np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]])
 EXAMINATIONS = {
     "bias": ("sum of x + b: gradient of b", np.full(3, 2), _asked(lambda b, x: (x + b).sum(), b, x)),
     "second": ("sum of b + x: gradient of x", np.ones((2, 3)), _asked(lambda x, b: (b + x).sum(), x, b)),
-    "scaled": ("sum of b · x: gradient of x", np.array([[1, 2, 3], [1, 2, 3]]), _asked(lambda x, b: (b * x).sum(), x, b)),
+    "scaled": ("sum of b · x: gradient of x", np.array([[1, 2, 3], [1, 2, 3]]),
+               _asked(lambda x, b: (b * x).sum(), x, b)),
     "number": ("sum of c + x: gradient of c", np.array(6), _asked(lambda c, x: (c + x).sum(), c, x)),
     "dot": ("b @ b of one axis: gradient of b", np.array([2, 4, 6]), _asked(lambda b: b @ b, b)),
-    "product": ("sum of A @ B: gradient of A", np.array([[11, 15], [11, 15]]), _asked(lambda A, B: (A @ B).sum(), A, B)),
+    "product": ("sum of A @ B: gradient of A", np.array([[11, 15], [11, 15]]),
+                _asked(lambda A, B: (A @ B).sum(), A, B)),
     "square": ("sum of A @ A: gradient of A", np.array([[7, 11], [9, 13]]), _asked(lambda A: (A @ A).sum(), A)),
     "several": ("b · b, and no sum: gradient of b", "ValueError", _asked(lambda b: b * b, b))}
 

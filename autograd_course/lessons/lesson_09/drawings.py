@@ -48,7 +48,8 @@ def _looks(shape, look="pale", at=()):
 
 def _terms(left, right):
     """3·1 + (−2)·4"""
-    return " + ".join("·".join(f"({number(value)})" if value < 0 else number(value) for value in pair) for pair in zip(left, right))
+    return " + ".join("·".join(f"({number(value)})" if value < 0 else number(value) for value in pair)
+                      for pair in zip(left, right))
 
 
 def entry(A, B, i, j):
@@ -66,7 +67,8 @@ def reach(A, B, g, i, k):
     moves = np.zeros(Z.shape)
     moves[i] = B[k]
     row = _looks(B.shape, "value", np.s_[k])
-    forth = _Cross(("B", B, row), ("A", A, _looks(A.shape, "picked", (i, k))), ("Z moves by", moves, _looks(Z.shape, "value", np.s_[i])))
+    forth = _Cross(("B", B, row), ("A", A, _looks(A.shape, "picked", (i, k))),
+                   ("Z moves by", moves, _looks(Z.shape, "value", np.s_[i])))
     back = _Cross(("B", B, row), ("gradient of A", g @ B.T, _looks(A.shape, "framed", (i, k))),
                   ("g", g, _looks(g.shape, "gradient", np.s_[i])))
     text = (f"Forward: A[{i}, {k}] grows by 1, and row {i} of Z moves by row {k} of B, {_row(B[k])}. The other row stays.\n"
@@ -108,7 +110,8 @@ def candidates(m, k, n):
                 _factor(plot, x, y, values.shape, colour, dash)
             if left == 100:
                 plot.words(14, y + 4, called, anchor="start", size=13)
-            plot.words(left + 2 * LONG + 24, y + 4, verdict, style.INK if "✓ right" in verdict else style.FAINT, "start", 13)
+            plot.words(left + 2 * LONG + 24, y + 4, verdict, style.INK if "✓ right" in verdict else style.FAINT,
+                       "start", 13)
             fitting += [called] * ("✓ shape" in verdict)
             right += [called] * ("✓ right" in verdict)
         lines.append(f"{head}: {len(fitting)} of 8 have the shape of A: {', '.join(fitting)}. Right: {', '.join(right)}.")

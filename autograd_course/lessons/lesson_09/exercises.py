@@ -23,7 +23,8 @@ prediction(
         each it is multiplied by an entry of *row 1 of B*, so they move by 3, −2, 4 and **−1**.""")
 
 prediction(
-    "09.shapes", question="""Z = A @ B, and the gradient g arrives. Take g and B, each as it is or transposed, and multiply them in
+    "09.shapes",
+    question="""Z = A @ B, and the gradient g arrives. Take g and B, each as it is or transposed, and multiply them in
         either order. That is eight products. How many of them exist and have the shape of A: if all three are (2, 2)? And if A is (2, 3), B
         (3, 4) and g (2, 4)?""",
     answer={"all (2, 2)": 8, "(2, 3) and (3, 4)": 1},
@@ -74,7 +75,8 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
             return grad_A, grad_B""",
     hints=["It is a product of two numbers, so it is the rule of lesson 03: what arrives, times the other factor.",
            "What arrives at this product is the gradient of the entry that it was added into: g[i, j].",
-           ("Help: index out of bounds", "Each array has its own two indices: A[i, k], B[k, j], and g, like Z, [i, j].")],
+           ("Help: index out of bounds",
+            "Each array has its own two indices: A[i, k], B[k, j], and g, like Z, [i, j].")],
     solution="""
         def from_indices(g, A, B):
             grad_A, grad_B = np.zeros(A.shape), np.zeros(B.shape)
@@ -157,7 +159,8 @@ WRONG_Y = [
     (lambda g, z, x, y: x * g, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: x.mT * g, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: RECTANGLES[0].T @ g, "Right for the lesson's A alone. A rule is given its matrices: x and y."),
-    (lambda g, z, x, y: g @ x.mT, "The left rule once more. For y, the x stands on the left: sum over the rows i of both."),
+    (lambda g, z, x, y: g @ x.mT,
+     "The left rule once more. For y, the x stands on the left: sum over the rows i of both."),
     (lambda g, z, x, y: x @ g, "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two has to be transposed? "
      "(NumPy's transpose(0, 1) changes nothing: write .T.)"),
     (lambda g, z, x, y: x @ g.mT, "The wrong one of the two is transposed: the rows of x are to meet those of g."),
@@ -177,7 +180,8 @@ WRONG_Y = [
         matmul_x = lambda g, z, x, y: ...
         matmul_y = lambda g, z, x, y: ...""",
     hints=["The two boxes, with x for A and y for B. A transposed matrix is `y.T`.",
-           ("Help: the shapes do not fit", "Write them beneath: g (2, 4), x (2, 3), y (3, 4). The inner two must be equal.")],
+           ("Help: the shapes do not fit",
+            "Write them beneath: g (2, 4), x (2, 3), y (3, 4). The inner two must be equal.")],
     solution="""
         matmul_x = lambda g, z, x, y: g @ y.mT
         matmul_y = lambda g, z, x, y: x.mT @ g""",
@@ -185,7 +189,8 @@ WRONG_Y = [
         `.mT` exchanges the last two axes. For a matrix it is the same as `.T`, which reverses all axes; with a batch of matrices you will
         see the difference.""",
     why="Two products backward for one forward, each with as many multiplications.",
-    planted=[*(((wrong, _matmul_y), hint) for wrong, hint in WRONG_X), *(((_matmul_x, wrong), hint) for wrong, hint in WRONG_Y),
+    planted=[*(((wrong, _matmul_y), hint) for wrong, hint in WRONG_X),
+             *(((_matmul_x, wrong), hint) for wrong, hint in WRONG_Y),
              ((_matmul_y, _matmul_x), "are the two rules swapped")],
     also_right=[
         edit("y.mT", "y.T", "x.mT", "x.T"),
@@ -217,7 +222,8 @@ def matmul(answer):
         gradient_of_A = ...""",
     hints=["Two slots, one A: two arrivals, and they add. Which rule belongs to which slot?",
            "$g \\cdot A^\\top + A^\\top \\cdot g$, with g = [[1, 1], [1, 1]].",
-           ("Help: I get [[6, 14], [6, 14]]", "That is the left rule twice. Would it fit the right slot, if that were a rectangle?")],
+           ("Help: I get [[6, 14], [6, 14]]",
+            "That is the left rule twice. Would it fit the right slot, if that were a rectangle?")],
     solution="""
         gradient_of_A = [[7, 11], [9, 13]]      # [[3, 7], [3, 7]] from the left slot + [[4, 4], [6, 6]] from the right one""",
     explained="The order matters in a product of matrices, so the two arrivals differ. It is not 2A, and not twice one of them.",
@@ -277,17 +283,21 @@ def _to_w(g, x, w):
         `x.reshape(10, 3).T @ g.reshape(10, 4)`: so the sum is part of the product, and so the library does it.""",
     why="Five uses, five arrivals, one sum. So a batch of any size trains one W.",
     mistakes=[
-        (lambda g, x, w: x.mT @ g, "An axis too many, one matrix for each of the five. W was shared by them: sum over axis 0."),
-        (lambda g, x, w: (x.mT @ g).mean(axis=0), "Five times too small: each use counts in full, so it is a sum and no mean."),
+        (lambda g, x, w: x.mT @ g,
+         "An axis too many, one matrix for each of the five. W was shared by them: sum over axis 0."),
+        (lambda g, x, w: (x.mT @ g).mean(axis=0),
+         "Five times too small: each use counts in full, so it is a sum and no mean."),
         (lambda g, x, w: (x.mT @ g)[0], "That is the first of the five alone. All of them used W."),
         (lambda g, x, w: (x.mT @ g).sum(), "That sums over everything. Only the batch, axis 0, was shared."),
-        (lambda g, x, w: (x.mT @ g).sum(axis=0, keepdims=True), "The axis of the batch is still there, with length 1. W has two axes."),
+        (lambda g, x, w: (x.mT @ g).sum(axis=0, keepdims=True),
+         "The axis of the batch is still there, with length 1. W has two axes."),
         (lambda g, x, w: (x.mT @ g).sum(axis=1), "Summed over the wrong axis: the batch is axis 0."),
         (lambda g, x, w: (x.mT @ g).sum(axis=-1), "Summed over the wrong axis: the batch is axis 0."),
         (lambda g, x, w: g @ w.mT, "That is what goes to X. For W: x transposed, times g."),
         (lambda g, x, w: (x.T @ g).sum(axis=0), "`.T` reverses all three axes. `.mT` exchanges the last two."),
         (lambda g, x, w: x.T @ g, "`.T` reverses all three axes. `.mT` exchanges the last two."),
-        (lambda g, x, w: (x.transpose(1, 2) @ g).sum(axis=0), "NumPy's transpose wants every axis named: (0, 2, 1). `x.mT` is shorter."),
+        (lambda g, x, w: (x.transpose(1, 2) @ g).sum(axis=0),
+         "NumPy's transpose wants every axis named: (0, 2, 1). `x.mT` is shorter."),
         (lambda g, x, w: (x @ g).sum(axis=0), "x has to be transposed: (3, 2) @ (2, 4) in each of the five."),
         (lambda g, x, w: (g @ x.mT).sum(axis=0), "These two in the other order: in X @ W the x stands on the left."),
         (lambda g, x, w: (g @ w.mT).sum(axis=0), "That goes to X, summed. For W: x transposed, times g."),
@@ -301,7 +311,8 @@ def _to_w(g, x, w):
         (lambda g, x, w: (x.mT @ g).sum(axis=0) * w, "W is multiplied in. For W the other factor is x alone."),
         (lambda g, x, w: np.reshape(x, (3, -1)) @ np.reshape(g, (-1, 4)),
          "A reshape is no transpose: np.reshape(x, (-1, 3)) has the ten rows, and .T turns them."),
-        (lambda g, x, w: sum(x[n].T @ g[n] for n in range(5)), "The check tries a batch of four too. How many there are is len(x).")],
+        (lambda g, x, w: sum(x[n].T @ g[n] for n in range(5)),
+         "The check tries a batch of four too. How many there are is len(x).")],
     planted=[(lambda g, x, w: -_to_w(g, x, w), "wrong sign"),
              (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0), "Each x belongs to its own g")],
     also_right=[
@@ -317,7 +328,8 @@ def batch(answer):
         expect_call(answer, g, x, w, gives=_to_w(g, x, w), hints=[
             *batch.mistakes, (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0),
                               "Summed too early. Each x belongs to its own g: multiply first, then sum.")],
-            tried=f"gradient_w(g, x, w), with g {g.shape}, x {x.shape} and w {w.shape}", shown="an array of shape (3, 4)")
+            tried=f"gradient_w(g, x, w), with g {g.shape}, x {x.shape} and w {w.shape}",
+                    shown="an array of shape (3, 4)")
 
 
 # --- The array ward ---------------------------------------------------------------------------------------------------------------
@@ -325,7 +337,8 @@ def batch(answer):
 OF = {letter: PATIENTS[number].cause for letter, number in zip("acdefgi", (7, 3, 6, 2, 5, 1, 4))}
 CAUSES = dict(sorted([*OF.items(), ("b", "an axis of length 1 is lost in a sum"),
                       ("h", "in a product, each slot gets its own factor")]))
-RIGHT = {number: next(letter for letter, cause in OF.items() if cause == patient.cause) for number, patient in PATIENTS.items()}
+RIGHT = {number: next(letter for letter, cause in OF.items() if cause == patient.cause)
+         for number, patient in PATIENTS.items()}
 ASKED = 1, 3, 5, 6      # the others may be given too
 EVIDENCE = {
     1: "The right shape, and every number doubled: x has two rows. Only · shows it. (Its own factor would be x itself.)",
@@ -358,7 +371,8 @@ EVIDENCE = {
     planted=[
         *((RIGHT | {number: wrong}, EVIDENCE[number][:30]) for number, wrong in [
             (1, "h"), (2, "a"), (3, "e"), (4, "a"), (5, "h"), (6, "a"), (7, "b")]),
-        (RIGHT | {1: 4}, "a letter from a to i"), (RIGHT | {1: "z"}, "a letter from a to i"), ({1: "g"}, "has no entry"),
+        (RIGHT | {1: 4}, "a letter from a to i"), (RIGHT | {1: "z"}, "a letter from a to i"),
+        ({1: "g"}, "has no entry"),
         (list(RIGHT.values()), "a dictionary"),
         ({number: RIGHT[number] for number in (1, 3, 5)}, "Patient 6 has no entry"),
         ({str(number): letter for number, letter in RIGHT.items()}, "without quotes")],
@@ -366,7 +380,8 @@ EVIDENCE = {
                 "dict(zip((6, 5, 3, 1), 'dfcg'))"])
 def diagnose(answer):
     if not isinstance(answer, dict):
-        raise Wrong("diagnosis", brief(answer), 'a dictionary, {1: "a", …}', "Give a dictionary: each number with the letter of a cause.")
+        raise Wrong("diagnosis", brief(answer), 'a dictionary, {1: "a", …}',
+                    "Give a dictionary: each number with the letter of a cause.")
     if any(letter is ... or letter is None for letter in answer.values()):
         raise NotYet
     for number, right in RIGHT.items():
@@ -377,7 +392,8 @@ def diagnose(answer):
                         + " Its number stands without quotes." * (str(number) in answer))
         letter = str(answer[number]).strip().lower()
         if letter not in CAUSES:
-            raise Wrong(f"patient {number}", brief(answer[number]), "a letter from a to i", "Give the letter of a cause, in quotes.")
+            raise Wrong(f"patient {number}", brief(answer[number]), "a letter from a to i",
+                        "Give the letter of a cause, in quotes.")
         if letter != right:
             raise Wrong(f"patient {number}", f"{letter}: {CAUSES[letter]}", "another cause", EVIDENCE[number])
 
@@ -458,7 +474,8 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
             return ...""",
     hints=["In `mended_add`: follow g through the loop, for b on the left and a larger array on the right. What is g in the second round?",
            "In `mended_matmul`: with A @ A, x and y are one object. For which of the two is `value is x` true?",
-           ("Help: what does a rule return?", "A list, or a tuple, of two: first what goes to x, then what goes to y.")],
+           ("Help: what does a rule return?",
+            "A list, or a tuple, of two: first what goes to x, then what goes to y.")],
     solution="""
         def mended_add(x, y):
             z = Array(x.data + y.data, (x, y))
@@ -478,10 +495,13 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
         ((_add(), _product(_left_twice)), "Say by place"),
         ((_add(), _product(lambda g, x, y: (np.dot(x.data.T, g), np.dot(g, y.data.T)))), "exchanged"),
         ((_add(), _product(lambda g, x, y: (g * y.data, g * x.data))), "entry by entry"),
-        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T), np.dot(g, x.data.T)))), "The left rule in both places"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T), np.dot(g, x.data.T)))),
+         "The left rule in both places"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T),) * 2)), "goes to y too"),
-        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + np.dot(x.data.T, g),) * 2)), "Give one for each place"),
-        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + (np.dot(x.data.T, g) if x is y else 0), np.dot(x.data.T, g)))),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + np.dot(x.data.T, g),) * 2)),
+         "Give one for each place"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + (np.dot(x.data.T, g) if x is y else 0),
+                                            np.dot(x.data.T, g)))),
          "counted twice"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.data), np.dot(x.data, g)))), "Nothing is transposed"),
         ((_add(), _product(_right_twice)), "Each place"),
@@ -493,7 +513,8 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
         *(edit(slot, slot.replace("g", "abs(g)"), "some of it is negative")
           for slot in ("x.fitted(g)", "y.fitted(g)", "np.dot(g, y.data.T)", "np.dot(x.data.T, g)")),
         edit("[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
-             "[g @ y.data.T, x.data.T @ g] if np.ndim(g) else [abs(g) * y.data, abs(g) * x.data]", "some of it is negative"),
+             "[g @ y.data.T, x.data.T @ g] if np.ndim(g) else [abs(g) * y.data, abs(g) * x.data]",
+             "some of it is negative"),
         ((_add(lambda g, x, y: (y.fitted(g), x.fitted(g))), _product()), "exchanged"),
         ((_add(lambda g, x, y: (np.ones(x.data.shape), np.ones(y.data.shape))), _product()), "got"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.T), np.dot(x.T, g)))), "x.data and y.data"),
@@ -515,21 +536,25 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
              "[g @ y.data.T, x.data.T @ g] if np.ndim(g) else [g * y.data, g * x.data]")])
 def mended(answer):
     if not isinstance(answer, tuple) or len(answer) != 2 or not all(map(callable, answer)):
-        raise Wrong("(mended_add, mended_matmul)", brief(answer), "two functions", "Give both: (mended_add, mended_matmul).")
+        raise Wrong("(mended_add, mended_matmul)", brief(answer), "two functions",
+                    "Give both: (mended_add, mended_matmul).")
     if any(map(has_blank, answer)):
         raise NotYet
-    Mended = type("Mended", (Array,), {"__add__": lambda x, y: answer[0](x, y), "__matmul__": lambda x, y: answer[1](x, y)})
+    Mended = type("Mended", (Array,),
+                  {"__add__": lambda x, y: answer[0](x, y), "__matmul__": lambda x, y: answer[1](x, y)})
     for name, f, xs, hints in [
             ("b + x", lambda x, y: x + y, (b, x), [
                 (np.full((2, 3), 2),
                  "x, on the right, still gets what was summed for b. Both need the g that arrived: keep that name for it.")]),
-            ("x + b", lambda x, y: x + y, (x, b), [(np.full((2, 3), 2), "x gets what was summed for b. Each is fitted to itself alone.")]),
+            ("x + b", lambda x, y: x + y, (x, b),
+             [(np.full((2, 3), 2), "x gets what was summed for b. Each is fitted to itself alone.")]),
             ("A @ B", lambda x, y: x @ y, (A, B), [
                 (B, "That is the rule entry by entry, of a dot product."),
                 (np.array([[12, 14], [12, 14]]), "Nothing is transposed now: g·yᵀ goes to x, and xᵀ·g to y."),
                 (np.array([[3, 7], [3, 7]]), "The left rule in both places. To y goes xᵀ·g."),
                 (np.array([[11, 15], [11, 15]]), "What goes to x goes to y too. To y goes xᵀ·g."),
-                (np.array([[15, 19], [17, 21]]), "The two are added here. Give one for each place: backward adds, if both are one matrix."),
+                (np.array([[15, 19], [17, 21]]),
+                 "The two are added here. Give one for each place: backward adds, if both are one matrix."),
                 (np.array([[4, 4], [6, 6]]), "The two are exchanged: the first of the list goes to x.")]),
             ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
             ("b @ b of one axis", lambda x, y: x @ y, (b, b + 1), []),
@@ -538,7 +563,8 @@ def mended(answer):
             ("(b @ c) · (b @ c), c = −b", lambda x, y: (x @ y) * (x @ y), (b, -b), [_sent_on]),
             ("A @ A", lambda x, y: x @ x, (A, B), [
                 (np.array([[6, 14], [6, 14]]), WRONG_MATMUL),
-                (np.array([[8, 8], [12, 12]]), "Now the right rule runs for both, when x and y are the same. Each place has its own."),
+                (np.array([[8, 8], [12, 12]]),
+                 "Now the right rule runs for both, when x and y are the same. Each place has its own."),
                 (np.array([[11, 15], [15, 19]]),
                  "One of the two is counted twice. Give one for each place: backward adds, if both are one matrix.")])]:
         _expect_gradients(name, Mended, f, xs, hints)
@@ -555,14 +581,17 @@ def _expect_gradients(name, Mended, f, xs, hints):
         (lambda g: Mended(0).T, "x and y are Arrays: their numbers are x.data and y.data."),
         (lambda g: g.fitted, "g is an array of NumPy. fitted belongs to the value: value.fitted(g).")])
     if not isinstance(sent, (list, tuple)) or len(sent) != 2:
-        raise Wrong(f"the rule of {name}", brief(sent), "two gradients", "A rule gives back a list of two gradients: to x, to y.")
+        raise Wrong(f"the rule of {name}", brief(sent), "two gradients",
+                    "A rule gives back a list of two gradients: to x, to y.")
     shapes = [np.shape(value) for value in xs]
     if shapes[0] != shapes[1] and [np.shape(part) for part in sent] == shapes[::-1]:
         raise Wrong(f"the rule of {name}", f"shapes {np.shape(sent[0])} and {np.shape(sent[1])}",
                     f"shapes {shapes[0]} and {shapes[1]}",
                     "The two are exchanged: the first of the list goes to x.")
     if any(part is None for part in sent):
-        raise Wrong(f"the rule of {name}", "nothing", "two gradients", "backward calls z.rule(g), and finds none of yours there.")
+        raise Wrong(f"the rule of {name}", "nothing", "two gradients",
+                    "backward calls z.rule(g), and finds none of yours there.")
     for slot, (_, got, measured) in zip(["left", "right"], examine(Mended, lambda x, y: f(x, y).sum(), *xs).rows):
-        expect(got, measured.round(6), tried=f"the sum of {name}: the gradient of what stands on the {slot}", shown="another array",
+        expect(got, measured.round(6), tried=f"the sum of {name}: the gradient of what stands on the {slot}",
+               shown="another array",
                hints=hints)

@@ -81,7 +81,8 @@ def _curvature(got, expected):
         limit = ...""",
     hints=["Changing sides and doubling: by which number does each step multiply?",
            "The box says that this number is 1 − lr · λ. lr is known.",
-           ("Help: my curvature is negative", "The distance doubles, but w changes its sign too: the factor is −2, not 2.")],
+           ("Help: my curvature is negative",
+            "The distance doubles, but w changes its sign too: the factor is −2, not 2.")],
     solution="""
         largest_curvature = (1 + 2) / 0.1      # 1 − 0.1 λ = −2
         limit = 2 / largest_curvature""",
@@ -94,14 +95,16 @@ def _curvature(got, expected):
         ((30, 0.05), "Half the lr would give the factor 1 − 0.05 · 30 = −0.5: that is not yet the limit."),
         ((30, 0.2), "The limit of 10 is 0.2. What is that of 30?")],
     planted=[((-10, -0.2), "It changes sides"), ((-10, 0.2), "It changes sides"), ((10, 0.2), "done in one step"),
-             ((-30, 0.067), "and positive"), ((20, 0.1), "neither nearer nor farther"), ((15, 0.133), "halve the distance"),
+             ((-30, 0.067), "and positive"), ((20, 0.1), "neither nearer nor farther"),
+             ((15, 0.133), "halve the distance"),
              ((3, 0.67), "a division left"), ((30, 0.033), "lands at the bottom"), ((30, 0.07), "rounded too much"),
              ((30, 0.06), "rounded too much"),
              ((25, 0.08), "Number 1 of 2"), (30, "2 values were expected"), ((30, np.nan), "2 of 2"),
              ((0.067, 30), "swapped"), (("30", "0.067"), "1 of 2")],
     also_right=["(30, 0.067)", "[30.0, 1 / 15]", "np.array([3, 2 / 300]) * [10, 10]"])
 def bowl(answer):
-    expect(answer, (30, 2 / 30), tried="the largest curvature, and the limit of lr", shown="two other numbers", hints=bowl.mistakes,
+    expect(answer, (30, 2 / 30), tried="the largest curvature, and the limit of lr", shown="two other numbers",
+           hints=bowl.mistakes,
            rtol=0.01)
 
 
@@ -378,7 +381,8 @@ def adam(answer):
         in_adamw = ...""",
     hints=["In Adam the gradient is 0 + 0.01 · 1. How long is Adam's first step, for any gradient that is far above eps?",
            "In AdamW Adam's part has the gradient 0, so it does not move. What is left is lr · decay · w.",
-           ("Help: I get 0.001 twice", "That is lr times the gradient: SGD. Adam divides the gradient by its own size.")],
+           ("Help: I get 0.001 twice",
+            "That is lr times the gradient: SGD. Adam divides the gradient by its own size.")],
     solution="""
         in_adam = 0.1           # 0.01 is divided by its own size, 0.01
         in_adamw = 0.1 * 0.01 * 1""",

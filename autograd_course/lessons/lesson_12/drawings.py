@@ -101,7 +101,8 @@ def training_sizes(sizes, held_out_accuracy):
     measured = [held_out_accuracy(n) for n in sizes]
     done = [(n, a) for n, a in zip(sizes, measured, strict=True) if isinstance(a, (float, np.floating))]
     fig, ax = figure(figsize=(6.6, 3.4))
-    ax.set(xscale="log", xlabel="training scans", xlim=(sizes[0] * 0.8, sizes[-1] * 1.35), xticks=sizes, xticklabels=sizes,
+    ax.set(xscale="log", xlabel="training scans", xlim=(sizes[0] * 0.8, sizes[-1] * 1.35), xticks=sizes,
+           xticklabels=sizes,
            ylim=(0, 1.08), yticks=[0, 0.5, 1], yticklabels=["0 %", "50 %", "100 %"])
     ax.set_title("Right on held-out digits", loc="left")
     ax.minorticks_off()

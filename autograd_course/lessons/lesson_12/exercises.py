@@ -65,7 +65,8 @@ prediction(
 prediction(
     "12.hand", question="""With digits held out at random, the score is 98 % or so. This time hold out a *block of neighbours* in the file,
         450 scans, and learn from the rest. What happens to the score, on average over four such blocks?""",
-    answer="about two points lower", choices=["higher", "about the same", "about two points lower", "about ten points lower"],
+    answer="about two points lower",
+    choices=["higher", "about the same", "about two points lower", "about ten points lower"],
     reveal="""**Lower, by about two points**: most of these are hands that the network has never seen. From block to block it differs by
         more than that, for so do hands. The same network, the same training and nearly as many scans, but another question.""")
 
@@ -240,7 +241,8 @@ def _one_epoch(answer, count, size, rng):
     if came is None:
         raise Wrong(tried, "None", "pairs (images, labels)", "Nothing came out: is there a yield?")
     if isinstance(came, tuple) and isinstance(came[0], np.ndarray):
-        raise Wrong(tried, "one pair of arrays", "all the batches", "return ends the function at its first batch. yield goes on.")
+        raise Wrong(tried, "one pair of arrays", "all the batches",
+                    "return ends the function at its first batch. yield goes on.")
     came = list(islice(came, 10 * count))
     if len(came) == 10 * count:
         raise Wrong(tried, f"{len(came)} batches, and more to come", "one epoch",
@@ -324,11 +326,13 @@ def _blown_up(got, expected):
          "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it after that?"),
         (lambda train, new: _scaled(train, new, np.concatenate([train, new])),
          "Mean and spread are taken over both: the test set leaks into training. Who may be asked?"),
-        (lambda train, new: _scaled(train, new, new), "Fitted on the test set. Which of the two may the scaler learn from?"),
+        (lambda train, new: _scaled(train, new, new),
+         "Fitted on the test set. Which of the two may the scaler learn from?"),
         (_not_below_1, "A spread below 1 divides too: only a spread of 0 becomes 1."),
         (lambda train, new: (train - train.mean(axis=0), new - train.mean(axis=0)),
          "The mean is gone. Now divide by the spread, pixel by pixel."),
-        (lambda train, new: (train / _spread(train), new / _spread(train)), "Divided by the spread. Subtract the mean before that."),
+        (lambda train, new: (train / _spread(train), new / _spread(train)),
+         "Divided by the spread. Subtract the mean before that."),
         (lambda train, new: tuple(x - train.mean(axis=0) / _spread(train) for x in (train, new)),
          "Only the mean is divided: put parentheses around x - mean."),
         edit("train.std(axis=0)", "train.std(axis=0, ddof=1)",
@@ -356,8 +360,10 @@ def _blown_up(got, expected):
         edit("np.where(spread > 0, spread, 1)", "np.where(spread > 0.1, spread, 1)", "differs"),
         edit("train.mean(axis=0)", "np.median(train, axis=0)", "differs"),
         edit("(train - mean) / spread,", "np.round((train - mean) / spread, 1),", "differs"),
-        (lambda train, new: tuple((x - train.mean(axis=0)) / train.std(axis=0) for x in (train, new)), "Divide by 1 there"),
-        (lambda train, new: tuple((x - train.mean(axis=0)) / (train.std(axis=0) + 1e-8) for x in (train, new)), "Divide by 1"),
+        (lambda train, new: tuple((x - train.mean(axis=0)) / train.std(axis=0) for x in (train, new)),
+         "Divide by 1 there"),
+        (lambda train, new: tuple((x - train.mean(axis=0)) / (train.std(axis=0) + 1e-8) for x in (train, new)),
+         "Divide by 1"),
         (lambda train, new: _scaled(train, new, train)[0], "2 values were expected"),
         (lambda train, new: (_scaled(train, new, train)[0], _scaled(train, new, train)[1][0]),
          "Shape (2,), where (2, 2) was expected")],
@@ -510,10 +516,12 @@ RAISING = [      # mistakes that end in an error, and what to say to it
         (_goes_on(), "new network at each call"),
         (_other_starts(), "rng=0"),
         (lambda n: 0.1, "far from guessing"),
-        (eval("lambda n: 0.1 + 0 * np.random.rand()", {"np": np, "random": nn.MLP([64, 32, 10], rng=0)}), "far from guessing"),
+        (eval("lambda n: 0.1 + 0 * np.random.rand()", {"np": np, "random": nn.MLP([64, 32, 10], rng=0)}),
+         "far from guessing"),
         (lambda n: _fitted(digits()[0][:n], digits()[1]), "More labels than images"),
         (lambda n: _fitted(digits()[0][n], digits()[1][n]), "is one scan"),
-        (lambda n: _share(_fitted(digits()[0][:n], digits()[1][:n]), digits()[3], digits()[2]), "wants the images first"),
+        (lambda n: _share(_fitted(digits()[0][:n], digits()[1][:n]), digits()[3], digits()[2]),
+         "wants the images first"),
         (_held_out(lambda n: slice(n), lambda n: slice(-360, n - 360)), "ask about all of them"),
         (_held_out(lambda n: slice(-360 - n, -360), lambda n: slice(-360, None)), "the first n scans"),
         (0.9, "give it the function"),
@@ -534,13 +542,16 @@ def curve(answer):
         tried = f"held_out_accuracy({n})"
         got = returned(answer, n, tried=tried, shown=shown, hints=RAISING)
         if isinstance(got, nn.Module):
-            raise Wrong(tried, "a network", shown, "A network came back. Ask it: accuracy(model, test_images, test_labels).")
+            raise Wrong(tried, "a network", shown,
+                        "A network came back. Ask it: accuracy(model, test_images, test_labels).")
         if np.ndim(got):
-            raise Wrong(tried, brief(got), shown, "Several values came back: which of them is the share of the held-out digits?")
+            raise Wrong(tried, brief(got), shown,
+                        "Several values came back: which of them is the share of the held-out digits?")
         expect(got, _learned(n)[0], tried=tried, shown="another share", rtol=0, atol=0.01,      # three or four of the 360
                hints=[lambda got, right: _misread(answer, n, float(got))])
     again = returned(answer, 61, tried="held_out_accuracy(61), once more", shown=shown)
-    expect(again, _learned(61)[0], tried="held_out_accuracy(61), once more", shown="the same share as before", rtol=0, atol=0.01, hints=[
+    expect(again, _learned(61)[0], tried="held_out_accuracy(61), once more", shown="the same share as before", rtol=0,
+           atol=0.01, hints=[
         lambda got, right: "It goes on with what it has learned before: make a new network at each call, inside the function."
         if _networks_of(answer) else "Another start at each call: rng=0 makes the same network every time."])
 

@@ -61,7 +61,8 @@ def turning(h, n):
         following = 2 * np.cos(2 * h) * y[-1] - y[-2]
         wave.dot(x[-1] + h, following, style.INK, style.PAPER, square=True, size=6)
         px, py = wave.at(x[-1] + h, following)
-        wave.words(px + (10 if px < 680 else -10), py + 5, "by the rule", style.INK, "start" if px < 680 else "end", 12, halo=True)
+        wave.words(px + (10 if px < 680 else -10), py + 5, "by the rule", style.INK, "start" if px < 680 else "end", 12,
+                   halo=True)
         right = np.sin(2 * (x[-1] + h)) / 2
         text.append(f"next value by the rule of two terms: {number(round(following, 10))}; it is {number(round(right, 10))}")
     text = "\n".join(text)
@@ -143,7 +144,8 @@ def cliff(runs, step, steps_back=50):
 def continued(known, truth, network, rule):
     """A wave and how it is continued, blind: by a network and by the rule of two terms."""
     plot = Axes((48, 40, 640, 190), (-len(known), len(truth)), (-0.85, 0.85))
-    plot.frame(ticks(*plot.x), [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], "step", "known values, and then each goes on with its own")
+    plot.frame(ticks(*plot.x), [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], "step",
+               "known values, and then each goes on with its own")
     ahead = np.arange(len(truth))
     plot.line(np.arange(-len(known), len(truth)), [*known, *truth], style.LINE, 6)
     plot.line(ahead, network, style.VALUE, 2.2)
@@ -155,7 +157,8 @@ def continued(known, truth, network, rule):
                               (430, "squares: the rule", style.INK)]:
         plot.words(px, 292, words, colour, "start", 13)
     text = "\n".join([f"after {len(known)} known values, {len(truth)} steps blind: the largest error",
-                      *(f"{name}: {np.abs(said - truth).max():.1g}" for name, said in [("network", network), ("rule", rule)])])
+                      *(f"{name}: {np.abs(said - truth).max():.1g}"
+                        for name, said in [("network", network), ("rule", rule)])])
     return Picture(svg("0 0 720 304", "".join(plot.parts), text), text)
 
 

@@ -7,7 +7,8 @@ from ...ask.texts import Question, card, prediction, recall
 
 recall("13", [
     Question("A classifier is right on 100 % of its training scans, and on 60 % of those held out. Which number says how it "
-             "will do? (Lesson 12)", "60 %", "**60 %**. The other one says how much fits into it.", ["100 %", "80 %", "60 %"]),
+             "will do? (Lesson 12)", "60 %", "**60 %**. The other one says how much fits into it.",
+             ["100 %", "80 %", "60 %"]),
     Question("Adam, lr = 0.01. The first gradient of a weight is 250. By how much does the weight move in this first step? (11)", 0.01,
              "**0.01**: Adam measures every gradient in its own usual size, and the first one is all it has seen."),
     Question("z = tanh(x) is 0.8, and g = 10 arrives. What goes to x? (04)", 3.6,
@@ -36,7 +37,8 @@ prediction(
         more a step, and after fifty steps the two differ by a factor of more than twenty thousand.""")
 
 prediction(
-    "13.cure", question="""ρ has 120 steps of gradient descent; right would be 1. From 1.1, where the gradient is huge, the first
+    "13.cure",
+    question="""ρ has 120 steps of gradient descent; right would be 1. From 1.1, where the gradient is huge, the first
         step lands at −154. From 0.8, where it is tiny, ρ hardly moves. Now c is 1. From where does it arrive?""",
     answer="from 1.1 alone", choices=["from both", "from 1.1 alone", "from 0.8 alone", "from neither"],
     reveal="""**From 1.1 alone.** A gradient that is too long, but finite, still points the right way, and here
@@ -95,7 +97,8 @@ def _two(angle):
                 "np.sin(1.2) / np.sin(0.6), -1", "np.array([2 * np.cos(0.6), -1])"])
 def rule(answer):
     expect(answer, _two(0.6), tried="the two factors of sin 3x, sampled every 0.2", shown="two other numbers", hints=[
-        *rule.mistakes, lambda got, right: "About right: keep more digits, or write the formula." if np.shape(got) == (2,)
+        *rule.mistakes,
+        lambda got, right: "About right: keep more digits, or write the formula." if np.shape(got) == (2,)
         and np.allclose(got, right, atol=0.006) else None], rtol=1e-4)
 
 
@@ -136,7 +139,8 @@ def _states(w, start, steps):
             return total""",
     hints=["Lesson 04: back through tanh, g is multiplied by $1 - z^2$, where z is the output. Which of the states is it?",
            "The product is $w \\cdot s_{k-1}$. Each slot gets g times what stands in the other.",
-           ("Help: too small, whatever I do", "`total = g * …` forgets what the other uses brought. Over the uses you add.")],
+           ("Help: too small, whatever I do",
+            "`total = g * …` forgets what the other uses brought. Over the uses you add.")],
     solution="""
         def gradient_of_w(w, states, g):
             total = 0.0

@@ -54,7 +54,8 @@ def reach(x, y, i, j, stride=1, padding=0, backward=False):
              ("z moves by", moves, np.where(reached, "value", "pale"))]]
     if backward:
         ones = np.ones(moves.shape)
-        _, pull = ag.vjp(lambda x: ag.conv2d(x[None, None], y[None, None] * 1.0, stride=stride, padding=padding), x * 1.0)
+        _, pull = ag.vjp(lambda x: ag.conv2d(x[None, None], y[None, None] * 1.0, stride=stride, padding=padding),
+                         x * 1.0)
         (gradient,) = pull(ones[None, None])
         entries = " + ".join(number(v) for v in moves[reached]).replace("+ −", "− ") or "nothing"
         text += f"\nBackward, 1 arrives at every output: the gradient of x[{i}, {j}] is {entries}"
@@ -80,7 +81,8 @@ def _drawn(lines, text):
                 top = above + TOP + (high - len(values)) * HIGH / 2
                 plot.words(left, top - 12, f"{name} {values.shape}", anchor="start", size=13)
                 for r, c in np.ndindex(values.shape):
-                    plot.parts.append(cell(left + c * WIDE, top + r * HIGH, WIDE, HIGH, number(values[r, c]), looks[r, c]))
+                    plot.parts.append(cell(left + c * WIDE, top + r * HIGH, WIDE, HIGH, number(values[r, c]),
+                                           looks[r, c]))
             left += max(widest.shape[1] * WIDE, 112) + GAP
         above += TOP + high * HIGH + 10
     return Picture(svg(f"0 0 {left - GAP + 12} {above}", "".join(plot.parts), text), text)
@@ -98,22 +100,27 @@ def copies(x, y, i, j):
     left_of_z = left_of_y + wide + 58
     plot.words(12, below - 12, f"image x {x.shape}", anchor="start", size=13)
     for r, c in np.ndindex(x.shape):
-        plot.parts.append(cell(12 + c * WIDE, below + r * HIGH, WIDE, HIGH, number(x[r, c]), "picked" if (r, c) == (i, j) else "plain"))
+        plot.parts.append(cell(12 + c * WIDE, below + r * HIGH, WIDE, HIGH, number(x[r, c]),
+                               "picked" if (r, c) == (i, j) else "plain"))
     plot.words(columns_at, below - 12, f"X {X.shape}: a window is a row", anchor="start", size=13)
     for r, c in np.ndindex(X.shape):
         if c == 0:
-            plot.words(columns_at - 6, below + r * high + 15, "z[{}, {}]".format(*divmod(r, w - kw + 1)), style.FAINT, "end", 11)
-        plot.parts.append(cell(columns_at + c * wide, below + r * high, wide, high, number(X[r, c]), "value" if mine[r, c] else "pale", 12))
+            plot.words(columns_at - 6, below + r * high + 15, "z[{}, {}]".format(*divmod(r, w - kw + 1)), style.FAINT,
+                       "end", 11)
+        plot.parts.append(cell(columns_at + c * wide, below + r * high, wide, high, number(X[r, c]),
+                               "value" if mine[r, c] else "pale", 12))
     plot.words(left_of_y, below - 12, f"Y {(kh * kw, 1)}", anchor="start", size=13)
     for r, value in enumerate(y.ravel()):
         plot.parts.append(cell(left_of_y, below + r * high, wide, high, number(value), "plain", 12))
     plot.words(left_of_z, below - 12, f"Z {Z.shape}", anchor="start", size=13)
     for r, value in enumerate(Z[:, 0]):
-        plot.parts.append(cell(left_of_z, below + r * high, wide + 4, high, number(value), "value" if mine[r].any() else "plain", 12))
+        plot.parts.append(cell(left_of_z, below + r * high, wide + 4, high, number(value),
+                               "value" if mine[r].any() else "plain", 12))
     count = int(mine.sum())
     text = (f"Z = X @ Y: {X.shape} times {(kh * kw, 1)} is {Z.shape}, the {len(X)} outputs one below the other.\n"
             f"x[{i}, {j}] stands in X {count} time{'s' * (count != 1)}, once in each window that reads it.")
-    return Picture(svg(f"0 0 {left_of_z + wide + 40} {below + max(len(X) * high, h * HIGH) + 10}", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 0 {left_of_z + wide + 40} {below + max(len(X) * high, h * HIGH) + 10}", "".join(plot.parts),
+                       text), text)
 
 
 def responses(kernels, scan, names=None, bias=0):

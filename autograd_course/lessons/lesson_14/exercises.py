@@ -35,7 +35,8 @@ prediction(
         a kernel of 3 fits in 8 places, and with stride 2 in every second of them.""")
 
 prediction(
-    "14.moved", question="""An MLP, trained as in lesson 12, reads 97 or 98 of 100 scans held out. Now each is moved to the right by
+    "14.moved",
+    question="""An MLP, trained as in lesson 12, reads 97 or 98 of 100 scans held out. Now each is moved to the right by
         one pixel. How many percent does it read?""",
     answer=46, tolerance=12,
     reveal="""About **46 %**. To an MLP a pixel further is another input altogether, as if the digit were drawn with other
@@ -103,9 +104,11 @@ NO_G = "g is missing: multiply by what arrives at z[i, j]."
 SUM = "That is the rule of a sum. Here two numbers are multiplied: what arrives, times the other factor."
 WRONG_PIXELS = [(_loop(line, 1), hint) for line, hint in [
     (_keeps(_pixel, _times_y), "For x: = keeps the last window alone. A pixel is read by up to nine: each adds, +=."),
-    (_adds(_window, _times_y), "For x: all of it lands at [i, j], the window's first pixel. Which pixel did this multiplication read?"),
+    (_adds(_window, _times_y),
+     "For x: all of it lands at [i, j], the window's first pixel. Which pixel did this multiplication read?"),
     (_adds(_entry, _times_y), "For x: all of it lands at [a, b]. Which pixel did this multiplication read?"),
-    (_adds(lambda i, j, a, b: (i, j, a, b), _times_y), "place is all four; each array has two of its own: x[i + a, j + b], y[a, b]."),
+    (_adds(lambda i, j, a, b: (i, j, a, b), _times_y),
+     "place is all four; each array has two of its own: x[i + a, j + b], y[a, b]."),
     (_adds(lambda i, j, a, b: (i - a, j - b), _times_y), "For x: the multiplication read x[i + a, j + b], so plus."),
     (_adds(_window, lambda g, x, y, i, j, a, b: g[i - a, j - b] * y[a, b]),
      "For x: i, j are a place in z here, and a negative index counts from the end. The pixel is x[i + a, j + b]."),
@@ -114,20 +117,23 @@ WRONG_PIXELS = [(_loop(line, 1), hint) for line, hint in [
     (_adds(_pixel, _times_x), OWN),
     (_adds(_pixel, lambda g, x, y, i, j, a, b: y[a, b]), NO_G),
     (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j]), SUM),
-    *((_adds(_pixel, wrong), "For x: what arrives at this product is the gradient of z[i, j], where it was added.") for wrong in [
+    *((_adds(_pixel, wrong), "For x: what arrives at this product is the gradient of z[i, j], where it was added.")
+      for wrong in [
         lambda g, x, y, i, j, a, b: g[i + a, j + b] * y[a, b], lambda g, x, y, i, j, a, b: g[a, b] * y[a, b]]),
     (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j] * y[i, j]), OF_THE_KERNEL),
     (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j] * y[2 - a, 2 - b]),
      "For x: the kernel is turned around here. It turns by itself: take y[a, b], the factor of this multiplication.")]]
 WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
-    (_keeps(_entry, _times_x), "For y: = keeps the last place alone. The kernel is used at every place: each use adds, +=."),
+    (_keeps(_entry, _times_x),
+     "For y: = keeps the last place alone. The kernel is used at every place: each use adds, +=."),
     (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i, j]),
      "For y: every entry is multiplied by x[i, j], the window's first pixel. Which pixel lies on y[a, b]?"),
     (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[a, b]),
      "For y: that reads x[a, b], the first window only. The kernel is used at every place: which pixel lies on y[a, b] here?"),
     (_adds(_entry, lambda g, x, y, i, j, a, b: g[a, b] * x[i + a, j + b]),
      "For y: what arrives at this product is the gradient of z[i, j], where it was added."),
-    (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i - a, j - b]), "For y: the multiplication read x[i + a, j + b], so plus."),
+    (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i - a, j - b]),
+     "For y: the multiplication read x[i + a, j + b], so plus."),
     (_adds(_window, _times_x), OF_THE_KERNEL),
     (_adds(_entry, _times_y), OWN),
     (_adds(_entry, lambda g, x, y, i, j, a, b: x[i + a, j + b]), NO_G),
@@ -150,7 +156,8 @@ WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
     hints=["It is a product of two numbers: what arrives, times the other factor. What arrives is the gradient of the entry that it was "
            "added into, g[i, j].",
            "The pixel that was read is x[i + a, j + b]. Its gradient stands in the same place of `grad_x`.",
-           ("Help: index out of bounds", "Each array has its own two indices: x[i + a, j + b], y[a, b], and g, like z, [i, j].")],
+           ("Help: index out of bounds",
+            "Each array has its own two indices: x[i + a, j + b], y[a, b], and g, like z, [i, j].")],
     solution="""
         def from_indices(g, x, y):
             grad_x, grad_y = np.zeros(x.shape), np.zeros(y.shape)
@@ -231,7 +238,8 @@ ORDER = "stride comes before padding here. PyTorch's fold and unfold have them t
 WRONG_UNFOLD = [
     (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size),
      "Right, as long as the stride is 1 and there is no rim. Hand stride and padding on."),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size, stride), "Hand padding on too."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size, stride),
+     "Hand padding on too."),
     (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size, padding=padding),
      "Hand stride on too."),
     (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, (5, 7), kernel_size, stride, padding),
@@ -250,7 +258,8 @@ WRONG_UNFOLD = [
      "x is the image itself. What arrives, in windows, is g."),
     (lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(x, kernel_size, stride, padding),
      "That is z again. What was copied forward is added up backward: which of the two adds?"),
-    (lambda g, z, x, kernel_size, stride=1, padding=0: g, "g has a number for each copy, and x has only one: the copies have to be added."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: g,
+     "g has a number for each copy, and x has only one: the copies have to be added."),
     (lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, stride, padding),
      "unfold copies. What was copied forward is added up backward."),
     (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, kernel_size, stride, padding),
@@ -260,7 +269,8 @@ WRONG_UNFOLD = [
 WRONG_FOLD = [
     (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size),
      "Right, as long as the stride is 1 and there is no rim. Hand stride and padding on."),
-    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, stride), "Hand padding on too."),
+    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, stride),
+     "Hand padding on too."),
     (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, padding=padding),
      "Hand stride on too."),
     (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(z, kernel_size, stride, padding),
@@ -288,7 +298,8 @@ WRONG_DEFAULTS = [("stride=2, padding=0", "stride"), ("stride=1, padding=1", "pa
     stub="""
         unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: ...
         fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ...""",
-    hints=["fold needs what unfold lost: how high and wide x was.", "Both want g, and then the sizes that were used forward.",
+    hints=["fold needs what unfold lost: how high and wide x was.",
+           "Both want g, and then the sizes that were used forward.",
            ("Help: is not defined", "`unfold` and `fold` are imported at the top of the lesson. Run that cell.")],
     solution="""
         unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: fold(g, x.shape[2:], kernel_size, stride, padding)
@@ -297,7 +308,8 @@ WRONG_DEFAULTS = [("stride=2, padding=0", "stride"), ("stride=1, padding=1", "pa
     why="Copies forward, sums backward; sums forward, copies backward.",
     planted=[*(((wrong, _fold_x), hint) for wrong, hint in WRONG_UNFOLD),
              *(((_unfold_x, wrong), hint) for wrong, hint in WRONG_FOLD),
-             *(edit(f"{before}, kernel_size, stride=1, padding=0:", f"{before}, kernel_size, {defaults}:", f"{left} left out")
+             *(edit(f"{before}, kernel_size, stride=1, padding=0:", f"{before}, kernel_size, {defaults}:",
+                    f"{left} left out")
                for before in ("unfold_x = lambda g, z, x", "z, x, output_size") for defaults, left in WRONG_DEFAULTS)],
     also_right=[
         edit("x.shape[2:]", "(x.shape[-2], x.shape[-1])"),
@@ -347,7 +359,8 @@ def _conv_y(inner):
 
 
 WRONG_X = [
-    (_conv_x(lambda G, Y: G @ Y), "To X goes G · Yᵀ: the columns of G and of Y both count the kernels, so Y has to be transposed."),
+    (_conv_x(lambda G, Y: G @ Y),
+     "To X goes G · Yᵀ: the columns of G and of Y both count the kernels, so Y has to be transposed."),
     *((_conv_x(wrong), "These two in the other order: G · Yᵀ.") for wrong in [
         lambda G, Y: Y.mT @ G.mT, lambda G, Y: Y.mT @ G, lambda G, Y: Y @ G, lambda G, Y: Y @ G.mT]),
     (lambda g, z, x, y, stride=1, padding=0: ag.fold(g @ as_columns(y).mT, x.shape[2:], y.shape[2:], stride, padding),
@@ -357,12 +370,15 @@ WRONG_X = [
     (_conv_x(lambda G, Y: G), "Only what arrives is folded. Times the other matrix, transposed."),
     (_conv_x(lambda G, Y: Y.mT), "What arrives is missing: G.")]
 WRONG_Y = [
-    (_conv_y(lambda G, X: X.mT @ G), "An axis too many: a result for each image. All images share the kernels: sum over axis 0."),
+    (_conv_y(lambda G, X: X.mT @ G),
+     "An axis too many: a result for each image. All images share the kernels: sum over axis 0."),
     (_conv_y(lambda G, X: (X.mT @ G)[0]), "That is the first image alone. All of them used the kernels."),
     (_conv_y(lambda G, X: (X.mT @ G)[-1]), "That is the last image alone. All of them used the kernels."),
     (_conv_y(lambda G, X: (X.mT @ G).mean(axis=0)), "A mean over the images. Each use counts in full: it is a sum."),
-    (_conv_y(lambda G, X: (X @ G).sum(axis=0)), "The rows of both, X and G, count the windows: which of the two has to be transposed?"),
-    (_conv_y(lambda G, X: (G.mT @ X).sum(axis=0)), "That is the transposed of the right one: the order of the two is reversed."),
+    (_conv_y(lambda G, X: (X @ G).sum(axis=0)),
+     "The rows of both, X and G, count the windows: which of the two has to be transposed?"),
+    (_conv_y(lambda G, X: (G.mT @ X).sum(axis=0)),
+     "That is the transposed of the right one: the order of the two is reversed."),
     (_conv_y(lambda G, X: (G @ X.mT).sum(axis=0)), "For Y, the X stands on the left: Xᵀ · G."),
     (_conv_y(lambda G, X: X.mT.sum(axis=0)), "What arrives is missing: G."),
     (_conv_y(lambda G, X: X.sum(axis=0).mT @ G.sum(axis=0)),
@@ -370,7 +386,8 @@ WRONG_Y = [
     (_conv_y(lambda G, X: (X.mT @ G).sum()), "That adds up everything: over the images alone is axis=0."),
     (_conv_y(lambda G, X: (X.mT @ G).sum(axis=1)), "Summed over the wrong axis: the images are axis 0."),
     (_conv_y(lambda G, X: (X.T @ G).sum(axis=0)), "`.T` reverses all three axes. `.mT` exchanges the last two."),
-    *((_conv_y(wrong), "NumPy's transpose wants every axis, where PyTorch's exchanges two: that is `.mT`.") for wrong in [
+    *((_conv_y(wrong), "NumPy's transpose wants every axis, where PyTorch's exchanges two: that is `.mT`.")
+      for wrong in [
         lambda G, X: X.transpose(1, 2) @ G, lambda G, X: X.transpose(-2, -1) @ G])]
 
 
@@ -407,7 +424,8 @@ WRONG_Y = [
     why="A convolution is a matrix product with the windows as rows. There was nothing new to derive.",
     planted=[*(((wrong, _conv_y(lambda G, X: (X.mT @ G).sum(axis=0))), hint) for wrong, hint in WRONG_X),
              *(((_conv_x(lambda G, Y: G @ Y.mT), wrong), hint) for wrong, hint in WRONG_Y),
-             *(edit(f"def {name}(g, z, x, y, stride=1, padding=0)", f"def {name}(g, z, x, y, {defaults})", f"{left} left out")
+             *(edit(f"def {name}(g, z, x, y, stride=1, padding=0)", f"def {name}(g, z, x, y, {defaults})",
+                    f"{left} left out")
                for name in ("conv2d_x", "conv2d_y") for defaults, left in WRONG_DEFAULTS)],
     also_right=[
         edit("(X.mT @ G).sum(axis=0)", "np.einsum('nwp,nwk->pk', X, G)", "G @ Y.mT", "np.einsum('nwk,pk->nwp', G, Y)"),
@@ -428,7 +446,8 @@ def fast(answer):
         z = ag.conv2d(x, y, **sizes)
         said = ", ".join(f"{name} {sizes.get(name, 'left out')}" for name in ("stride", "padding"))
         g = rng.integers(-3, 4, z.shape).astype(float)
-        for name, rule, right, hints in [("x", answer[0], ops.conv2d.rules[0], WRONG_X), ("y", answer[1], ops.conv2d.rules[1], WRONG_Y)]:
+        for name, rule, right, hints in [("x", answer[0], ops.conv2d.rules[0], WRONG_X),
+                                         ("y", answer[1], ops.conv2d.rules[1], WRONG_Y)]:
             expect_call(rule, g, z, x, y, *sizes.values(), gives=right(g, z, x, y, **sizes), hints=hints,
                         tried=f"the rule for {name}, with x {x_shape}, y {y_shape}, {said}")
 
@@ -439,7 +458,8 @@ POOLED = np.array([[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1, 6]])
 
 
 def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=((0, 0), (0, 40))):
-    return np.block([[np.array(top_left), np.array(top_right)], [np.array(bottom_left), np.array(bottom_right)]]).astype(float)
+    return np.block([[np.array(top_left), np.array(top_right)],
+                     [np.array(bottom_left), np.array(bottom_right)]]).astype(float)
 
 
 @exercise(
@@ -463,19 +483,24 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
     mistakes=[
         (_to_pooled([[10, 0], [0, 0]], [[20, 0], [0, 0]]),
          "All to the first: that is PyTorch's choice. The rule of lesson 10 shares a tie equally."),
-        (_to_pooled([[10, 0], [10, 0]], [[20, 20], [20, 20]]), "Each of the largest gets all: that gives away 20 of 10, and 80 of 20."),
-        (_to_pooled([[5, 0], [5, 0]], [[0, 0], [0, 0]]), "The block of zeros gives nothing back. Its largest is 0: who is that large?"),
+        (_to_pooled([[10, 0], [10, 0]], [[20, 20], [20, 20]]),
+         "Each of the largest gets all: that gives away 20 of 10, and 80 of 20."),
+        (_to_pooled([[5, 0], [5, 0]], [[0, 0], [0, 0]]),
+         "The block of zeros gives nothing back. Its largest is 0: who is that large?"),
         (_to_pooled([[5, 0], [5, 0]], [[20, 0], [0, 0]]), "The block of zeros is a tie too, of four."),
         (_to_pooled([[10, 0], [0, 0]], [[5, 5], [5, 5]]), "The block at the top left is a tie too: two are 3."),
-        (_to_pooled([[10, 0], [10, 0]], [[0, 0], [0, 0]]), "Each of the largest gets all: share. And who is largest among zeros?"),
+        (_to_pooled([[10, 0], [10, 0]], [[0, 0], [0, 0]]),
+         "Each of the largest gets all: share. And who is largest among zeros?"),
         (_to_pooled([[5, 0], [0, 5]], [[5, 5], [5, 5]]), "In the first block the two 3 stand one above the other."),
         (_to_pooled([[10, 0], [10, 0]], [[5, 5], [5, 5]]), "The two 3 share as well: each of them has all of the 10."),
-        (_to_pooled([[5, 0], [5, 0]], [[20, 20], [20, 20]]), "The four 0 share as well: each of them has all of the 20."),
+        (_to_pooled([[5, 0], [5, 0]], [[20, 20], [20, 20]]),
+         "The four 0 share as well: each of them has all of the 20."),
         (_to_pooled([[10, 10], [10, 10]], [[20, 20], [20, 20]], [[30, 30], [30, 30]], [[40, 40], [40, 40]]),
          "Each entry gets what arrives at its block. max sends nothing to those that are not the largest."),
         (_to_pooled([[0.5, 0], [0.5, 0]], [[0.25, 0.25], [0.25, 0.25]], [[1, 0], [0, 0]], [[0, 0], [0, 1]]),
          "Those are the shares. Times what arrives, g."),
-        (_to_pooled([[10, 0], [0, 0]], [[0, 0], [0, 0]]), "Two blocks are ties: the two 3, and the four 0. Who is largest shares equally."),
+        (_to_pooled([[10, 0], [0, 0]], [[0, 0], [0, 0]]),
+         "Two blocks are ties: the two 3, and the four 0. Who is largest shares equally."),
         (_to_pooled([[3, 0], [3, 0]], [[0, 0], [0, 0]], [[5, 0], [0, 0]], [[0, 0], [0, 6]]),
          "Those are the values. What arrives there is in g."),
         (_to_pooled([[2.5, 2.5], [2.5, 2.5]], [[5, 5], [5, 5]], [[7.5, 7.5], [7.5, 7.5]], [[10, 10], [10, 10]]),
@@ -588,20 +613,27 @@ def _known(z):
         (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * z * z, name="bell"), "inner slope"),
         (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * 2 * x * z, name="bell"), "One z is missing"),
         (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -g * 2 * x, name="bell"), "outer slope"),
-        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + np.abs(x)), name="softsign"), "second path"),
-        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + x * x), name="softsign"), "bottom is squared"),
-        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g * (1 - z) ** 2, name="softsign"), "Right above 0"),
-        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + x) ** 2, name="softsign"), "Below it too"),
+        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + np.abs(x)), name="softsign"),
+         "second path"),
+        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + x * x), name="softsign"),
+         "bottom is squared"),
+        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g * (1 - z) ** 2, name="softsign"),
+         "Right above 0"),
+        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + x) ** 2, name="softsign"),
+         "Below it too"),
         (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g * (1 - z) / (1 + np.abs(x)), name="softsign"),
          "slope of |x| is −1"),
-        (ag.elementwise(lambda x: x * np.tanh(x), lambda g, z, x: g * (np.tanh(x) + x * (1 - z * z)), name="mine"), "At x = 2.06 your"),
+        (ag.elementwise(lambda x: x * np.tanh(x), lambda g, z, x: g * (np.tanh(x) + x * (1 - z * z)), name="mine"),
+         "At x = 2.06 your"),
         (ag.elementwise(np.tanh, lambda g, z, x: g * (1 - z * z), name="mine"), "has it already"),
         (ag.elementwise(lambda x: 3 * x + 1, lambda g, z, x: 3 * g, name="mine"), "straight line"),
-        (ag.elementwise(lambda x: np.sqrt(x) * x, lambda g, z, x: g * 1.5 * np.sqrt(x), name="mine"), "takes every number"),
+        (ag.elementwise(lambda x: np.sqrt(x) * x, lambda g, z, x: g * 1.5 * np.sqrt(x), name="mine"),
+         "takes every number"),
         (ag.elementwise(lambda x: 1 / x, lambda g, z, x: -g * z * z, name="mine"), "takes every number"),
         (ag.elementwise(lambda x: np.floor(x), lambda g, z, x: 0 * g, name="mine"), "no gradient would come through"),
         (ag.elementwise(lambda x: x * x / np.sum(x * x), lambda g, z, x: g * x, name="mine"), "entry by entry"),
-        (ag.elementwise(lambda x, y: x * x * y, lambda g, z, x, y: 2 * g * x * y, lambda g, z, x, y: g * x * x), "one input"),
+        (ag.elementwise(lambda x, y: x * x * y, lambda g, z, x, y: 2 * g * x * y, lambda g, z, x, y: g * x * x),
+         "one input"),
         (lambda x: x * ag.sigmoid(x), "elementwise(function, rule"),
         (ag.elementwise(lambda x: x * ag.sigmoid(x), name="mine"), "a rule"),
         (ag.linear(lambda x: x @ np.triu(np.ones((x.shape[-1],) * 2)),
@@ -637,13 +669,16 @@ def my_op(answer):
     with np.errstate(all="ignore"):
         z, at_zero = np.asarray(function(X)), np.asarray(function(np.zeros(1)))
     if z.shape != X.shape or not np.allclose(z[1, 2], function(X[1, 2]), equal_nan=True):
-        raise Wrong("your function, of an array and of one of its entries", f"shape {z.shape}, {brief(z)}", "the same number, in both",
+        raise Wrong("your function, of an array and of one of its entries", f"shape {z.shape}, {brief(z)}",
+                    "the same number, in both",
                     "An elementwise op works entry by entry: no entry of z depends on two of x.")
     if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_zero)):
-        raise Wrong(f"your function at x = {brief(X)}, and at 0", f"{brief(z)}, and {brief(at_zero)}", "a number everywhere",
+        raise Wrong(f"your function at x = {brief(X)}, and at 0", f"{brief(z)}, and {brief(at_zero)}",
+                    "a number everywhere",
                     "In a network it meets any number, below 0 too. Choose one that takes every number.")
     if known := _known(z):
-        raise Wrong("your function", f"the same as ag.{known}", "a new one", f"That is {known}: the table has it already.")
+        raise Wrong("your function", f"the same as ag.{known}", "a new one",
+                    f"That is {known}: the table has it already.")
     if np.ptp(slope := _slope(function, X)) < 1e-6:
         raise Wrong("your function", f"the slope {brief(slope[0, 0])} everywhere", "one that bends",
                     "A straight line: between two layers it would add nothing." if np.any(slope) else
@@ -654,16 +689,21 @@ def my_op(answer):
              (lambda g, z, x: g * z, "That is g times the value. It should be g times the slope."),
              (lambda g, z, x: g, "That says that the value moves as fast as x. It should be g times the slope."),
              (lambda g, z, x: g * z / x, "x stands in two places of your function. Where is the second path?"),
-             (lambda g, z, x: g * (slope - z / x), "x stands in two places of your function. Where is the second path?"),
-             (lambda g, z, x: g * z / x + slope - z / x, "g multiplies the first path alone: put the sum of both in brackets."),
-             (lambda g, z, x: g * (ag.sigmoid(x) + ag.sigmoid(x) * (1 - ag.sigmoid(x))), "The second path is x times the slope of σ."),
+             (lambda g, z, x: g * (slope - z / x),
+              "x stands in two places of your function. Where is the second path?"),
+             (lambda g, z, x: g * z / x + slope - z / x,
+              "g multiplies the first path alone: put the sum of both in brackets."),
+             (lambda g, z, x: g * (ag.sigmoid(x) + ag.sigmoid(x) * (1 - ag.sigmoid(x))),
+              "The second path is x times the slope of σ."),
              (lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - z)), "z is x·σ(x) here: the slope of σ is σ(1 − σ)."),
              (lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x))), "σ is in the slope of σ: σ(x)(1 − σ(x))."),
              (lambda g, z, x: g * (1 + ag.sigmoid(x) * (1 - ag.sigmoid(x))),
               "Each path keeps the other factor: σ(x) · 1, and x times the slope of σ."),
-             (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)), "The slopes are not multiplied: the two paths are added."),
+             (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
+              "The slopes are not multiplied: the two paths are added."),
              (lambda g, z, x: g * slope / (2 * x), "The inner slope is missing: the square has one of its own, 2x."),
-             (lambda g, z, x: -g * slope / (2 * x), "The inner slope is missing, and a sign: the square has a slope of its own, 2x."),
+             (lambda g, z, x: -g * slope / (2 * x),
+              "The inner slope is missing, and a sign: the square has a slope of its own, 2x."),
              (lambda g, z, x: g / (1 + np.abs(x) ** 2), "The whole bottom is squared: (1 + |x|)²."),
              (lambda g, z, x: -2 * g * x * z, "One z is missing: the slope of 1/u is −1/u²."),
              (lambda g, z, x: -2 * g * x, "The outer slope is missing: that of 1/u is −1/u²."),
@@ -674,10 +714,12 @@ def my_op(answer):
              times(-1, "The right size with the wrong sign."), times(2, "Exactly double."), times(0.5, "Exactly half."),
              lambda got, expected: " ".join(
                  f"At x = {X[at]} your slope is {number(got[at] / g[at])}, and measured it is {number(slope[at])}."
-                 for at in [(1, 2), (0, 2)] if not np.isclose(got[at], expected[at], 1e-4)) if np.shape(got) == X.shape else None]
+                 for at in [(1, 2), (0, 2)]
+                 if not np.isclose(got[at], expected[at], 1e-4)) if np.shape(got) == X.shape else None]
     tried = f"your rule, with g = {brief(g)} and x = {brief(X)}"
     expect_call(rule, g, z, X, gives=g * slope, tried=tried, hints=hints, rtol=1e-5, atol=1e-7)
-    expect_call(rule, g[0, 0], z[0, 0], X[0, 0], gives=g[0, 0] * slope[0, 0], tried="your rule, for single numbers", rtol=1e-5, atol=1e-7)
+    expect_call(rule, g[0, 0], z[0, 0], X[0, 0], gives=g[0, 0] * slope[0, 0], tried="your rule, for single numbers",
+                rtol=1e-5, atol=1e-7)
     _silent(answer, PLAIN)
 
 

@@ -116,4 +116,5 @@ def test_answers_of_the_placement_questions():
         if isinstance(value, str):
             assert question.answer == value and value in question.choices
         else:
-            np.testing.assert_allclose(value, question.answer, atol=question.tolerance or 1e-12, err_msg=question.question)
+            np.testing.assert_allclose(value, question.answer, atol=question.tolerance or 1e-12,
+                                       err_msg=question.question)

@@ -51,7 +51,8 @@ def test_a_bet_counts_before_it_is_revealed():
 
 def test_descent():
     picture = descent(lambda x: (x - 3) ** 2 + 5, [0.0, 6.0, 0.0, 6.0, 12.0], span=(-2, 8))
-    assert picture.text.splitlines()[:2] == ["after 0 steps: x = 0.00000, value 14.00000", "after 1 step: x = 6.00000, value 14.00000"]
+    assert picture.text.splitlines()[:2] == ["after 0 steps: x = 0.00000, value 14.00000",
+                                             "after 1 step: x = 6.00000, value 14.00000"]
     assert len(picture.text.splitlines()) == 5 and len(drawn(picture, "circle")) == 4, "12 is outside the picture"
     assert {"0, 2", "1, 3"} <= {text.text for text in drawn(picture, "text")}, "points at one place share a label"
 

@@ -12,7 +12,8 @@ def drawn(picture, tag, **look):
     """All elements of that kind and look; the drawing says in words what it shows."""
     root = ET.fromstring(re.search(r"<svg.*</svg>", picture.html, re.DOTALL).group())
     assert root.get("role") == "img" and root.get("aria-label").split() == picture.text.split()
-    return [one for one in root.iter("{http://www.w3.org/2000/svg}" + tag) if all(one.get(name) == value for name, value in look.items())]
+    return [one for one in root.iter("{http://www.w3.org/2000/svg}" + tag)
+            if all(one.get(name) == value for name, value in look.items())]
 
 
 def test_plateau():
@@ -23,7 +24,8 @@ def test_plateau():
                             "From x = −3, after 1 step: x = 0, z = 0, L = 1, gradient −2.")
     words = [one.text for one in drawn(picture, "text")]
     assert words.count("exactly 0") == 1 and {"−20", "−3"} <= set(words)
-    heights = [[float(dot.get("cy")) for dot in drawn(shown, "circle", fill=style.GRADIENT)] for shown in (before, picture)]
+    heights = [[float(dot.get("cy")) for dot in drawn(shown, "circle", fill=style.GRADIENT)]
+               for shown in (before, picture)]
     assert heights[0][0] == heights[1][0] > heights[0][1] > heights[1][1], "the larger the gradient, the higher"
     places = [[float(dot.get("cx")) for dot in drawn(shown, "circle", fill=style.VALUE)] for shown in (before, picture)]
     assert places[0][0] == places[1][0] < places[0][1] < places[1][1]
@@ -34,4 +36,5 @@ def test_turned_over(x, steps):
     picture = turned_over(x)
     assert f"log at {x:g} has the height" in picture.text and f"the slope 1/{x:g} = {1 / x:g}." in picture.text
     assert len(drawn(picture, "polyline", stroke=style.TANGENT)) == 2
-    assert [one.text for one in drawn(picture, "text", **{"font-size": "13", "fill": style.INK}) if one.text != "x"] == steps
+    assert [one.text for one in drawn(picture, "text", **{"font-size": "13", "fill": style.INK})
+            if one.text != "x"] == steps

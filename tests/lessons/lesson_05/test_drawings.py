@@ -72,7 +72,8 @@ def test_odometer_shows_each_digit_and_stays_on_its_card(n):
 
 
 @pytest.mark.parametrize("seconds, said", [
-    (3.2e-7, "0.32 microseconds"), (0.0221, "22 milliseconds"), (1.2, "1,200 milliseconds"), (19.5, "20 seconds"), (7200, "2.0 hours"),
+    (3.2e-7, "0.32 microseconds"), (0.0221, "22 milliseconds"), (1.2, "1,200 milliseconds"), (19.5, "20 seconds"),
+    (7200, "2.0 hours"),
     (86400 * 4.2, "4.2 days"), (31557600 * 12180, "12,000 years")])
 def test_durations_in_words(seconds, said):
     assert duration(seconds) == said

@@ -57,7 +57,8 @@ def test_without_the_notebook_and_with_stubs_ours_is_taken(here, capsys):
 
 
 def test_the_learners_own_code_runs(here, capsys):
-    marked = SOLVED | {"backward": SOLVED["backward"] + "\n    output.walked = True", "order": SOLVED["order"] + "  # mine"}
+    marked = SOLVED | {"backward": SOLVED["backward"] + "\n    output.walked = True",
+                       "order": SOLVED["order"] + "  # mine"}
     saved(here, **marked)
     Value, backward, operation = engine.from_lesson_05()
     assert gradient(Value, backward) == 25 and capsys.readouterr().out.count("is used") == 3

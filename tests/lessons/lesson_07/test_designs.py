@@ -23,7 +23,8 @@ from autograd_course.lessons.lesson_07.designs import (
 )
 
 EACH = pytest.mark.parametrize("name", DESIGNS)
-GRAPHS_OF_NUMBERS = [(doubled(5), (1.5,)), (chain(9), (0.5, 1.2, -0.3)), (neurons(3), (0.5, -1.0, *np.linspace(-1, 1, 6).tolist())),
+GRAPHS_OF_NUMBERS = [(doubled(5), (1.5,)), (chain(9), (0.5, 1.2, -0.3)),
+                     (neurons(3), (0.5, -1.0, *np.linspace(-1, 1, 6).tolist())),
                      (lambda x, w: (x * w + x).tanh() * x, (0.4, -0.9))]
 
 
@@ -39,7 +40,8 @@ def test_random_programs(name):
     """The trace takes what has no users for the output: right only where a program leaves nothing over."""
     right = 0
     for program in map(random_program, range(40)):
-        right += np.allclose(gradients(DESIGNS[name], program, *program.start), ag.grad(program, (0, 1, 2))(*program.start))
+        right += np.allclose(gradients(DESIGNS[name], program, *program.start),
+                             ag.grad(program, (0, 1, 2))(*program.start))
     assert right == (26 if name == "trace" else 40)
 
 
@@ -47,7 +49,8 @@ def test_random_programs(name):
 def test_visits_of_doublings(n):
     counted = {name: visits(Design, doubled(n), 1.0) for name, Design in DESIGNS.items()}
     paths = 2 ** (n + 1) - 1
-    assert counted == {"closures": n + 1, "context": n + 1, "ledger": n + 1, "stored locals": paths, "trace": paths, "table": n + 1}
+    assert counted == {"closures": n + 1, "context": n + 1, "ledger": n + 1, "stored locals": paths, "trace": paths,
+                       "table": n + 1}
 
 
 def test_a_shared_weight_costs_the_trace_a_square():

@@ -25,7 +25,8 @@ def drawn(picture):
      ["x[1, 2] = 5 goes to z[2]", "back comes 0.5 · 3 = 1.5, the gradient of x[1, 2]"]),
     ("x[[1, 0, 1]]", lambda x: x[[1, 0, 1]], (1, 1), 6,
      ["x[1, 1] = 4 goes to z[0, 1], z[2, 1]", "back come 2 + 8 = 10, the gradient of x[1, 1]"]),
-    ("x[:, 1]", lambda x: x[:, 1], (0, 0), 2, ["x[0, 0] = 8 goes nowhere", "nothing comes back: the gradient of x[0, 0] is 0"]),
+    ("x[:, 1]", lambda x: x[:, 1], (0, 0), 2,
+     ["x[0, 0] = 8 goes nowhere", "nothing comes back: the gradient of x[0, 0] is 0"]),
     ("np.concatenate([x, 7])", lambda x: np.concatenate([x, np.full((1, 3), 7.0)]), (1, 0), 4,
      ["x[1, 0] = 2 goes to z[1, 0]", "back comes 4, the gradient of x[1, 0]"])])
 def test_an_entry_is_followed_and_its_gradient_is_the_librarys(formula, f, entry, framed, said):

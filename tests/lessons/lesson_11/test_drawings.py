@@ -11,7 +11,8 @@ def ravine(w1, w2):
     return (w1**2 + 25 * w2**2) / 2
 
 
-@pytest.mark.parametrize("lr, w2, does", [(0.02, 0.5, "shrinks"), (0.06, -0.5, "shrinks"), (0.08, -1, "stays as large as it is"),
+@pytest.mark.parametrize("lr, w2, does",
+                         [(0.02, 0.5, "shrinks"), (0.06, -0.5, "shrinks"), (0.08, -1, "stays as large as it is"),
                                           (0.1, -1.5, "runs away")])
 def test_each_factor_and_what_it_does(lr, w2, does):
     """Broken once: the signed factor compared with 1, so that −1.5 "shrinks"."""

@@ -14,7 +14,8 @@ def test_the_arrows_thin_as_the_gradient_does(rho, first):
     """Broken once: each arrow as wide as the gradient at the state behind it."""
     lengths = rho ** np.arange(50, -1, -1.0)
     picture = drawn.unrolled(rho, np.stack([lengths, 0 * lengths], axis=1))
-    widths = [float(width) for width in re.findall(r' 150H[\d.]+" stroke="#D55E00" stroke-width="([\d.]+)"', picture.html)]
+    widths = [float(width)
+              for width in re.findall(r' 150H[\d.]+" stroke="#D55E00" stroke-width="([\d.]+)"', picture.html)]
     assert np.allclose(widths, np.minimum(drawn.UNIT * lengths[:-1], 96), atol=6e-4)
     assert picture.text.splitlines()[0].endswith(f"has length {first} at s₀")
     assert ("cut off" in picture.text) == (rho > 1)
@@ -42,8 +43,10 @@ def test_a_forecast_names_its_largest_error():
 
 
 def test_gradient_sizes():
-    picture = drawn.gradient_sizes({"first": np.array([3e-5, -4e-5]), "dead": np.zeros((2, 2)), "last": np.array([[0.1]]), "none": None})
-    assert picture.text.splitlines()[1:] == ["first (2,): 3.536e−5", "dead (2, 2): 0: every entry is zero", "last (1, 1): 0.1",
+    picture = drawn.gradient_sizes({"first": np.array([3e-5, -4e-5]), "dead": np.zeros((2, 2)),
+                                    "last": np.array([[0.1]]), "none": None})
+    assert picture.text.splitlines()[1:] == ["first (2,): 3.536e−5", "dead (2, 2): 0: every entry is zero",
+                                             "last (1, 1): 0.1",
                                              "none: no gradient arrived"]
     bars = [float(rect.get("width")) for rect in svg_of(picture).iter(f"{SVG}rect")]
     assert len(bars) == 2 and bars[0] < bars[1]

@@ -20,7 +20,8 @@ def cells(picture, stroke):
     """The numbers of the cells with this line, in the order of drawing."""
     root = ET.fromstring(picture.html)[0]
     found = list(root)
-    return [int(after.text) for cell, after in zip(found, found[1:]) if cell.tag == f"{SVG}rect" and cell.get("stroke") == stroke]
+    return [int(after.text) for cell, after in zip(found, found[1:])
+            if cell.tag == f"{SVG}rect" and cell.get("stroke") == stroke]
 
 
 VALUE, PICKED, GRADIENT = "#0072B2", "#222222", "#D55E00"
@@ -56,14 +57,16 @@ def test_copies_finds_a_pixel_in_every_row_that_reads_it(i, j, times):
     picture = copies(X, Y, i, j)
     assert cells(picture, VALUE)[:times] == [X[i, j]] * times and len(cells(picture, VALUE)) == 2 * times
     marked = np.arange(X.size).reshape(X.shape) == i * 5 + j
-    assert cells(picture, VALUE)[times:] == [z for z, reads in zip(slid(X, Y).ravel(), slid(marked, Y).ravel()) if reads]
+    assert cells(picture, VALUE)[times:] == [z for z, reads in zip(slid(X, Y).ravel(), slid(marked, Y).ravel())
+                                             if reads]
     assert f"x[{i}, {j}] stands in X {times} time" in picture.text
 
 
 def test_responses_name_the_strongest_and_a_silent_kernel():
     scan = np.zeros((8, 8))
     scan[3, 1:7] = 1.0
-    picture = responses(np.concatenate([STROKES, -STROKES[:1]]), scan, ["lying", "standing", "falling", "rising", "none"],
+    picture = responses(np.concatenate([STROKES, -STROKES[:1]]), scan,
+                        ["lying", "standing", "falling", "rising", "none"],
                         bias=[0, 0, 0, 0, -3])
     lines = picture.text.splitlines()
     assert lines[1] == "lying: largest response 6, at row 3, column 2" and lines[5] == "none: no response"
