@@ -527,8 +527,6 @@ def _all_found(Engine, f, *xs):
             found.append(self)
             return found[::-1]"""])
 def capstone(answer):
-    if not isinstance(answer, tuple) or len(answer) != 2:
-        raise Wrong("(ill_method, mended)", brief(answer), "a name and a function", "Give both: (ill_method, mended).")
     name, mended = answer
     if is_stub(mended) and not isinstance(name, str):
         raise NotYet

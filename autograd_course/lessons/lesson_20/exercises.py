@@ -639,7 +639,6 @@ np.matmul(b, W2.T, out=c)      # g at h
 np.multiply(c, a, out=c)       # g at x·W1
 g_W1 = x.T @ c
 g_W2 = a.T @ b""".strip().splitlines()
-TWO = "Two numbers of lines: the one that writes, and the one that reads."
 
 
 @exercise(
@@ -679,13 +678,10 @@ TWO = "Two numbers of lines: the one that writes, and the one that reads."
         ((1, 2), "Line 1 writes into a, which held nothing.")],
     planted=[((7, "12"), "without quotes"), ((7, 13), "1 to 12"), ((0, 12), "1 to 12"), ((7, np.nan), "1 to 12"),
              ((7, 7), "further down"), ((7.5, 12), "1 to 12"), (([7], 12), "One number"), ((12, 12), "further down"),
-             ((7,), "Two numbers"), ((7, 12, 12), "Two numbers"), ((5, 12), "expected"), ((7, 9), "Line 7 it is"),
+             ((7,), "2 values"), ((7, 12, 12), "2 values"), ((5, 12), "expected"), ((7, 9), "Line 7 it is"),
              ((7, True), "1 to 12")],
     also_right=["(7, 12)", "[7, 12]", "np.array([7, 12])", "reads_wrong, overwrites = 12, 7", "7.0, 12.0"])
 def spoiled(answer):
-    answer = answer.tolist() if isinstance(answer, np.ndarray) else answer
-    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        raise Wrong("your answer", brief(answer), "two numbers", TWO)
     for number in answer:
         if isinstance(number, (list, tuple, np.ndarray)):
             raise Wrong("your answer", brief(number), "a number", "One number in each place.")
