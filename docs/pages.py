@@ -56,13 +56,20 @@ PAGE = """<!DOCTYPE html>
 {{ page.body | safe }}
 {{ turn(" end") }}
 </main>
-<nav class="contents" id="contents" aria-label="Contents"><ul>
-{%- for other in pages %}
-<li><a href="{{ other.file }}"{% if other is sameas page %} aria-current="page"{% endif %}>{{ other.number }} {{ other.title }}</a>
-{%- if other is sameas page and page.number %}<ul>
-{%- for anchor, words in page.sections %}<li><a href="#{{ anchor }}">{{ words }}</a></li>{% endfor %}</ul>{% endif %}</li>
+<div class="aside" id="contents">
+{%- if page.sections | length > 1 %}
+<nav aria-labelledby="on-this-page"><p id="on-this-page">On this page</p><ul>
+{%- for anchor, words in page.sections %}
+<li><a href="#{{ anchor }}">{{ words }}</a></li>
 {%- endfor %}
 </ul></nav>
+{%- endif %}
+<nav aria-labelledby="all-pages"><p id="all-pages">All pages</p><ul>
+{%- for other in pages %}
+<li><a href="{{ other.file }}"{% if other is sameas page %} aria-current="page"{% endif %}>{{ other.number }} {{ other.title }}</a></li>
+{%- endfor %}
+</ul></nav>
+</div>
 </body>
 </html>
 """
@@ -116,11 +123,11 @@ UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<
 
 PROMPT = re.compile(r'<div class="prompt[^"]*">[^<]*</div>\n?')       # Out[3]: counts that mean nothing on a page
 
-# A cell whose source an author has collapsed stays collapsed.
+# A cell whose source an author has collapsed stays collapsed; any other is announced as code.
 CELLS = """{%- extends 'basic/index.html.j2' -%}
 {%- block input -%}
 {%- if cell.metadata.get('jupyter', {}).get('source_hidden') -%}<details><summary>code</summary>{{ super() }}</details>
-{%- else -%}{{ super() }}{%- endif -%}
+{%- else -%}<figure aria-label="code">{{ super() }}</figure>{%- endif -%}
 {%- endblock input -%}
 {%- block in_prompt -%}{%- endblock in_prompt -%}
 {%- block output_prompt -%}{%- endblock output_prompt -%}

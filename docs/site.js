@@ -129,7 +129,7 @@ function attach(box) {
 
 // What is wider than its place scrolls, also for who uses only the keyboard.
 function reachable(root) {
-    for (const one of root.querySelectorAll("pre, p, li, table, .formula, .output_wrapper, .view, .view div"))
+    for (const one of root.querySelectorAll("pre, p, li, table, .formula, .output_wrapper, .output_wrapper div"))
         if (one.scrollWidth > one.clientWidth + 1)
             one.tabIndex = 0;
 }
@@ -287,7 +287,7 @@ const sought = element("input", {type: "search", id: "sought", autocomplete: "of
 search.setAttribute("role", "search");
 many.setAttribute("role", "status");
 search.append(element("label", {htmlFor: "sought", textContent: "Search"}), sought, many, found);
-document.querySelector(".contents").prepend(search);
+document.querySelector(".aside").prepend(search);
 let index;
 sought.onfocus = () => index ??= new Promise((ready, failed) => {
     const script = element("script", {src: "search.js", onerror: failed, onload: () => {

@@ -20,13 +20,12 @@ from autograd_lib import tape
 
 from . import style
 from .ink import minus, number
-from .picture import Picture, svg
+from .picture import LEAST, Picture, svg
 
 SYMBOLS = {"add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "**", "matmul": "@"}
 MOST = 150            # nodes: beyond this a drawing says less than a list
 WIDE = 910            # px: a graph that would be wider across runs downwards instead
-HIGH = 600            # px: a graph that is higher is drawn smaller,
-LEAST = 0.75          # as long as it can be read
+HIGH = 600            # px: a graph that is higher is drawn smaller, as long as it can be read
 
 # inputs: one (key of the input, local gradient as text, "" where none passes) per argument. passed: what goes to each
 # of them, array or None. ways: whether a gradient can pass there. reached: whether one arrives here. gradient: that
@@ -506,8 +505,8 @@ def draw(nodes, placed, text, cards=MappingProxyType({}), beads=MappingProxyType
     body = "".join([LAYERS[name].format("".join(parts), **inks) for name, parts in layers.items() if parts])
     drawn = svg(f"{-EDGE} {-EDGE} {placed.width + 2 * EDGE:.0f} {placed.height + 2 * EDGE:.0f}",
                 f'<g font-family="{style.FONT}" font-size="13" fill="{style.INK}">{body}</g>', text)
-    wide, least = ((placed.width + 2 * EDGE) * size + 16 for size in (scale(placed), LEAST))       # with the padding of style.CARD
-    return f'<div style="max-width:{wide:.0f}px;min-width:{least:.0f}px">{drawn}</div>'
+    wide = (placed.width + 2 * EDGE) * scale(placed) + 16       # with the padding of style.CARD
+    return f'<div style="max-width:{wide:.0f}px">{drawn}</div>'
 
 
 def _size_of(gx):

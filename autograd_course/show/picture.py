@@ -5,6 +5,8 @@ from html import escape
 
 from . import style
 
+LEAST = 0.75          # how much smaller than its natural size a drawing may be shown: as long as it can be read
+
 
 class Picture:
     """What every drawing function returns; Jupyter shows `html`, a terminal and a screen reader get `text`.
@@ -34,9 +36,13 @@ class Picture:
 
 
 def svg(view_box, body, text, unit="px"):
-    """An accessible SVG of natural size on a paper card: `text` whole for a screen reader, its first line on hover."""
+    """An accessible SVG on a paper card: `text` whole for a screen reader, its first line on hover.
+
+    It has its natural size; in a narrower window it is smaller as long as it can be read, and then scrolls.
+    """
     width = view_box.split()[2]
-    return (f'<div style="{style.CARD}"><svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+    return (f'<div style="{style.CARD};min-width:{LEAST * float(width):.0f}{unit}">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
             f'viewBox="{view_box}" width="{width}{unit}" role="img" aria-label="{escape(text)}" '
             f'style="display:block;max-width:100%;height:auto;background:{style.PAPER}">'
             f"<title>{escape(text.partition(chr(10))[0])}</title>{body}</svg></div>")

@@ -66,8 +66,8 @@ class Stepper(widgets.VBox):
         self.explorer.children[1].layout.max_height = None      # its large graphs have a window of their own
         self.sliders = self.explorer.sliders
         steps = "".join(f"<li>{escape(frame.say)}</li>" for frame in story)
-        steps = f'<ol start="0">{steps}</ol>'
-        folds = f"<details><summary>All {len(story)} steps as a list</summary>{steps}</details>"
+        steps = f'<details><summary>All {len(story)} steps as a list</summary><ol start="0">{steps}</ol></details>'
+        folds = steps
         start = story[0]
         if start.placed and _size(start.placed)[1] > WHOLE:
             whole = graph.draw(start.nodes, start.placed, _text(start), start.cards, start.beads,
@@ -439,7 +439,8 @@ def picture(frame):
     panel = (_list(words.now + name, visited, work + 1, colour)
              + _list(words.waiting, [(name, remark, has) for name, has, remark in frame.waiting], waiting, colour)
              + _list(words.leaves, ends, leaves, colour))
-    say = (f'<div style="font-size:15px;line-height:22px;min-height:{22 * ceil(letters / LETTERS)}px;padding:2px 4px 8px">'
+    say = (f'<div aria-hidden="true" style="font-size:15px;line-height:22px;min-height:{22 * ceil(letters / LETTERS)}px;'
+           f'padding:2px 4px 8px">'
            f'<span style="color:{style.FAINT}">{frame.number}/{frame.last}</span>&ensp;{_words(frame.say)}</div>')
     if high > WHOLE or wide > graph.WIDE + 2 * BORDER:     # then in its own size, and fading where it goes on
         (x, y), window = frame.eye, min(high, WINDOW)

@@ -446,3 +446,11 @@ def test_the_static_twin_tells_all_steps():
     assert style.PAPER in bundle["text/html"]
     fold = ui.children[-1].value
     assert fold.startswith("<details>") and fold.count("<li>") == 10 and "All 10 steps" in fold
+    assert bundle["text/html"].endswith(fold), "folded there too, so that a reader can skip them"
+
+
+def test_a_screen_reader_is_told_the_sentence_once():
+    """By the drawing's text, which says all of the step; what stands around the graph is for the eye."""
+    frame = frames(chain()[-1])[4]
+    around = re.sub("<svg.*</svg>", "", picture(frame).html, flags=re.DOTALL)
+    assert frame.say in around and frame.say not in re.sub(r'<div aria-hidden="true".*?</div>', "", around)

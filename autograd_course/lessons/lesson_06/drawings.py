@@ -11,11 +11,6 @@ from ...show.picture import Picture, beside, svg
 FAINT = "#b9bec4"       # what is closed, and what is still to come
 
 
-def _wide(drawing, width):
-    """An SVG that shrinks with the window only as long as it can be read."""
-    return f'<div style="min-width:{0.75 * width:.0f}px">{drawing}</div>'
-
-
 def chessboard():
     """Forty points, (40, 2), and their classes, (40,): 1 where one coordinate is positive and the other is not."""
     points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
@@ -241,7 +236,7 @@ def kink(w, x, step, target, best):
     graph, words = _talk_graph(w1, w2, w3, x, target(x))
     panels = beside(svg("0 0 390 270", "".join(left.parts), said[0]), svg("0 0 390 270", "".join(right.parts), "\n".join(said[1:])))
     text = "\n".join([*said, f"The graph at x = {number(x)}", words])
-    return Picture(panels + _wide(svg("0 4 800 292", graph, f"the graph at x = {number(x)}\n{words}"), 800), text)
+    return Picture(panels + svg("0 4 800 292", graph, f"the graph at x = {number(x)}\n{words}"), text)
 
 
 def _talk_graph(w1, w2, w3, x, y):
