@@ -1,6 +1,7 @@
 """Lesson 21: five ports told from the evidence; an op as PyTorch wants it; gradients of shards; the course's final
 task."""
 import operator
+import re
 
 import numpy as np
 
@@ -24,45 +25,39 @@ recall("21", [
              "**3**: at a tie each gets half. That is stated, not derived.")])
 
 prediction(
-    "21.agree", question="""Three engines, each function as it comes. Which of these have one gradient in all three,
-        up to
-        rounding: the network as written above? gelu(t)? the std of three numbers? max pooling at a tie?""",
+    "21.agree", question="""Three engines, each function as it comes. Which of these have one gradient in all three, up
+        to rounding: the network as written above? gelu(t)? the std of three numbers? max pooling at a tie?""",
     answer={"network": True, "gelu": False, "std": False, "pooling at a tie": False},
     reveal="""**Yes, no, no, no.** One calculation has one gradient, and all three engines find it to the last digits.
-        They
-        part where the *calculation* is another one (PyTorch's gelu is by erf, its std divides by n − 1), or where
-        there is
-        no slope, and each states a rule of its own (a tie).""")
+        They part where the *calculation* is another one (PyTorch's gelu is by erf, its std divides by n − 1), or
+        where there is no slope, and each states a rule of its own (a tie).""")
 
 prediction(
     "21.losses", question="""You compare one number: the loss before the first step, in all its digits. How many of
-        the five
-        ports does that catch?""", answer=3,
+        the five ports does that catch?""", answer=3,
     reveal="""**3.** A, D and E calculate something else, so their losses differ: by 0.1 %, by 6 %, by a
         hundred-thousandth. B and C calculate the very same values. They part from yours only on the way back.""")
 
 prediction(
     "21.shards", question="""Four scans are dealt to two workers, three to one and one to the other. Each worker takes
-        the
-        gradient of the *mean* loss of its own scans: 2 and 10. What is the gradient of the mean loss of all four?""",
+        the gradient of the *mean* loss of its own scans: 2 and 10. What is the gradient of the mean loss of all
+        four?""",
     answer=4,
     reveal="""**4.** The first worker's mean stands for three scans, the other's for one: (3 · 2 + 1 · 10) / 4. The
-        plain
-        mean of the two workers, 6, lets one scan count as much as three.""")
+        plain mean of the two workers, 6, lets one scan count as much as three.""")
 
 prediction(
     "21.workers", question="""A step over 20 scans takes a few milliseconds in one process. Two workers take half of
-        the scans
-        each, on two cores. How long does it take now?""",
+        the scans each, on two cores. How long does it take now?""",
     answer="longer", choices=["half as long", "about as long", "longer"],
     reveal="""**Longer.** The parameters and the scans have to be sent to the workers and the gradients back, at every
-        step.
-        That takes longer than the work itself. Below you see from which size on it pays, on your computer.""")
+        step. That takes longer than the work itself. Below you see from which size on it pays, on your computer.""")
 
 card("21", [
     "One calculation, one gradient: engines agree to rounding. Where they part, the calculation differs or a rule is "
     "stated.",
-    "Port by stages: values forward one by one, then the gradient of each parameter. The loss alone finds half.",
+    "Port by stages: values forward one by one, then the gradient of each parameter. The loss alone misses two of "
+    "five.",
     "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
     "An op over there: forward, setup_context, backward. Save inputs or outputs, nothing computed from them.",
     "Gradients of shards: weighted by how many rows each has.",
@@ -160,6 +155,11 @@ class Foreign:
     def __abs__(self):
         return Foreign(abs(self.data))
 
+    def detach(self):
+        return Foreign(self.data)
+
+    clone = detach
+
     def __neg__(self):
         return Foreign(-self.data)
 
@@ -196,14 +196,28 @@ def _with_operators():
 
 
 _with_operators()
-ONLY_OPERATORS = ("Over there an array is a tensor, and NumPy's functions do not take it. Write with + − · / ** and "
-                  "abs; for exp and its like "
-                  "PyTorch has its own.")
+ONLY_OPERATORS = ("Here x is an array, over there a tensor: NumPy's functions do not take the one, PyTorch's methods "
+                  "are not those of the other. Both know + − · / ** and abs(x): write with these.")
+ONLY_CTX = ("This ctx has `save_for_backward(…)`, to be called in setup_context, `saved_tensors`, to be read in "
+            "backward, and `needs_input_grad`; nothing else of PyTorch's.")
+OLD_FORM = "That is the old form, of before setup_context: forward takes x alone now, and setup_context saves."
 THREE_PARTS = ["forward", "setup_context", "backward"]
 SAVED_NOTHING = "What backward reads has to be saved: ctx.save_for_backward(*inputs), or output, or both."
 COMPUTED = ("The first derivative is right. But what setup_context computes is a constant to PyTorch, and the second "
             "derivative would be wrong "
             "without a word. Save inputs or output, and compute in backward.")
+
+
+class _OldForm:
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / (1 + x * x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, = ctx.saved_tensors
+        return -2 * grad_output * x / (1 + x * x) ** 2
 
 
 @exercise(
@@ -285,6 +299,12 @@ COMPUTED = ("The first derivative is right. But what setup_context computes is a
         edit("x, z = ctx", "z, x = ctx", "Measured"), edit("backward(ctx, grad", "backwards(ctx, grad",
                                                            "three functions"),
         (lambda g, z, x: g, "A class"), edit("forward(x)", "forward(ctx, x)", "the old form"),
+        (_OldForm, "the old form"),
+        edit("ctx.save_for_backward(*inputs, output)", "ctx.saved_tensors = (*inputs, output)", "This ctx has"),
+        edit("ctx.saved_tensors", "ctx.saved_variables", "This ctx has"),
+        edit("*inputs, output)", "*(part.detach() for part in inputs), output)", "a constant to PyTorch"),
+        edit("*inputs, output)", "inputs[0].clone(), output)", "a constant to PyTorch"),
+        edit("1 + x * x", "1 + x.pow(2)", "Both know"), edit("x * z * z", "x * z.square()", "Both know"),
         edit("setup_context(ctx, inputs, output)", "setup_context(ctx, inputs)", "*inputs, output", "*inputs",
              "with these"),
         edit("1 / (1 + x * x)", "x * x.sum()", "entry by entry"),
@@ -302,12 +322,15 @@ COMPUTED = ("The first derivative is right. But what setup_context computes is a
              "-2 * grad_output * x * z * z", "grad_output * (1 - abs(z)) ** 2"),
         edit("1 / (1 + x * x)", "(1 + x ** 2) ** -1", "*inputs, output", "output, *inputs", "x, z = ctx", "z, x = ctx",
              "-2 * grad_output * x * z * z", "(-2 * grad_output * x * z * z,)"),
+        edit("return -2 * grad_output * x * z * z",
+             "return -2 * grad_output * x * z * z if ctx.needs_input_grad[0] else None"),
         edit("1 / (1 + x * x)", "x * x * x", "*inputs, output", "*inputs", "x, z = ctx", "x, = ctx",
              "-2 * grad_output * x * z * z", "3 * grad_output * x * x")])
 def my_op(answer):
     if not isinstance(answer, type) or not all(hasattr(answer, name) for name in THREE_PARTS):
-        raise Wrong("my_op", brief(answer), "a class", "A class with the three functions forward, setup_context and "
-                                                       "backward.")
+        raise Wrong("my_op", brief(answer), "a class",
+                    OLD_FORM if parameter_names(getattr(answer, "forward", None))[:1] == ("ctx",) else
+                    "A class with the three functions forward, setup_context and backward.")
     three = [getattr(answer, name) for name in THREE_PARTS]
     if any(map(has_blank, three)):
         raise NotYet
@@ -315,9 +338,8 @@ def my_op(answer):
     for name, function, wanted in zip(THREE_PARTS, three, ["x", "ctx, inputs, output", "ctx, grad_output"]):
         if len(letters := parameter_names(function)) != wanted.count(",") + 1:
             raise Wrong(f"my_op.{name}", f"{name}({', '.join(letters)})", f"{name}({wanted})",
-                        "That is the old form, of before setup_context: forward takes x alone now."
-                        if letters[:1] == ("ctx",)
-                        and name == "forward" else "PyTorch calls it with these, and nothing else.")
+                        OLD_FORM if letters[:1] == ("ctx",) and name == "forward" else
+                        "PyTorch calls it with these, and nothing else.")
     x = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
     g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
     for at, arriving in [(x, g), (x[0], g[1]), (np.array(0.7), np.array(-1.5)),
@@ -371,7 +393,9 @@ def _there_and_back(three, x, g):
         setup_context(other, (elsewhere,), forward(elsewhere))      # another call in between
         unsaved = not ctx.saved_tensors
         got = backward(ctx, fg)
-    except TypeError as error:
+    except (TypeError, AttributeError) as error:
+        if isinstance(error, AttributeError) and not re.search("'(Foreign|Context)'", str(error)):
+            raise
         raise _only_operators(tried, error) from None
     except ValueError as error:
         if "unpack" not in str(error):
@@ -395,7 +419,7 @@ def _there_and_back(three, x, g):
 
 def _kept_badly(ctx, x, z, unsaved):
     """The Wrong that says what will be ill about what was saved, or None."""
-    if stray := [name for name, value in vars(ctx).items() if name != "saved_tensors"
+    if stray := [name for name, value in vars(ctx).items() if name != "_saved"
                  and isinstance(value, (Foreign, tuple, list))]:
         return Wrong("setup_context", f"ctx.{stray[0]} = …", "ctx.save_for_backward(…)",
                      "An array kept on ctx itself is not guarded: PyTorch "
@@ -409,6 +433,7 @@ def _kept_badly(ctx, x, z, unsaved):
 
 def _only_operators(tried, error):
     return Wrong(tried, f"{type(error).__name__}: {error}".replace("Foreign", "Tensor")[:200], "no error",
+                 ONLY_CTX if "'Context'" in str(error) else
                  "`ctx.saved_tensors` is a tuple, also of one: x, = ctx.saved_tensors." if "'tuple'" in str(error)
                  else ONLY_OPERATORS)
 
@@ -601,13 +626,18 @@ def _accepts_if(make):
     return accepts
 
 
+def _asserted(rule):
+    assert _accepts(rule)
+    return True
+
+
 def _fooled(accepts=_accepts, one_row=("b",), zero_mean=("a", "b", "c")):
     return accepts, set(one_row), set(zero_mean)
 
 
-MEASURE = ("It accepts all three: it never measures, or at inputs where they are right. Random x and g of several "
-           "rows: the sum of rule(g, z, x)·u, "
-           "beside the central difference of the sum of g·rms(x) along u.")
+MEASURE = ("It accepts all three: it never measures, or at inputs where they are right, or its tolerance is wide. Random "
+           "x and g of several rows: the sum of rule(g, z, x)·u, beside the central difference of the sum of g·rms(x) "
+           "along u.")
 ON_PAPER = "At one row, mean over the row and mean over everything are one. Look at each rule with that in mind."
 BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What is left of each rule?"
 
@@ -654,7 +684,15 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         (lambda g, z, x: -z * np.mean(g * z, axis=1, keepdims=True) / _root(x),
          "That is the path through r alone. Add the direct one."),
         (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x, 0.0),
-         "ε stands under the root here too."),
+         "ε stands under the root here too, and it is 0.1."),
+        (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x, 1e-5),
+         "ε is 0.1 here, as in `rms`."),
+        (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / (_root(x, 0.0) + 0.1),
+         "ε stands under the root here: √(mean(x²) + ε), not √mean(x²) + ε."),
+        (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x) ** 2,
+         "Divided by r once too often: both slopes through r are written with z, which has its 1/r already."),
+        (lambda g, z, x: g * (1 - z * z) / _root(x),
+         "1 − z² is tanh's: each entry by itself. Here every z of the row reaches x through r."),
         (lambda g, z, x: (g - np.mean(g, axis=1, keepdims=True) - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x),
          "The mean of g belongs to layer norm, which takes the mean of x off. Here nothing is taken off x."),
         (lambda g, z, x: (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
@@ -665,8 +703,9 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
          "g stands outside of the mean. Each z of the row brings its own g to r, so g belongs into the mean."),
         (lambda g, z, x: g * (1 - z * z / x.shape[1]) / _root(x),
          "That is each entry's way to itself. Through r every z of the row reaches it: add over the row."),
-        (lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True) / 4) / _root(x),
-         "Right for rows of 4. A row may have any length: np.mean, or x.shape[1]."),
+        *((lambda g, z, x, n=n: (g - z * np.sum(g * z, axis=1, keepdims=True) / n) / _root(x),
+           f"Divided by {n}, as if every row had {n} entries. A row may have any length: np.mean, or x.shape[1].")
+          for n in (3, 4)),
         (lambda g, z, x: (g - z * np.mean(g * z, axis=0, keepdims=True)) / _root(x),
          "That mean goes down the columns. What shares one r is a row: axis=1.")],
     planted=[
@@ -748,7 +787,7 @@ def rms_rule(answer):
         (_fooled(accepts=_accepts_if(lambda rng: (np.ones((2, 1)), rng.normal(size=(2, 1))))), "It accepts"),
         (_fooled(accepts=lambda rule: np.array([True, True])), "True or False"),
              (_fooled(accepts=lambda rule: 1.0), "True or False"),
-        (_fooled(accepts=lambda rule: print(True)), "print"),
+        (_fooled(accepts=lambda rule: print(True)), "print"), (_fooled(accepts=_asserted), "give back False"),
         (_fooled(accepts=lambda rule: not _accepts(rule)), "refuses the right rule"),
         (_fooled(accepts=lambda rule: bool(np.allclose(rule(np.eye(3), _rms(np.eye(3)), np.eye(3)),
                                                        _rms_rule(np.eye(3), _rms(np.eye(3)), np.eye(3)), atol=0.5))),
@@ -819,9 +858,16 @@ def fooled(answer):
 
 def _judge_check(accepts):
     """Stops the check unless the learner's accepts the right rule and refuses the wrong ones."""
+    def asked(rule):
+        try:
+            return accepts(rule)
+        except AssertionError as error:
+            raise Wrong("accepts(rule)", f"{type(error).__name__}", "True or False",
+                        "PyTorch's gradcheck raises; this one answers: give back False instead.") from None
+
     def says(rule, what):
         tried = f"accepts(rule), where {what}"
-        said = returned(accepts, rule, tried=tried, shown="True or False")
+        said = returned(asked, rule, tried=tried, shown="True or False")
         if not isinstance(said, (bool, np.bool_)):
             raise Wrong(tried, brief(said), "True or False", "Give back True or False: bool(np.isclose(…)).")
         return said

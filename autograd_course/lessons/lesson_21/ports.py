@@ -265,7 +265,7 @@ def slopes(engine):
         jax.config.update("jax_enable_x64", True)
         scope = {"jax": jax, "jnp": jnp, "loss": lambda t: placed(t, lambda kernels,
                                                                   t: kernels * (1 - corner) + t * corner)}
-        return {scene: jax.vmap(jax.grad(eval(f"lambda t: {code[engine]}", scope)))(jnp.array(AT)).tolist()
+        return {scene: jax.jit(jax.vmap(jax.grad(eval(f"lambda t: {code[engine]}", scope))))(jnp.array(AT)).tolist()
                 for scene, code in SCENES.items()}
     import torch
     from torch.nn import functional as F
@@ -290,11 +290,16 @@ def agreement():
 # --- An op over there -------------------------------------------------------------------------------------------
 
 class Context:
-    """Stands in for the ctx of a torch.autograd.Function, where there is no PyTorch; in JAX it carries what bwd
-    needs."""
+    """Stands in for the ctx of a torch.autograd.Function of one input, where there is no PyTorch; in JAX it carries
+    what bwd needs."""
+    needs_input_grad = (True,)
 
     def __init__(self, *saved):
-        self.saved_tensors = saved
+        self._saved = saved
+
+    @property
+    def saved_tensors(self):
+        return self._saved
 
     def save_for_backward(self, *tensors):
-        self.saved_tensors = tensors
+        self._saved = tensors
