@@ -20,6 +20,12 @@ _FIXED = {getattr(np, name) for name in """
     roll tile repeat dot vdot inner outer tensordot einsum trace diagonal diag tril triu take take_along_axis pad copy
     round nan_to_num isclose matrix_transpose diff kron cross fliplr flipud rot90 count_nonzero""".split()} | {
     np.linalg.norm, np.linalg.inv, np.linalg.solve, np.linalg.det}
+# How many of their first arguments are arrays, where it is not one: the others are axes, shapes, sizes.
+_ARRAYS = {np.where: 3, np.clip: 3, np.einsum: 99} | dict.fromkeys((
+    np.dot, np.vdot, np.inner, np.outer, np.tensordot, np.kron, np.cross, np.take, np.take_along_axis, np.roll, np.isclose,
+    np.linalg.solve), 2)
+# Keywords that are arrays.
+_NAMED = {"where", "min", "max", "a_min", "a_max", "target", "index", "indices"}
 # Functions whose result is the same whatever the values are.
 _KNOWN = {f: f for f in (np.shape, np.ndim, np.size, np.result_type, np.zeros_like, np.ones_like, np.iscomplexobj)}
 _KNOWN[np.empty_like] = np.zeros_like
@@ -224,6 +230,12 @@ def _values(item):
     return {key: _values(value) for key, value in item.items()} if isinstance(item, dict) else item
 
 
+def _traced(item):
+    if isinstance(item, (list, tuple)) and type(item) is not Traced:
+        return any(map(_traced, item))
+    return type(item) is Traced
+
+
 class Trace:
     """The program as it is written: `nodes` in the order they were computed, nothing twice.
 
@@ -244,9 +256,12 @@ class Trace:
         values = _values(args)
         if function in UFUNCS and any(isinstance(v, (np.ndarray, np.generic)) for v in values):
             function = UFUNCS[function]
-        for name, value in keywords.items():
-            if isinstance(value, Traced) and name not in ("where", "min", "max", "a_min", "a_max", "target", "index"):
-                raise Unseen(f"the keyword {name} is computed from the arguments of a function that is compiled")
+        numpys = (getattr(function, "__module__", None) or "numpy").startswith("numpy")     # not a row, an operator
+        fixed = args[_ARRAYS.get(function, 1):] if numpys and not isinstance(function, np.ufunc) else ()
+        if any(map(_traced, [*fixed, *[value for name, value in keywords.items() if name not in _NAMED]])):
+            name = getattr(function, "name", None) or function.__name__
+            raise Unseen(f"{name}: an axis, a shape or a size is computed here from the arguments of a function that is "
+                         "compiled, and every array of a program has the shape it had: pass it as an int")
         index = args[1] if function is operator.getitem else keywords.get("index")
         if any(type(part) is Traced and part.dtype == bool for part in _parts(index)):
             raise Unseen("x[mask] has as many entries as the mask, which is computed from the arguments, has True: use "
