@@ -17,7 +17,6 @@ MOST_CELLS, MOST_PREDICTIONS, LONGEST_CELL = 55, 6, 25
 MOST_MINUTES, MOST_WORDS, LONGEST_TEXT = 60, 1300, 120
 # Lessons that are longer still: (minutes, words, words of the longest cell) that each may have. Lines only fall or leave.
 LONGER = {
-    "15": (60, 1450, 160),
     "17": (60, 1450, 130),
 }
 

@@ -27,8 +27,8 @@ prediction(
 
 prediction(
     "15.warm", question="""
-        The loop starts *at* the root, at 1.41421356…, a plain number with tangent 0. What is the tangent after no step?
-        And after one? (The derivative of √a at 2 is 0.3536.)""",
+        The loop starts *at* the root, at 1.41421356…, a plain number. What is the tangent after no step? And after one?
+        (The derivative of √a at 2 is 0.3536.)""",
     answer={"after no step": 0, "after one step": 0.3536}, tolerance=0.001,
     reveal="""**0**, then **0.3536**. Without a step the program is "return 1.41421356", and that does not move with
         a. One step is enough: the loop's error is squared, and the error of the value is 0.""")
