@@ -5,6 +5,7 @@ the functions it calls, the attributes that these name.
 """
 
 import sys
+from collections import deque
 from functools import partial
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
@@ -187,14 +188,12 @@ class Watched:
             self.test(f"len({self.known(x)}) == {len(x)}")
             for key in list(x):
                 self.item(f"{path}.{key}", x, key)
-        elif isinstance(x, (list, tuple)):
-            if isinstance(x, list):
-                self.test(f"len({self.known(x)}) == {len(x)}")
-            for i, item in enumerate(x):
-                if isinstance(x, list):
-                    self.item(f"{path}.{i}", x, i)
-                else:
-                    self.todo.append((f"{path}.{i}", item))
+        elif isinstance(x, tuple):
+            self.todo += [(f"{path}.{i}", item) for i, item in enumerate(x)]
+        elif isinstance(x, (list, deque)):
+            self.test(f"len({self.known(x)}) == {len(x)}")
+            for i in range(len(x)):
+                self.item(f"{path}.{i}", x, i)
         elif isinstance(x, set):
             self.test(f"{self.known(x)} == {self.known(set(x))}")
         elif isinstance(x, type):
@@ -217,8 +216,9 @@ class Watched:
                     self.same(f"{path}.{name}", f"{self.known(x)}.{name}", getattr(x, name))
 
     def code(self, code):
-        """The names in it, and in the functions within, which may be those of attributes."""
-        found = set(code.co_names).union(*[self.code(part) for part in code.co_consts if isinstance(part, CodeType)])
+        """The names in it, in the functions within, and its texts: what may be the name of an attribute."""
+        texts = [x for x in code.co_consts if isinstance(x, str)]
+        found = {*code.co_names, *texts}.union(*[self.code(part) for part in code.co_consts if isinstance(part, CodeType)])
         self.names |= found
         return found
 

@@ -5,6 +5,7 @@ import re
 import threading
 import tracemalloc
 import warnings
+from collections import deque
 
 import numpy as np
 import pytest
@@ -477,7 +478,7 @@ def test_what_is_closed_over_and_changes_is_compiled_anew():
         g(x[None])
 
 
-factor, numbers, read_only = 2.0, [2.0], np.full(2, 2.0)
+factor, numbers, queue, read_only = 2.0, [2.0], deque([2.0]), np.full(2, 2.0)
 view = read_only[:]
 view.flags.writeable = False
 
@@ -512,12 +513,14 @@ settings = Settings()
     "of a property": lambda x: x * settings.computed, "of an object made inside": lambda x: Settings().method(x),
     "of a class": lambda x: x * settings.shared, "a slot": lambda x: x * settings.slot,
     "in a list": lambda x: x * numbers[0], "in a set": lambda x: x * (3 if 3.0 in {*numbers} else 2),
+    "in a queue": lambda x: x * queue[-1], "by a name in a text": lambda x: x * settings.own,
+    "in what vars gives": lambda x: x * vars(settings)["own"], "among the globals": lambda x: x * globals()["factor"],
     "through a view": lambda x: x * view}.items(), ids=lambda f: f[0])
 def test_whatever_a_function_reads_is_watched(f):
     """Seen to fail: all but the globals, list and set, before classes, methods and functions within were looked at."""
     def set_to(value):
         global factor
-        factor = Settings.shared = settings.own = settings.slot = numbers[0] = read_only[:] = value
+        factor = Settings.shared = settings.own = settings.slot = numbers[0] = queue[0] = read_only[:] = value
     x, compiled = np.ones(2), ag.compile(f[1])
     for value in (2.0, 3.0):
         set_to(value)
