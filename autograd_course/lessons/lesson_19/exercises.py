@@ -31,8 +31,8 @@ prediction(
         stand before it as once before; then the same letter follows, and so on, round and round.""")
 
 prediction(
-    "19.prose", question="""Which is the longest n-gram, with a = 4, that it beats on
-        the paragraphs held out?""",
+    "19.prose", question="""Counting again goes up to the 5-gram, with a = 4. Which is the
+        longest that it beats on the paragraphs held out?""",
     answer="5-gram", choices=["2-gram", "3-gram", "4-gram", "5-gram"],
     reveal="""The **5-gram**, after some 1,700 steps. The more text and the more steps, the better for the network:
         counting has read the text once, and is done.""")
@@ -50,7 +50,7 @@ card("19", [
     "Judge on text held out, and every rival at its best.",
     "Writing: softmax(logits / temperature), draw, append, ask again.",
     "Always the likeliest letter: it goes round in circles.",
-    "Two different guessers, mixed, beat each of the two."])
+    "Two guessers, surprised by different letters: their mean can beat both."])
 
 
 # --- 19.smoothed ------------------------------------------------------------------------------------------------------
@@ -80,6 +80,10 @@ def _smoothed(counts, shorter, a):
         edit("(counts.sum() + a)", "counts.sum()", "It does not add up to 1: the a lent letters are letters too."),
         edit("(counts + a * shorter) / (counts.sum() + a)", "counts / counts.sum()",
              "That is counting alone. A letter that was never seen has 0 then, and costs infinitely much."),
+        edit("a * shorter", "a", "(counts.sum() + a)", "(counts.sum() + a * len(counts))",
+             "Every letter is lent the same. How much each gets, the shorter n-gram says: a * shorter."),
+        edit("(counts.sum() + a)", "(counts.sum() + len(counts))",
+             "Divided by one letter more of each kind. Lent are a altogether."),
         edit("a * shorter", "a", "Each letter is lent a. Only a altogether: `a * shorter` each."),
         edit("a * shorter", "shorter", "One letter is lent, where a is asked for: a * shorter."),
         edit("(counts.sum() + a)", "(counts.sum() + 1)", "a letters more were read, not 1."),
@@ -132,7 +136,7 @@ def _smoothed(counts, shorter, a):
 def smoothing(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
-    for counts, shorter, a in [([4, 0, 1], [0.5, 0.25, 0.25], 4.0), ([0, 0, 0, 0], [0.1, 0.2, 0.3, 0.4], 2.0),
+    for counts, shorter, a in [([5, 0, 3], [0.5, 0.25, 0.25], 2.5), ([0, 0, 0, 0], [0.1, 0.2, 0.3, 0.4], 2.0),
                                ([10, 0, 2, 0, 0], [0.2, 0.05, 0.25, 0.4, 0.1], 0.5), ([0, 7], [0.9, 0.1], 12.0)]:
         counts, shorter = np.array(counts), np.array(shorter)
         expect_call(answer, counts, shorter, a, gives=_smoothed(counts, shorter, a), hints=smoothing.mistakes)
@@ -143,6 +147,17 @@ def smoothing(answer):
 def _pick(logits, temperature, u):
     p = ag.softmax(logits / temperature)
     return int(min(np.searchsorted(np.cumsum(p), u, side="right"), len(p) - 1))
+
+
+ROUNDED = ("Rounding: the last end can lie just below 1, and u above it. Then no end is left, and it is the last "
+           "letter, number len(p) − 1.")
+
+
+def _endless(logits, temperature, u):
+    p, letter = ag.softmax(logits / temperature), 0
+    while u >= p[letter]:
+        u, letter = u - p[letter], letter + 1
+    return letter
 
 
 @exercise(
@@ -158,7 +173,8 @@ def _pick(logits, temperature, u):
     hints=["Where the stretches end says `np.cumsum(p)`.",
            "How many of these ends are at or below u? So many letters were passed.",
            ("Help: it returns one letter too many, once in a million",
-            "Rounding: the last end may be 0.9999999. The last letter is number len(p) − 1.")],
+            "Rounding, and the network counts in float32: the last end may be 0.9999998. The last letter is number "
+            "len(p) − 1.")],
     solution="""
         def pick(logits, temperature, u):
             p = ag.softmax(logits / temperature)
@@ -168,6 +184,12 @@ def _pick(logits, temperature, u):
     mistakes=[
         edit("(np.cumsum(p) <= u).sum()", "p.argmax()",
              "Always the likeliest, whatever u says: nothing is drawn."),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((np.cumsum(p) <= u).sum())", ROUNDED),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int(np.argmax(np.cumsum(p) > u))", ROUNDED),
+        (_endless, ROUNDED),
+        edit("ag.softmax(logits / temperature)", "np.exp(logits / temperature) / np.exp(logits / temperature).sum()",
+             "Cold, the logits are in the hundreds: exp gives inf, and inf/inf is nan. First take off the largest "
+             "(lesson 10), or use ag.softmax."),
         edit("logits / temperature", "logits", "The temperature is not used: divide the logits by it."),
         edit("logits / temperature", "logits * temperature",
              "Multiplied. A high temperature is to make them alike: divide."),
@@ -186,8 +208,6 @@ def _pick(logits, temperature, u):
         edit("np.cumsum(p)", "np.cumsum(np.sort(p))", "Sorted: then a letter's number is lost."),
         edit("(np.cumsum(p) <= u).sum()", "u * len(p)",
              "As if all letters had the same room. Each has as much as its p."),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((np.cumsum(p) <= u).sum())",
-             "There is no letter of that number. Rounding: the last end may be a little below u."),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p)",
              "Those are the ends. On which letter does u fall?"),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "p[min(int((np.cumsum(p) <= u).sum()), len(p) - 1)]",
@@ -243,9 +263,11 @@ def picking(answer):
         expect_call(_row(answer), logits, temperature, gives=_row(_pick)(logits, temperature), hints=hints,
                     tried=f"pick(np.array({logits.tolist()}), {temperature}, u) for u = 0, 0.05, 0.1, … 0.95")
     expect_call(answer, np.log([0.125, 0.25, 0.125, 0.5]), 1.0, 0.2, gives=1)
+    for u, letter in [(0.3, 1), (0.9, 2)]:
+        expect_call(answer, np.array([-8.0, 7.995, 8.0, 4.0]), 0.01, u, gives=letter, hints=picking.mistakes)
     for _ in range(20):      # u on the very last stretch, where ends may be rounded
-        expect_call(answer, rng.normal(size=40), 1.0, 1 - 1e-16, gives=39, hints=picking.mistakes,
-                    tried="40 logits and u = 1 − 1e-16, the last number below 1")
+        expect_call(answer, rng.normal(size=40).astype(np.float32), 1.0, 1 - 1e-7, gives=39, hints=picking.mistakes,
+                    tried="40 logits in float32, as the network gives them, and u = 0.9999999")
 
 
 def _row(pick):
@@ -282,6 +304,8 @@ def _invented(written, known):
              "A piece of a known name counts as known here: BAT stands in BATTERY. Ask the list."),
         edit("name and name not in known", "name not in known", "An empty line is no name: leave it out."),
         edit('written.split("\\n")', "written.split()", "Names have spaces in them: split at the line's end, \"\\n\"."),
+        edit('written.split("\\n")', 'written.split("\\n")[1:]', "The first line is left out."),
+        edit('written.split("\\n")', 'written.split("\\n")[:-1]', "The last line is left out: it may be a name."),
         edit('written.split("\\n")', "written", "That goes letter by letter. First into lines: .split(\"\\n\")."),
         edit('[name for name in written.split("\\n") if name and name not in known]',
              'list(dict.fromkeys(name for name in written.split("\\n") if name and name not in known))',
@@ -326,7 +350,7 @@ def inventing(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
     known = ["BATTERY", "SNOWMAN", "BLACK SCISSORS", "KEY", "FACE"]
-    for written in ["BAT\nSNOWMAN\nBLACK KEY\nMOONKED FACE", "KEY\n\nWHITE SCISSORS\nBATTERY SIGN\nBLACK SCISSORS",
+    for written in ["MOONKED FACE\nBAT\nSNOWMAN\nBLACK KEY", "KEY\n\nWHITE SCISSORS\nBATTERY SIGN\nBLACK SCISSORS",
                     "FACE\nKEY", "Z\nA\nBAT SIGN\nA\nMAN\n", ""]:
         expect_call(answer, written, known, gives=_invented(written, known), hints=inventing.mistakes)
 
@@ -352,8 +376,8 @@ def _mix_slope(w, p, q):
         def mix_slope(w, p, q):
             return -np.mean((p - q) / (w * p + (1 - w) * q))""",
     explained="Log's rule, 1 over what stands in it, times the slope p − q of that.",
-    why="At w = 0 it is 1 − mean(p/q): below 0, and mixing in some p helps. Its own slope is never negative, so there "
-        "is one valley.",
+    why="At w = 0 it is 1 − mean(p/q): where that is below 0, mixing in some p helps. Its own slope is never negative, "
+        "so there is one valley at most.",
     mistakes=[
         edit("-np.mean", "np.mean", "The sign: the loss is *minus* the log."),
         edit("(p - q)", "(p + q)", "(1 − w)·q falls as w rises: its slope is −q."),
@@ -369,6 +393,9 @@ def _mix_slope(w, p, q):
              "That is the loss. Its derivative is asked for."),
         edit("-np.mean((p - q) / (w * p + (1 - w) * q))", "-(p - q) / (w * p + (1 - w) * q)",
              "One for each letter. Of a mean the derivative is the mean of theirs."),
+        edit("(w * p + (1 - w) * q)", "(w * p + (1 - w) * q) ** 2",
+             "Log's rule is 1 over what stands in it, not its square."),
+        (lambda w, p, q: np.mean(((p - q) / (w * p + (1 - w) * q)) ** 2), "That is the second derivative."),
         edit("(w * p + (1 - w) * q)", "(w * p + q)", "In the mixture q has the weight 1 − w."),
         edit("(w * p + (1 - w) * q)", "((1 - w) * p + w * q)", "w belongs to p, and 1 − w to q."),
         edit("(w * p + (1 - w) * q)", "q", "Right at w = 0 only: below stands the whole mixture."),
