@@ -12,6 +12,7 @@ import numpy as np
 from autograd_lib import ops
 from autograd_lib.tape import Primitive, Tensor, unbroadcast
 
+from ..samples import SAMPLES
 from ..show import style
 from ..show.picture import Picture
 from ..show.rules import letters_of
@@ -184,27 +185,6 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
 
 Case = namedtuple("Case", "g z xs keywords wanted")
 Trial = namedtuple("Trial", "fault lines wanted got g")
-# The inputs' shapes and the keywords of a row that is not elementwise, where (2, 3) and an axis will not do.
-SHAPES = {
-    "broadcast_to": [([(2, 1)], {"shape": (2, 3)})],
-    "reshape": [([(2, 3)], {"shape": (3, 2)})],
-    "transpose": [([(2, 3)], {}), ([(2, 3, 4)], {"axes": (2, 0, 1)})],
-    "squeeze": [([(2, 1, 3)], {}), ([(2, 1, 3, 1)], {"axis": -1})],
-    "expand_dims": [([(2, 3)], {"axis": 1}), ([(2, 3)], {"axis": -1})],
-    "astype": [([(2, 3)], {"dtype": np.float64})],
-    "getitem": [([(3, 2)], {"index": [0, 2, 0]})],
-    "scatter": [([(3, 2)], {"index": [0, 2, 0], "shape": (4, 2)})],
-    "concatenate": [([(2, 2), (1, 2)], {"axis": 0, "starts": [0, 2, 3]}),
-                    ([(2, 2), (2, 1)], {"axis": 1, "starts": [0, 2, 3]})],
-    "matmul": [([(2, 3), (3, 4)], {}), ([(2, 2, 3), (2, 3, 2)], {})],
-    "einsum": [([(2, 3), (3, 4)], {"a": "ij", "b": "jk", "c": "ki"}),
-               ([(2, 2, 3), (2, 4, 3)], {"a": "nqd", "b": "nkd", "c": "nqk"})],
-    "nll_loss": [([(2, 3)], {"target": np.array([2, 0])})],
-    "unfold": [([(2, 1, 5, 4)], {"kernel_size": (3, 2), "stride": 2, "padding": 1}),
-               ([(1, 2, 3, 4)], {"kernel_size": 2})],
-    "fold": [([(1, 9, 4)], {"output_size": (4, 5), "kernel_size": 2, "stride": 2, "padding": 1})],
-    "conv2d": [([(2, 1, 5, 4), (3, 1, 3, 2)], {"stride": 2, "padding": 1}), ([(1, 2, 3, 4), (2, 2, 2, 2)], {})],
-}
 
 
 def _cases(row, argument):
@@ -251,13 +231,9 @@ def _limits(row, argument):
 
 
 def _on_arrays(row, argument):
-    _, keywords = letters_of(row)
-    shapes = SHAPES.get(row.name) or [([(2, 3)] * len(row.rules),
-                                       {name: value for name, value in choice.items() if name in keywords})
-                                      for choice in ({}, {"axis": 1}, {"axis": 0, "keepdims": True}, {"axis": -1})]
     rng = np.random.default_rng(0)
-    return [_case(row, argument, [rng.uniform(-2, 2, shape).round(2) for shape in shape_of], given, rng)
-            for shape_of, given in shapes]
+    return [_case(row, argument, [rng.uniform(-2, 2, shape).round(2) for shape in shapes], keywords, rng)
+            for shapes, keywords, *_ in SAMPLES.get(row.name, [([(2, 3)] * len(row.rules), {})])]
 
 
 # What arrives at a tie of these is shared: all that is given away adds up to it, whoever gets which part.

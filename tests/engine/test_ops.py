@@ -11,42 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import autograd_lib as ag
+from autograd_course.samples import SAMPLES
 from autograd_lib import Tensor, ops
 
 ROWS = sorted(ops.ROWS.values(), key=lambda row: row.name)
 SPANS = {"positive": (0.3, 0.9), "negative": (-0.9, -0.3), "wide": (-3.0, 3.0)}
-
-# What a row is called with if an array or two of the right number will not do: (shapes of its arguments, keywords), and
-# (lowest, highest number) if it does not take all between -3 and 3.
-SAMPLES = {
-    "sum": [([(3, 4)], {}), ([(3, 4)], {"axis": 0}), ([(2, 3, 4)], {"axis": (0, -1), "keepdims": True})],
-    "mean": [([(3, 4)], {}), ([(3, 4)], {"axis": 1}), ([(2, 3, 4)], {"axis": (-1, 0), "keepdims": True})],
-    "max": [([(3, 4)], {}), ([(3, 4)], {"axis": 0}), ([(2, 3, 2)], {"axis": (0, -1), "keepdims": True})],
-    "min": [([(3, 4)], {}), ([(3, 4)], {"axis": -1}), ([(2, 3, 2)], {"axis": (1, 0), "keepdims": True})],
-    "logsumexp": [([(3, 4)], {}), ([(3, 4)], {"axis": 0}), ([(2, 3, 2)], {"axis": (0, -1), "keepdims": True})],
-    "softmax": [([(3, 4)], {}), ([(2, 3, 2)], {"axis": 1})],
-    "log_softmax": [([(3, 4)], {}), ([(2, 3, 2)], {"axis": 0})],
-    "broadcast_to": [([(3, 1)], {"shape": (2, 3, 4)}), ([()], {"shape": (2,)})],
-    "reshape": [([(3, 4)], {"shape": (2, -1)}), ([(3, 4)], {"shape": -1}), ([(1,)], {"shape": ()})],
-    "transpose": [([(2, 3)], {}), ([(2, 3, 4)], {"axes": (2, 0, 1)}), ([(3, 3, 3)], {"axes": (-1, 0, 1)})],
-    "squeeze": [([(2, 1, 3, 1)], {}), ([(2, 1, 3, 1)], {"axis": -1})],
-    "expand_dims": [([(2, 3)], {"axis": 1}), ([(2, 3)], {"axis": (0, -1)})],
-    "astype": [([(2, 3)], {"dtype": np.float64})],
-    "getitem": [([(3, 4)], {"index": (slice(None, None, -2), 1)}), ([(3, 4)], {"index": np.array([0, 2, 0])})],
-    "scatter": [([(2, 3)], {"index": slice(1, 3), "shape": (4, 3)}),
-                ([(3,)], {"index": np.array([1, 0, 1]), "shape": (2,)})],
-    "concatenate": [([(2, 3), (1, 3)], {"axis": 0, "starts": [0, 2, 3]}), ([(2, 1), (2, 2)], {"axis": 1, "starts": [0, 1, 3]})],
-    "nll_loss": [([(3, 4)], {"target": np.array([1, 0, 3])})],
-    "unfold": [([(2, 2, 4, 5)], {"kernel_size": (2, 3)}), ([(1, 2, 4, 4)], {"kernel_size": 3, "stride": 2, "padding": (1, 2)})],
-    "fold": [([(2, 6, 8)], {"output_size": (3, 4), "kernel_size": 2}),
-             ([(1, 4, 9)], {"output_size": (4, 4), "kernel_size": 3, "stride": 2, "padding": 1})],
-    "conv2d": [([(2, 2, 3, 4), (3, 2, 2, 2)], {}), ([(1, 2, 5, 4), (2, 2, 3, 2)], {"stride": (2, 1), "padding": (1, 0)})],
-    "matmul": [([(2, 3), (3, 4)], {}), ([(2, 2, 3), (2, 3, 2)], {}), ([(2, 3), (4, 3, 2)], {}), ([(4, 2, 3), (1, 3, 2)], {})],
-    "einsum": [([(2, 3), (3, 4)], {"a": "ij", "b": "jk", "c": "ki"}),
-               ([(2, 3), (2, 3)], {"a": "ij", "b": "ij", "c": ""}), ([(2,), ()], {"a": "i", "b": "", "c": "i"}),
-               ([(2, 2, 3), (2, 4, 3)], {"a": "nqd", "b": "nkd", "c": "nqk"})],
-}
-
 
 
 def pair(n):
@@ -197,14 +166,14 @@ def agree(f, xs, rtol=1e-6):
 def test_row_has_a_sample(row):
     assert samples(row), (
         f"the row {row.name!r} gives no finite number on arrays between -3 and 3: add an entry to SAMPLES in "
-        f"tests/engine/test_ops.py that says with what shapes, keywords and numbers it is to be called")
+        f"autograd_course/samples.py that says with what shapes, keywords and numbers it is to be called")
 
 
 @every_row
 def test_every_keyword_is_in_a_sample(row):
     """Seen to fail: the sample of min with keepdims. A rule that ignores a keyword would pass everything else here."""
     unseen = set(row.keywords).difference(*(params for _, _, params in samples(row)))
-    assert not unseen, f"add an entry to SAMPLES in tests/engine/test_ops.py that calls {row.name!r} with {', '.join(sorted(unseen))}"
+    assert not unseen, f"add an entry to SAMPLES in autograd_course/samples.py that calls {row.name!r} with {', '.join(sorted(unseen))}"
 
 
 @cases
