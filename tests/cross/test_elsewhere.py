@@ -510,6 +510,7 @@ def test_18_layers_are_theirs_gradients_included():
                        theirs(*[torch.tensor(x)] * 3, attn_mask=future, **causal)[0].detach(), rtol=1e-12)
     mine, there = (inspect.signature(home.MultiheadAttention).parameters for home in (ag.nn, nn))
     assert list(mine)[:4] == list(there)[:4] and there["batch_first"].default is False
+    assert inspect.signature(nn.TransformerEncoderLayer).parameters["norm_first"].default is False
 
 
 def test_18_attention_is_theirs_gradients_included():
