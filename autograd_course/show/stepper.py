@@ -16,7 +16,7 @@ from autograd_lib import tape
 
 from . import graph, style
 from .ink import minus, number
-from .picture import Picture
+from .picture import LEAST, Picture
 from .sliders import explore
 
 MOST = 8      # rows of a list in the panel
@@ -126,13 +126,14 @@ class Story:
                                nodes, self.placed, cards, beads, grads, self.eye, None, self.words))
 
     def look_at(self, key):
-        """Turn the eye to a card and those of its inputs, up or down no further than it takes to see them."""
+        """Turn the eye between a card and its inputs, up or down no further than it takes to see them."""
         if self.placed:
             (x, y), *inputs = [self.placed.at[self.number[key]] for key in (key, *(x for x, _ in self.nodes[key].inputs))]
             size = graph.scale(self.placed)
             low, high = (y + CARD) * size + BORDER - WINDOW, (min(y for _, y in [(x, y), *inputs]) - CARD) * size + BORDER
             top = min(max(self.eye[1], low), max(high, low), _size(self.placed)[1] - WINDOW)
-            self.eye = x * size + BORDER, max(0, top)
+            left = max((before for before, _ in inputs if before < x), default=x)
+            self.eye = (x - min(CARD, (x - left) / 2)) * size + BORDER, max(0, top)
 
     def frames(self):
         """The whole story, each frame with the room that its largest needs."""
@@ -442,11 +443,14 @@ def picture(frame):
     say = (f'<div aria-hidden="true" style="font-size:15px;line-height:22px;min-height:{22 * ceil(letters / LETTERS)}px;'
            f'padding:2px 4px 8px">'
            f'<span style="color:{style.FAINT}">{frame.number}/{frame.last}</span>&ensp;{_words(frame.say)}</div>')
+    (x, y), window = frame.eye, min(high, WINDOW)
     if high > WHOLE or wide > graph.WIDE + 2 * BORDER:     # then in its own size, and fading where it goes on
-        (x, y), window = frame.eye, min(high, WINDOW)
         fade = f"linear-gradient(transparent,#000 {24 * (y > 0)}px {window - 24 * (y + window < high):.0f}px,transparent)"
         drawn = (f'<div style="position:relative;height:{window:.0f}px;overflow:hidden;mask-image:{fade}"><div style="position:absolute;'
                  f'width:{wide:.0f}px;top:{-y:.0f}px;left:clamp(100% - {wide:.0f}px,50% - {x:.0f}px,0px)">{drawn}</div></div>')
+    else:                                                  # a window too narrow for it shows what is around the eye
+        least = LEAST * wide
+        drawn = (f'<div style="margin-left:clamp(min(0px,100% - {least:.0f}px),50% - {LEAST * x:.0f}px,0px)">{drawn}</div>')
     size, least = (f"flex:0 1 {wide:.0f}px", 400) if beside else ("flex:1 0 100%", 230)     # px, of a part of the panel
     # The text says all of it to a screen reader. In a narrow window the sentence wraps, and the graph alone scrolls.
     return Picture(f'<div style="display:grid;grid-template-columns:minmax(0,900px)"><div style="{style.CARD};display:block;'

@@ -385,7 +385,7 @@ def test_of_a_large_graph_the_visited_node_is_seen():
     for frame in story[1:-1]:
         at = [placed.at[str(i)] for i, node in enumerate(frame.nodes) if frame.cards.get(node.key) == "now"][0]
         assert stepper.CARD * size / 2 < at[1] * size + stepper.BORDER - frame.eye[1] < stepper.WINDOW - stepper.CARD * size / 2, frame.say
-        assert frame.eye[0] == at[0] * size + stepper.BORDER
+        assert 0 <= at[0] * size + stepper.BORDER - frame.eye[0] <= stepper.CARD
         assert f"top:{-frame.eye[1]:.0f}px" in picture(frame).html
     assert 0 <= min(frame.eye[1] for frame in story) and max(frame.eye[1] for frame in story) > stepper.WINDOW
     folds = backward_stepper(y).children[-1].value
@@ -454,3 +454,16 @@ def test_a_screen_reader_is_told_the_sentence_once():
     frame = frames(chain()[-1])[4]
     around = re.sub("<svg.*</svg>", "", picture(frame).html, flags=re.DOTALL)
     assert frame.say in around and frame.say not in re.sub(r'<div aria-hidden="true".*?</div>', "", around)
+
+
+def test_a_narrow_window_is_turned_to_the_card_and_its_inputs():
+    """The graph of (x + y)·w needs 490 px at its smallest, and a window of 450 shows the left of it, then the right."""
+    x, y, w = (Tensor(value, requires_grad=True) for value in (2.0, 3.0, -4.0))
+    p = x + y
+    lefts = []
+    for frame in frames(p * w):
+        clamp = re.search(r"margin-left:clamp\(min\(0px,100% - (\d+)px\),50% - (\d+)px,0px\)", picture(frame).html)
+        least, eye = map(int, clamp.groups())
+        assert 450 < least < 510
+        lefts.append(max(450 - least, min(225 - eye, 0)))
+    assert lefts[0] == 450 - least and lefts[-1] == 0

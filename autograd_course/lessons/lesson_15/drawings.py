@@ -66,26 +66,23 @@ def _stripes(left, top, width, height, n, m, forward):
 def sweeps(n, m):
     """The Jacobian of n inputs and m outputs, column by column and row by row, and how many sweeps each way takes."""
     side = {k: 34 + 66 * np.log10(k) for k in (n, m)}           # px; ten times as many are 66 px more
-    plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
-    top, left = 66, 74
-    for at, forward in [(left, True), (left + 310, False)]:
-        name, count, what = ("Forward", n, "column") if forward else ("Backward", m, "row")
-        colour = style.TANGENT if forward else style.GRADIENT
-        plot.words(at, 22, f"{name}: {count:,} sweep{'s' * (count > 1)}", colour, "start", 16)
-        plot.words(at, 42, f"one a {what}", style.FAINT, "start", 13)
-        plot.parts += _stripes(at, top, side[n], side[m], n, m, forward)
-        plot.words(at - 10, top + side[m] / 2 + 4, f"{m:,}", style.INK, "end", 13)
-        plot.words(at + side[n] / 2, top + side[m] + 26, f"{n:,}", style.INK, size=13)
-    plot.words(left + 640, 22, "Fewer sweeps", style.INK, "start", 16)
     winner = "either way" if n == m else "forward" if n < m else "backward"
-    less, more = sorted((n, m))
-    colour = {"forward": style.TANGENT, "backward": style.GRADIENT}.get(winner, style.INK)
-    plot.words(left + 640, 54, winner, colour, "start", 22)
-    plot.words(left + 640, 80, f"{less:,} in place of {more:,}" if n != m else f"{n:,} each", style.INK, "start", 14)
+    top, left, parts = 66, 74, []
+    for name, count, what in [("forward", n, "column"), ("backward", m, "row")]:
+        plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
+        colour = style.TANGENT if name == "forward" else style.GRADIENT
+        plot.words(left, 22, f"{name.capitalize()}: {count:,} sweep{'s' * (count > 1)}", colour, "start", 16)
+        less = "as many" if n == m else "fewer" if name == winner else "more"
+        plot.words(left, 42, f"one a {what}: {less}", style.INK if name == winner else style.FAINT, "start", 13)
+        plot.parts += _stripes(left, top, side[n], side[m], n, m, name == "forward")
+        plot.words(left - 10, top + side[m] / 2 + 4, f"{m:,}", style.INK, "end", 13)
+        plot.words(left + side[n] / 2, top + side[m] + 26, f"{n:,}", style.INK, size=13)
+        parts.append("".join(plot.parts))
     of_n, of_m = "s" * (n > 1), "s" * (m > 1)
     text = (f"{n:,} input{of_n}, {m:,} output{of_m}: the Jacobian has {m:,} row{of_m} and {n:,} column{of_n}\n"
             f"forward {n:,} sweep{of_n}, one a column; backward {m:,}, one a row\nfewer: {winner}")
-    return Picture(svg("0 0 880 340", "".join(plot.parts), text), text, says_all=True)
+    said = text.splitlines()[1].split("; ")
+    return Picture(beside(*(svg("0 0 320 340", *pair) for pair in zip(parts, said))), text, says_all=True)
 
 
 def filled(f, x, count):
