@@ -34,8 +34,8 @@ prediction(
     "19.prose", question="""Counting again goes up to the 5-gram, with a = 4. Which is the
         longest that it beats on the paragraphs held out?""",
     answer="5-gram", choices=["2-gram", "3-gram", "4-gram", "5-gram"],
-    reveal="""The **5-gram**, after some 1,700 steps. The more text and the more steps, the better for the network:
-        counting has read the text once, and is done.""")
+    reveal="""The **5-gram**, after some 1,700 steps, and longer ones too. The more text and the more steps, the better
+        for the network: counting has read the text once, and is done.""")
 
 prediction(
     "19.mix", question="""For each letter, take the mean of both probabilities: half the network's, half that of
@@ -102,6 +102,19 @@ def _smoothed(counts, shorter, a):
         edit("(counts + a * shorter) / (counts.sum() + a)", "np.where(counts > 0, counts / counts.sum(), shorter)",
              "Either the one or the other does not add up to 1. Both together, weighted."),
         edit("a * shorter", "a / shorter", "Who was likely is to get more of what is lent: a * shorter."),
+        edit("(counts + a * shorter) / (counts.sum() + a)", "(counts + shorter) / (counts.sum() + 1)",
+             "One letter is lent, where a is asked for: a * shorter, and a more below."),
+        edit("(counts + a * shorter) / (counts.sum() + a)", "counts / (counts.sum() + a) + shorter",
+             "`shorter` alone is as much as all letters together. Only a letters are lent: a * shorter, over all of "
+             "them."),
+        edit("(counts.sum() + a)", "(counts + a)",
+             "Each letter is divided by its own count. Divide by how often *anything* followed: counts.sum() + a."),
+        edit("(counts.sum() + a)", "(counts.sum() + a * shorter)",
+             "a letters more were read, whichever letter is asked for: counts.sum() + a."),
+        edit("(counts + a * shorter) / (counts.sum() + a)", "-np.log((counts + a * shorter) / (counts.sum() + a))",
+             "That is what each would cost. Its probability is asked for."),
+        edit("return (counts + a * shorter)", "counts += a * shorter\n    return counts",
+             "counts belongs to the caller, and holds whole numbers: not +=, but a new array, counts + a * shorter."),
         (lambda counts, shorter, a: (1 - a) * counts / counts.sum() + a * shorter,
          "Here a is a share. In the box it is a number of letters: it weighs less, the more was counted."),
         (lambda counts, shorter, a: shorter, "That is the shorter n-gram alone."),
@@ -190,7 +203,27 @@ def _endless(logits, temperature, u):
         edit("ag.softmax(logits / temperature)", "np.exp(logits / temperature) / np.exp(logits / temperature).sum()",
              "Cold, the logits are in the hundreds: exp gives inf, and inf/inf is nan. First take off the largest "
              "(lesson 10), or use ag.softmax."),
-        edit("logits / temperature", "logits", "The temperature is not used: divide the logits by it."),
+        edit("logits / temperature", "logits",
+             "As if there were no temperature: divide the logits by it. (The same number taken from all changes "
+             "nothing.)"),
+        edit("logits / temperature", "logits, temperature",
+             "The second argument of softmax is the axis. Divide the logits."),
+        edit("p = ag.softmax(logits / temperature)", "logits /= temperature\n    p = ag.softmax(logits)",
+             "logits /= divides the caller's own logits, and at the next call once more: logits / temperature."),
+        edit("ag.softmax(logits / temperature)", "logits / temperature",
+             "Logits are no probabilities: below 0, above 1. softmax makes some of them."),
+        edit("ag.softmax(logits / temperature)", "np.exp(logits / temperature)",
+             "They do not add up to 1 yet: divide by their sum, or take softmax."),
+        edit("ag.softmax(logits / temperature)", "ag.softmax(logits) ** (1 / temperature)",
+             "Right up to a factor: they do not add up to 1 any more."),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.where(np.cumsum(p) > u)[0]",
+             "Those are all letters that end behind u. u falls on the first of them."),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((np.cumsum(p) > u).sum())",
+             "Counted are those behind u. Those that u has passed: <= u."),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((p <= u).sum())",
+             "Compared with each length. Where do the stretches *end*? np.cumsum."),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.abs(p - u).argmin()",
+             "That is the letter whose p is nearest to u. Lay them end to end: np.cumsum."),
         edit("logits / temperature", "logits * temperature",
              "Multiplied. A high temperature is to make them alike: divide."),
         edit("ag.softmax(logits / temperature)", "ag.softmax(logits) / temperature",
@@ -218,6 +251,7 @@ def _endless(logits, temperature, u):
         (lambda logits, temperature, u: _pick(logits, temperature, 1 - u), "Counted from the other end. The first letter first."),
         printed(_pick)],
     planted=[
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p) > u", "one True or False for each entry"),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.random.default_rng(0).choice(len(p), p=p)", "got"),
         (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "got"),
         (lambda logits, temperature, u: _pick(logits, round(temperature) or 1, u), "got"),
@@ -257,7 +291,7 @@ def picking(answer):
         raise NotYet
     hints = [(_row(wrong), hint) for wrong, hint in picking.mistakes]
     rng = np.random.default_rng(0)
-    returned(answer, np.zeros(3), 1.0, 0.5, tried="pick(np.zeros(3), 1.0, 0.5)", shown="1")
+    returned(answer, np.zeros(3), 1.0, 0.5, tried="pick(np.zeros(3), 1.0, 0.5)", shown="1", hints=picking.mistakes)
     for temperature in (0.5, 3.0, 1.0):
         logits = rng.normal(0, 1.5, 6).round(1)
         expect_call(_row(answer), logits, temperature, gives=_row(_pick)(logits, temperature), hints=hints,
@@ -319,6 +353,11 @@ def _invented(written, known):
         edit('[name for name in written.split("\\n") if name and name not in known]',
              '[name for name in known if name not in written]',
              "Those are known names that were not written. The other way round."),
+        edit('written.split("\\n")', 'written.split("/n")', "The line's end is \\n, with a backslash."),
+        edit("if name and", "if len(name) > 1 and", "A name of one letter is a name."),
+        edit('[name for name in written.split("\\n") if name and name not in known]',
+             '{name for name in written.split("\\n") if name and name not in known}',
+             "A set: it has no order, and holds nothing twice. A list is asked for."),
         edit("name and name not in known", "name and not any(name.startswith(one) for one in known)",
              "Who begins like a known name is not the same name."),
         edit("name and name not in known", "name and not any(one in name for one in known)",
@@ -396,6 +435,12 @@ def _mix_slope(w, p, q):
         edit("(w * p + (1 - w) * q)", "(w * p + (1 - w) * q) ** 2",
              "Log's rule is 1 over what stands in it, not its square."),
         (lambda w, p, q: np.mean(((p - q) / (w * p + (1 - w) * q)) ** 2), "That is the second derivative."),
+        edit("(p - q) / (w * p + (1 - w) * q)", "(p - q) * (w * p + (1 - w) * q)",
+             "Log's rule is 1 *over* what stands in it."),
+        edit("(w * p + (1 - w) * q)", "(w * p + (1 - w * q))", "Brackets: (1 - w) times q."),
+        edit("/ (w * p + (1 - w) * q)", "/ w * p + (1 - w) * q", "Brackets: all of the mixture stands below."),
+        edit("(p - q)", "(w * p - (1 - w) * q)", "The slope of w·p by w is p: the w is gone."),
+        edit("(p - q)", "w * (p - q)", "The slope of w·p by w is p: the w is gone."),
         edit("(w * p + (1 - w) * q)", "(w * p + q)", "In the mixture q has the weight 1 − w."),
         edit("(w * p + (1 - w) * q)", "((1 - w) * p + w * q)", "w belongs to p, and 1 − w to q."),
         edit("(w * p + (1 - w) * q)", "q", "Right at w = 0 only: below stands the whole mixture."),

@@ -60,22 +60,21 @@ def counted(text, held_out, many, n=5, trust=4.0):
     have them; the 1-gram adds them of all `many` letters alike.
     """
     p, tables = np.full(len(held_out), 1 / many), []
+    before, asked = 0 * text, 0 * held_out              # the k letters before each letter, as one number
     for k in range(n):
+        with_it = np.concatenate([before * many + text[k:], asked * many + held_out[k:]])
+        with_it = np.unique(with_it, return_inverse=True)[1]        # the same as small numbers, however large k is
+        found, wanted = with_it[:len(before)], with_it[len(before):]
         shares = p.copy()
-        before, asked = (sum((x[i:len(x) - k + i] * many ** (k - i) for i in range(k)), 0 * x[k:])
-                         for x in (text, held_out))
-        met, followed = times(before, asked), times(before + text[k:], asked + held_out[k:])
-        shares[k:] = (followed + trust * p[k:]) / (met + trust)
-        p = shares
+        shares[k:] = (times(found, wanted) + trust * p[k:]) / (times(before, asked) + trust)
+        p, before, asked = shares, found[:-1], wanted[:-1]
         tables.append(p)
     return tables
 
 
 def times(found, asked):
-    """How often each of `asked` stands in `found`, both whole numbers."""
-    kinds, many = np.unique(found, return_counts=True)
-    at = np.minimum(np.searchsorted(kinds, asked), len(kinds) - 1)
-    return np.where(kinds[at] == asked, many[at], 0)
+    """How often each of `asked` stands in `found`, both small whole numbers."""
+    return np.bincount(found, minlength=asked.max() + 1)[asked]
 
 
 def after(text, context, many):
