@@ -714,3 +714,47 @@ def test_21_dtypes_shards_and_a_plain_mean(tmp_path):
                     f"2, start_method='fork')\n")
     ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
     assert ran.stdout.splitlines() == ["torch.float32 float32", "2 True", "6.0"], ran.stdout + ran.stderr
+
+
+def test_22_rules_that_are_no_derivatives():
+    """Straight through in two ways each; PyTorch's own check refuses them; and what is stated of the length at 0."""
+    class Straight(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return torch.sign(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    @jax.custom_vjp
+    def straight(x):
+        return jnp.sign(x)
+
+    straight.defvjp(lambda x: (straight(x), None), lambda kept, g: (g,))
+    x = [-0.7, 0.2, 1.5]
+    for f in (Straight.apply, lambda x: x + (torch.sign(x) - x).detach()):
+        assert slopes(f, x)[0].tolist() == [1, 1, 1] and np.allclose(f(torch.tensor(x)), np.sign(x))
+        with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+            torch.autograd.gradcheck(f, leaf(x))
+    for f in (straight, lambda x: x + jax.lax.stop_gradient(jnp.sign(x) - x)):
+        assert jax.grad(lambda x: f(x).sum())(np.array(x)).tolist() == [1, 1, 1]
+        assert np.allclose(f(np.array(x)), np.sign(x))
+    assert slopes(torch.sign, x)[0].tolist() == [0, 0, 0] == jax.grad(lambda x: jnp.sign(x).sum())(np.array(x)).tolist()
+    assert slopes(torch.linalg.norm, [0.0, 0.0])[0].tolist() == [0, 0]
+    assert np.isnan(jax.grad(jnp.linalg.norm)(np.zeros(2))).all()
+
+
+def test_22_a_root_that_is_differentiated_by_its_equation():
+    """Its solver is not looked into: this one halves, by comparing alone."""
+    def halve(f, start):
+        def half(k, ends):
+            low, high = ends
+            middle = (low + high) / 2
+            return jnp.where(f(middle) > 0, low, middle), jnp.where(f(middle) > 0, middle, high)
+        return jax.lax.fori_loop(0, 60, half, (0.0 * start, 2 * np.pi + 0.0 * start))[0]
+
+    def angle(x):
+        return jax.lax.custom_root(lambda z: z - x - 0.5 * jnp.sin(z), 1.0, halve, lambda linear, y: y / linear(1.0))
+
+    assert np.isclose(jax.grad(angle)(1.0), 1 / (1 - 0.5 * np.cos(angle(1.0))))

@@ -1,0 +1,619 @@
+"""Lesson 22: a weight of one bit, a walk around a closed path, the length at 0, and the gradient of a fixed point."""
+import numpy as np
+
+import autograd_lib as ag
+
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, is_stub
+from ...ask.mistakes import in_place, printed
+from ...ask.texts import Question, card, prediction, recall
+
+recall("22", [
+    Question("Workers with 10, 10 and 20 rows have the mean gradients 1, 2 and 4. And all 40 rows? (Lesson 21)",
+             2.75, "(10 · 1 + 10 · 2 + 20 · 4) / 40 = **2.75**."),
+    Question("Each step of a loop multiplies a gradient by 0.5. What is left of 1 after three? (13)", 0.125,
+        "0.5³ = **0.125**."),
+    Question("Which slope does the library's relu state at 0? (04)", 0,
+             "**0**. Any number from 0 to 1 would do at that kink; this one is stated.")])
+
+prediction(
+    "22.rest", question="""
+        One weight, $L = \\frac{1}{2}(q - 0.3)^2$, lr = 0.1. In how many of 100 steps is q = +1? Where does q come to
+        rest?""",
+    answer={"steps with q = +1": 65, "q comes to rest": "nowhere"},
+    choices={"q comes to rest": ["at +1, which is nearer", "at −1", "nowhere"]}, tolerance=3,
+    reveal="""**65**, and **nowhere**. At +1 the slope is 0.7, which pushes w down; at −1 it is −1.3, which pushes w up.
+        A slope of 0 there is none. So q goes on changing, and its mean is 0.65 − 0.35 = 0.3.""")
+
+prediction(
+    "22.cut", question="""
+        `cut` hands x on as it is; its rule cuts g off at −1 and 1. What is the gradient of x, by the engine, for
+        3·cut(x)? And in two parts, for 1.5·cut(x) + 1.5·cut(x)?""",
+    answer={"in one part": 1, "in two parts": 2},
+    reveal="""**1 and 2**. In one part 3 arrives, and is cut to 1. In two parts 1.5 arrives at each cut, and is cut to
+        1; then they are added. The derivative is 3.""")
+
+prediction(
+    "22.tip", question="""
+        The engine differentiates $\\sqrt{x_1^2 + x_2^2}$ by the rules of square, sum and root. What does it give at
+        (0, 0)?""",
+    answer="nan and nan", choices=["0 and 0", "1 and 1", "nan and nan", "an error"],
+    reveal="""**nan and nan**. The rule of the root sends g / 0, which is infinite; the square multiplies by 2x,
+        which is 0. And 0 times infinity is nan.""")
+
+prediction(
+    "22.beyond", question="""
+        $z = x + 1.5 \\sin z$ at x = π. The angle z = π solves it, and $J = 1.5 \\cos \\pi = -1.5$. What is dz/dx there?
+        And what becomes of the loop u ← 1 + J·u?""",
+    answer={"dz/dx": 0.4, "the loop": "runs away"}, choices={"the loop": ["arrives", "runs away"]},
+    reveal="""**0.4**, and it **runs away**. u = 1 − 1.5 u has the solution 1/2.5. But how far u is from it is
+        multiplied by −1.5 at every round. The answer has a derivative; only the loop does not find it.""")
+
+card("22", [
+    "sign has the derivative 0: a weight behind it never learns. Straight-through hands g on as if it was not there.",
+    "That g is exact for the bit. w is a memory of all of them, and its sign is the vote.",
+    "Around a closed path a gradient adds up to 0. Straight-through and detach need not: they descend nothing.",
+    "A rule may be no derivative. It must be linear in g, have x's shape, write nothing, and say the same each time.",
+    "At the tip of a cone there is no slope: 0 is stated. By the chain of rules it would be 0 · ∞, nan.",
+    "A fixed point's gradient needs no way there: u = g + Jᵀu, then Bᵀu. The loop for u arrives if ρ < 1."])
+
+
+# --- A weight of one bit ----------------------------------------------------------------------------------------------
+
+def sign(x):
+    """The lesson's: +1 from 0 on."""
+    return np.where(x >= 0, 1.0, -1.0)
+
+
+def _passed(answer):
+    """What the learner's function makes of an array, and of a gradient on its way back: (value, gradient)."""
+    def forward(w):
+        z = answer(w)
+        if z is None:
+            raise Wrong("one_bit(w)", "None", "a Tensor of w's shape",
+                        "None is nothing to go back from: is there a return, and no print in its place?")
+        return z
+
+    def through(w, g):
+        value, pull = ag.vjp(forward, w)
+        return value, pull(g)[0]
+    return through
+
+
+def _right_bit(w, g):
+    return sign(w), g * (np.abs(w) <= 1)
+
+
+def _row(rule):
+    return ag.elementwise(sign, rule)
+
+
+_INSIDE, _BIT = "inside = np.clip(w, -1, 1)", "inside + (sign(w) - inside).detach()"
+_BEYOND = ("The value is right. But g goes through beyond 1 too, and w would run away: cut w off first; in a rule, ask "
+           "|x| ≤ 1 of the weight, not of the bit.")
+_ALL_CUT = "0 comes back everywhere: that is the derivative. Detach only what is added to make the value right."
+
+
+@exercise(
+    "22.one_bit", minutes=4, difficulty="medium", names=lambda: {"sign": sign},
+    question="""
+        Write `one_bit(w)` for a Tensor w of any shape. Its value: −1 below 0, else +1. Its gradient: what arrives where
+        |w| ≤ 1, and 0 beyond. With `detach`, or with a row of your own.""",
+    stub="""
+        def one_bit(w):
+            ...""",
+    hints=["`sign(w)` has the value. What has the gradient? `np.clip(w, -1, 1)`, by lesson 04.",
+           "Add to the one with the right gradient what its value lacks, as a constant: `(… − …).detach()`.",
+           ("Help: as a row", "`ag.elementwise(sign, rule)`, with a rule of g, z and x.")],
+    solution="""
+        def one_bit(w):
+            inside = np.clip(w, -1, 1)
+            return inside + (sign(w) - inside).detach()""",
+    explained="""
+        The value is that of the sign, since the two `inside` cancel. To the gradient the bracket is a constant. As a
+        row: `ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))`.""",
+    why="A value from one function, a gradient from another: that is all there is to such a lie.",
+    mistakes=[
+        (lambda w: sign(w), _ALL_CUT),
+        edit(_INSIDE, "inside = w", _BEYOND),
+        edit(_BIT, "(inside + sign(w) - inside).detach()", _ALL_CUT),
+        edit(_BIT, "inside + sign(w) - inside", _ALL_CUT),
+        edit(_BIT, "inside.detach() + sign(w) - inside",
+             "Turned round: the `inside` that is left for the gradient has a minus. Detach the bracket, not the "
+             "first."),
+        edit("sign(w) -", "np.sign(w) -", "np.sign(0) is 0: a third value. At 0 the bit is +1."),
+        edit(_BIT, "inside",
+             "The gradient is right. The value is still w, cut off: add what is missing to the sign, as a constant."),
+        edit(_INSIDE, "inside = np.tanh(w)",
+             "A gradient through tanh is a lie too, a smoother one. Wanted is g itself where |w| ≤ 1."),
+        edit(_INSIDE, "inside = np.clip(w, 0, 1)", "Below 0 no gradient comes back: |w| ≤ 1 is from −1 to 1."),
+        edit(_INSIDE, "inside = w / 2",
+             "Half of g comes back, and also beyond 1. np.clip(w, -1, 1) passes g as it is."),
+        edit(_BIT, "inside * sign(w)",
+             "A product has another value, |w|, and two paths. Add, and detach what is added."),
+        edit(_BIT, "inside * (sign(w) / inside).detach()",
+             "At 0 that is 0/0; elsewhere g is divided by |w|, cut off. Add what is missing, in place of "
+             "multiplying."),
+        edit("sign(w) - inside", "sign(w) - w",
+             "The value is that of the sign only where |w| ≤ 1. Take away what you added: inside."),
+        edit("sign(w)", "np.where(w > 0, 1.0, -1.0)", "At 0 the bit is +1: w >= 0."),
+        edit("sign(w)", "np.where(w >= 0, 1.0, 0.0)", "The bits are −1 and +1, not 0 and 1."),
+        edit("sign(w)", "np.where(w >= 0, -1.0, 1.0)", "The bit is turned round: +1 from 0 on."),
+        (_row(lambda g, z, x: g), _BEYOND),
+        (_row(lambda g, z, x: g * (np.abs(x) < 1)), "At exactly 1 and −1 g still goes through: ≤, as clip has it."),
+        (_row(lambda g, z, x: g * z), "g · z turns g round for every bit of −1. Straight through means g as it is."),
+        (_row(lambda g, z, x: np.clip(g, -1, 1)), "That cuts g off. Wanted is g whole where w is between −1 and 1."),
+        (_row(lambda g, z, x: np.clip(g, -1, 1) * (np.abs(x) <= 1)),
+         "That cuts g off. Wanted is g whole where w is between −1 and 1."),
+        (_row(lambda g, z, x: 1.0 * (np.abs(x) <= 1)), "What arrives is missing: times g."),
+        (_row(lambda g, z, x: g * (np.abs(x) > 1)), "The other way round: g goes through *between* −1 and 1."),
+        (_row(lambda g, z, x: g * (np.abs(z) <= 1)), _BEYOND),
+        (_row(lambda g, z, x: g * (x <= 1)), "Below −1 g still goes through: |x| ≤ 1."),
+        (_row(lambda g, z, x: g * np.maximum(1 - np.abs(x), 0)),
+         "A tent of slopes. Wanted is g as it is where |w| ≤ 1."),
+        (_row(lambda g, z, x: g * (1 - x * x) * (np.abs(x) <= 1)),
+         "A hill of slopes. Wanted is g as it is where |w| ≤ 1."),
+        (lambda w: w, "That is w itself, straight through forward as well. The value is −1 or +1.")],
+    planted=[
+        (_row(lambda g, z, x: np.round(g) * (np.abs(x) <= 1)), "got"),
+        (_row(lambda g, z, x: np.abs(g) * (np.abs(x) <= 1)), "got"),
+        (_row(lambda g, z, x: g * (np.abs(x) <= 1) * np.nan), "nan"),
+        (lambda w: sign(w).tolist(), "list"),
+        (lambda w: ag.Tensor(1.0), "hape"),
+        (lambda w: (np.clip(w, -1, 1) + (sign(w) - np.clip(w, -1, 1)).detach())[:1], "hape"),
+        (lambda w: (np.clip(w, -1, 1) + (sign(w) - np.clip(w, -1, 1)).detach()).sum(), "hape"),
+        (lambda w: 1.0 if w >= 0 else -1.0, "truth value"),
+        edit("return ", "", "return"),
+        edit("return", "while True:\n        pass\n    return", "no end"),
+        edit(_INSIDE, "w.data[...] = sign(w)\n    " + _INSIDE, "read-only")],
+    also_right=[
+        "ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))",
+        "ag.elementwise(lambda x: np.where(x < 0, -1.0, 1.0), lambda g, z, x: np.where((x >= -1) & (x <= 1), g, 0))",
+        """
+        def one_bit(w):
+            c = ag.minimum(ag.maximum(w, -1.0000001), 1.0000001)
+            return c - c.detach() + sign(w.detach())""",
+        "lambda w: np.clip(w, -1, 1) - np.clip(w.data, -1, 1) + np.where(w.data >= 0, 1, -1)",
+        """
+        def one_bit(w):
+            kept = np.where(abs(w.data) <= 1, w, w.detach())
+            return sign(w) + (kept - kept.detach())""",
+        """
+        def one_bit(w):
+            mask = ag.Tensor((np.abs(w.data) <= 1) * 1.0)
+            return sign(w) + mask * (w - w.detach())"""])
+def one_bit(answer):
+    if is_stub(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    hints = [(_passed(wrong), hint) for wrong, hint in one_bit.mistakes]
+    for w in (np.array([0.4, -0.3, 1.7, -2.5, 0.0]), np.array([[1.0, -1.0, 0.8],
+        [-0.6, 3.2, -1.1]]), np.array(-0.25)):
+        g = rng.uniform(-3, 3, w.shape).round(1)
+        expect_call(_passed(answer), w, g, gives=_right_bit(w, g), hints=hints, rtol=1e-9,
+                    tried=f"one_bit(w), and {brief(g)} arriving there, w = {brief(w)}: (value, gradient of w)")
+
+
+# --- Around a closed path ---------------------------------------------------------------------------------------------
+
+def whirl(w):
+    """Turns left everywhere: around a path it adds up to twice the area."""
+    return np.stack([-w[1], w[0], *w[2:]])
+
+
+def uneven(w):
+    """No two entries alike."""
+    return w[::-1] * w[0] * np.array([1.0, 2.0, -1.0]) + np.array([0.5, 0.0, 1.0])
+
+
+def bits(w):
+    """Straight through two bits, L = q₁q₂: to each the other one."""
+    return sign(w)[::-1]
+
+
+TOUR = np.array([[0.0, 1.0, 2.0], [1.0, -1.0, 0.5], [2.0, 0.5, 1.0], [0.3, 2.0, 0.1], [1.2, 1.3, 1.4]])
+
+
+def _round_trip(field, corners, steps):
+    total = 0.0
+    for start, end in zip(corners, np.roll(corners, -1, axis=0)):
+        part = (end - start) / steps
+        for k in range(steps):
+            total += np.sum(field(start + (k + 0.5) * part) * part)
+    return total
+
+
+_LEGS = "zip(corners, np.roll(corners, -1, axis=0))"
+_MIDDLE, _TERM = "(k + 0.5)", "np.sum(field(start + (k + 0.5) * part) * part)"
+_BACK_HOME = "The last leg is missing: from the last corner back to the first."
+_FIRST = "That is the first leg alone. Every corner begins one, and return stands behind both loops."
+_HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts from the start."
+
+
+@exercise(
+    "22.round_trip", minutes=5, difficulty="medium",
+    question="""
+        Write `round_trip(field, corners, steps)`. `corners` is an array, a corner a row; the last leg leads back to the
+        first. Cut each leg into `steps` equal parts. Add up ⟨field, part⟩, with the field at the middle of each
+        part.""",
+    stub="""
+        def round_trip(field, corners, steps):
+            ...""",
+    hints=["`zip(corners, np.roll(corners, -1, axis=0))` gives start and end of every leg.",
+           "A part is (end − start) / steps. The middle of part k is start + (k + 0.5)·part.",
+           ("Help: right for a square only",
+            "A part has a length and a direction: ⟨field, part⟩ is `np.sum(field(…) * part)`.")],
+    solution="""
+        def round_trip(field, corners, steps):
+            total = 0.0
+            for start, end in zip(corners, np.roll(corners, -1, axis=0)):
+                part = (end - start) / steps
+                for k in range(steps):
+                    total += np.sum(field(start + (k + 0.5) * part) * part)
+            return total""",
+    explained="Of a gradient ⟨gradient, part⟩ is how much the loss changes on that part, so all "
+              "together are what it has changed in the end.",
+    why="What comes back to where it began has changed by 0. A field that adds up to more is no gradient.",
+    mistakes=[
+        edit("return total", "return abs(total)", "No abs: going round the other way gives the other sign."),
+        edit(_LEGS, "zip(corners[:-1], corners[1:])", _BACK_HOME),
+        edit(_LEGS, "zip(corners, np.roll(corners, 1, axis=0))",
+             "You go round the other way: each leg leads to the *next* corner."),
+        edit(_LEGS, "zip(corners, np.roll(corners, -1))",
+             "np.roll without an axis mixes up x and y of the corners: axis=0."),
+        edit(_LEGS, "[(corners[-1], corners[0])]", "That is the last leg alone. Every corner begins one."),
+        edit(_LEGS, "[(corners[0], corners[1])]", _FIRST),
+        edit(_MIDDLE, "k", _HALF), edit(_MIDDLE, "(k + 1)", _HALF),
+        edit("part = (end - start) / steps", "part = end - start", "Each part is the leg divided by steps."),
+        edit("part = (end - start) / steps", "part = (start - end) / steps",
+             "A part leads from start to end: end − start."),
+        edit("part = (end - start) / steps", "part = (end - start) / steps * np.sign(end - start)",
+             "A part has a direction: end − start, with its signs."),
+        edit(_TERM, "np.sum(field(start + (k + 0.5) * part))",
+             "Times the part: where you go against the field, it counts negative."),
+        edit(_TERM, "np.sum(field(start + (k + 0.5) * part)) * np.sum(part)",
+             "Entry by entry: multiply the field by the part, and then add."),
+        edit(_TERM, "np.sum(field(start + (k + 0.5) * part)) * np.linalg.norm(part)",
+             "A part has a direction too: ⟨field, part⟩ is np.sum(field(…) * part)."),
+        edit(_TERM, "np.linalg.norm(field(start + (k + 0.5) * part)) * np.linalg.norm(part)",
+             "A part has a direction too: ⟨field, part⟩ is np.sum(field(…) * part)."),
+        edit(_TERM, "abs(np.sum(field(start + (k + 0.5) * part) * part))",
+             "No abs: what is climbed on one leg is lost on another."),
+        edit(_TERM, "np.mean(field(start + (k + 0.5) * part) * part)",
+             "⟨field, part⟩ is the sum of the products, not their mean."),
+        edit(_TERM, "np.max(field(start + (k + 0.5) * part) * part)",
+             "⟨field, part⟩ is the sum of the products, not the largest."),
+        edit(_TERM, "(field(start + (k + 0.5) * part) * part)[0]",
+             "That is the first entry alone. All of them count."),
+        edit(_TERM, "np.sum(field(start) * part)", "The field is asked anew at every part, at its middle."),
+        edit(_TERM, "np.sum(field((start + end) / 2) * part)",
+             "The field is asked anew at every part, at the middle of the part, not of the leg."),
+        edit(_TERM, "np.sum(field(end) * part)", "The field is asked anew at every part, at its middle."),
+        edit("total +=", "total =", "= forgets what was there: add up with +=."),
+        edit("return total", "return total / steps", "Nothing is left to divide: each part was short already."),
+        edit("return total", "return total / len(corners)", "All legs are added up, not averaged."),
+        edit("    return total", "        return total", _FIRST),
+        edit("range(steps)", "range(steps + 1)", "One part too many: range(steps)."),
+        edit("range(steps)", "range(steps - 1)", "One part too few: range(steps)."),
+        edit("range(steps)", "range(1, steps)", "The first part is missing: k begins at 0."),
+        printed(_round_trip)],
+    planted=[
+        edit("total += np.sum(field(start + (k + 0.5) * part) * part)",
+             "start += part\n            total += np.sum(field(start - part / 2) * part)",
+                 "writes into the caller's array"),
+        edit("total = 0.0", "total = 0.0\n    while len(corners):\n        pass", "no end"),
+        edit("return total", "return round(total, 1)", "got"), edit("return total", "return int(total)", "got"),
+        edit("return total", "return (total,)", "holds 1"), edit("return total", "return total * np.nan", "nan"),
+        edit("steps):\n    total = 0.0", "steps, sums=[0.0]):\n    total = sums.pop() if sums else 1.0", "got"),
+        edit("return total", "return np.array([total, total])", "this holds 2"),
+        edit("range(steps)", "range(4)", "got"),
+        edit(_TERM, "(lambda f: f[0] * part[0] + f[1] * part[1])(field(start + (k + 0.5) * part))", "got"),
+        edit("np.roll(corners, -1, axis=0)", "[*corners[1:], np.zeros(len(corners[0]))]", "got"),
+        edit("np.roll(corners, -1, axis=0)", "[*corners[1:4], corners[0]]", "got"),
+        (in_place(lambda corners, field, steps: 0.0)[0], "got")],
+    also_right=[
+        """
+        def round_trip(field, corners, steps):
+            total = 0
+            for i in range(len(corners)):
+                start, end = corners[i - 1], corners[i]
+                for k in range(steps):
+                    at = start + (end - start) * (2 * k + 1) / (2 * steps)
+                    total = total + field(at) @ (end - start) / steps
+            return total""",
+        """
+        def round_trip(field, corners, steps):
+            ring = np.vstack([corners, corners[:1]])
+            return sum(np.dot(field(a + (b - a) * t), b - a) for a, b in zip(ring, ring[1:])
+                       for t in (np.arange(steps) + 0.5) / steps) / steps""",
+        """
+        def round_trip(field, corners, steps):
+            ring = [*corners, corners[0]]
+            places = np.concatenate([np.linspace(a, b, steps + 1)[:-1] for a, b in zip(ring, ring[1:])] + [[ring[0]]])
+            return float(sum(field((p + q) / 2) @ (q - p) for p, q in zip(places, places[1:])))""",
+        edit(_TERM, "float(np.inner(part, field(part * k + part / 2 + start)))"),
+        """
+        def round_trip(field, corners, steps):
+            def leg(start, end):
+                here, part, climbed = start.copy(), (end - start) / steps, []
+                for _ in range(steps):
+                    climbed.append(np.sum(field(here + part / 2) * part))
+                    here = here + part
+                return np.sum(climbed)
+            return np.sum([leg(a, b) for a, b in zip(corners, [*corners[1:], corners[0]])])"""])
+def round_trip(answer):
+    triangle = np.array([[0.3, 0.2], [2.0, 0.5], [0.5, 1.5]])
+    rectangle = np.array([[-1.0, 1.0], [1.5, 1.0], [1.5, 2.0], [-1.0, 2.0]])
+    for field, corners, steps in [(uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1], 4),
+        (bits, rectangle, 10),
+                                  (np.sin, TOUR[:2], 5)]:
+        expect_call(answer, field, corners, steps, gives=_round_trip(field, corners, steps),
+            hints=round_trip.mistakes,
+                    rtol=1e-9, tried=f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}")
+
+
+# --- The length at 0 --------------------------------------------------------------------------------------------------
+
+def length(x):
+    return np.sqrt(np.sum(x * x))
+
+
+def _length_x(g, z, x):
+    return g * x / np.where(z == 0, 1, z)
+
+
+_RIGHT = "g * x / np.where(z == 0, 1, z)"
+_AT_TIP = "At 0 this is nan: 0 / 0. Divide by something that is not 0 there, np.where(z == 0, 1, z)."
+_EPS = "Near, and finite at 0. But for a short x it is wrong, and at 1e-9 altogether. Put a 1 for z only where z == 0."
+
+
+@exercise(
+    "22.length_x", minutes=3, difficulty="easy",
+    question="""
+        Write the rule of the length: z = √Σx² is one number, and so is g; x has any shape. At z = 0 it gives zeros.""",
+    stub="""
+        def length_x(g, z, x):
+            ...""",
+    hints=["Away from 0 it is g·x/z: each entry's share of the length.",
+           "`np.where(z == 0, 1, z)` is z, with a 1 in place of a 0. And x / 1 is 0 there already.",
+           ("Help: nan all the same",
+            "np.where works out both of its branches. Choose what you divide by, before you divide.")],
+    solution="""
+        def length_x(g, z, x):
+            return g * x / np.where(z == 0, 1, z)""",
+    explained="Lesson 04's trap of where is avoided: nothing infinite is ever worked out, "
+              "and nothing warns.",
+    why="One line of chain rule, and one stated number for the only place without a slope.",
+    mistakes=[
+        (lambda g, z, x: g * x / z, _AT_TIP),
+        (lambda g, z, x: x / np.where(z == 0, 1, z),
+         "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."),
+        (lambda g, z, x: g * x / np.maximum(z, 1),
+         "A length below 1 is a length too: put a 1 for z only where z == 0."),
+        (lambda g, z, x: 0.0 if z == 0 else g * x / z, "At 0 the zeros have x's shape: np.zeros_like(x)."),
+        (lambda g, z, x: g * x, "Divided by z: a step along x changes the length by its share, x/z."),
+        (lambda g, z, x: g * x / (z + 1e-8), _EPS), (lambda g, z, x: g * x / (z + 1e-12), _EPS),
+        (lambda g, z, x: g * x / np.maximum(z, 1e-8), _EPS), (lambda g, z, x: g * x / np.sqrt(z * z + 1e-12), _EPS),
+        (lambda g, z, x: g * x / np.where(z == 0, 1, z * z), "Divided by z once too often: z is the root already."),
+        (lambda g, z, x: g * x / np.where(z == 0, 1, 2 * z), "The 2 of the square and the ½ of the root cancel."),
+        (lambda g, z, x: 2 * g * x / np.where(z == 0, 1, z), "The 2 of the square and the ½ of the root cancel."),
+        (lambda g, z, x: 2 * g * x, "That is the rule of Σx². The root divides by 2z."),
+        (lambda g, z, x: g * np.sign(x), "Those are the slopes of Σ|x|. Of the length: x/z."),
+        (lambda g, z, x: g * x / np.where(z == 0, 1, np.sum(np.abs(x))), "Divided by Σ|x|. The length is z."),
+        (lambda g, z, x: g * np.abs(x) / np.where(z == 0, 1, z),
+         "No abs: where x is negative, more of it makes the length shorter."),
+        (lambda g, z, x: g / np.where(z == 0, 1, z), "x is missing: each entry gets its own share, x/z."),
+        (lambda g, z, x: g * z / np.where(x == 0, 1, x), "Upside down: x over z."),
+        (lambda g, z, x: -g * x / np.where(z == 0, 1, z), "The right size with the wrong sign."),
+        (lambda g, z, x: np.sum(g * x) / np.where(z == 0, 1, z),
+         "That is one number. What goes to x has x's shape: no sum."),
+        (lambda g, z, x: np.where(z == 0, g, g * x / np.where(z == 0, 1, z)),
+         "At 0 zeros are stated, in place of g."),
+        (lambda g, z, x: np.where(z == 0, g / np.sqrt(x.size), g * x / np.where(z == 0, 1, z)),
+         "An arrow of length 1 lies under the cone too. Stated is the one in the middle, 0."),
+        (lambda g, z, x: g * x / np.linalg.norm(x), _AT_TIP),
+        (lambda g, z, x: g * x / np.linalg.norm(x, axis=-1, keepdims=True),
+         "A length for each row. The rule is for one length, that of all of x: divide by z."),
+        (lambda g, z, x: np.where(z == 0, 1, g * x / np.where(z == 0, 1, z)),
+         "At 0 zeros are stated, in place of 1."),
+        printed(_length_x), in_place(_length_x)],
+    planted=[
+        (lambda g, z, x: (_length_x(g, z, x),), "hape"), (lambda g, z, x: np.round(_length_x(g, z, x), 2), "got"),
+        (lambda g, z, x: _length_x(g, z, x).ravel(), "hape"), (lambda g, z, x: _length_x(g, z, x).astype(int), "got"),
+        (lambda g, z, x: _length_x(g, z, np.maximum(x, 0)), "got"), (lambda g, z, x: np.abs(_length_x(g, z, x)),
+         "got"),
+        (lambda g, z, x: _length_x(g, z, x) if z > 1e-6 else np.zeros_like(x), "got"),
+        (lambda g, z, x: np.zeros_like(x), "got"),
+        edit("x):", "x, seen=[]):\n    seen.append(g)\n    g = seen[0]", "got"),
+        edit("return", "while z == 0:\n        pass\n    return", "no end")],
+    also_right=[
+        "lambda g, z, x: np.zeros_like(x) if z == 0 else g * x / z",
+        "lambda g, z, x: np.nan_to_num(g * x / z)",
+        "lambda g, z, x: np.divide(g * x, z, out=np.zeros(x.shape), where=z != 0)",
+        """
+        def length_x(g, z, x):
+            if z:
+                return x * (g / z)
+            return x""",
+        "lambda g, z, x: np.where(x == 0, 0, g * x / z)",
+        "lambda g, z, x: g * (x / (z + (z == 0)))"])
+def length_x(answer):
+    if is_stub(answer):
+        raise NotYet
+    for g, x in [(3.0, np.array([3.0, -4.0])), (-0.7, np.array([[0.1, 0.0, -0.2], [0.3, -0.4, 0.05]])),
+        (1.5, np.zeros(2)),
+                 (3.0, np.array([2e-9, -1e-9])), (-2.0, np.array([-0.5])), (1.0, np.zeros((2, 3))),
+                  (1.0, np.array([300.0, 400.0, 0.0]))]:
+        z = length(x)
+        expect_call(answer, g, z, x, gives=_length_x(g, z, x), hints=length_x.mistakes)
+
+
+# --- The gradient of a fixed point ------------------------------------------------------------------------------------
+
+def kepler(z, x):
+    return x + 0.6 * np.sin(z)
+
+
+_A = np.array([[0.3, -0.4, 0.1], [0.2, 0.1, 0.5], [-0.3, 0.2, 0.2]])
+_B = np.array([[0.5, -1.0], [0.3, 0.8], [-0.6, 0.2]])
+
+
+def layer(z, x):
+    """Three numbers that are fed back, two that come from outside."""
+    return np.tanh(_A @ z + _B @ x)
+
+
+def rows(z, x):
+    """Two rows, each a layer of its own; x is added to the first two entries."""
+    return np.tanh(z @ _A + ag.concatenate([x, x[:, :1]], axis=1))
+
+
+def _arrive(f, z, x):
+    for _ in range(300):
+        z = f(z, x)
+    return z
+
+
+def _pull_back(f, z, x, g, rounds):
+    _, back = ag.vjp(f, z, x)
+    u = g
+    for _ in range(rounds):
+        u = g + back(u)[0]
+    return back(u)[1]
+
+
+def _forward(f, z, x, g, rounds):
+    u = g
+    for _ in range(rounds):
+        u = g + ag.jvp(lambda z: f(z, x), (z,), (u,))[1]
+    return ag.vjp(lambda x: f(z, x), x)[1](u)[0]
+
+
+def _as_matrices(f, z, x, g, rounds):
+    J, B = ag.jacobian(lambda z: f(z, x))(z), ag.jacobian(lambda x: f(z, x))(x)
+    u = g
+    for _ in range(rounds):
+        u = g + J.T @ u
+    return B.T @ u
+
+
+def _solved(f, z, x, g, rounds):
+    J = np.atleast_2d(ag.jacobian(lambda z: f(z, x))(z))
+    u = np.linalg.solve(np.eye(len(J)) - J.T, np.ravel(g)).reshape(np.shape(g))
+    return ag.vjp(f, z, x)[1](u)[1]
+
+
+_ORDER = ("back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: the first is added to g in the loop, the second "
+          "is the answer.")
+_ONE = "That is the u of one round. Jᵀ goes on with u at every round; and return stands behind the loop."
+_ONE_LESS = "That is one round less: u begins as g, not as 0, and the loop has `rounds` rounds."
+_AGAIN = "That counts the old u again. What is added at every round is g, as it arrived: u = g + Jᵀu."
+_MANY = "That is the u of many more rounds. Here exactly `rounds` of them are asked for."
+_LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return back(u)[1]"
+
+
+@exercise(
+    "22.pull_back", minutes=6, difficulty="medium",
+    question="""
+        Write `pull_back(f, z, x, g, rounds)`, the gradient of x, for arrays of any shape. Begin with u = g; `rounds`
+        times let u become g + Jᵀu; then give back Bᵀu. `ag.vjp` brings both, Jᵀu and Bᵀu.""",
+    stub="""
+        def pull_back(f, z, x, g, rounds):
+            ...""",
+    hints=["`value, back = ag.vjp(f, z, x)`: then `back(u)` is the tuple (Jᵀu, Bᵀu).",
+           "In the loop: `u = g + back(u)[0]`. After it: `back(u)[1]`.",
+           ("Help: too small by about g", "u begins as g, not as 0.")],
+    solution="""
+        def pull_back(f, z, x, g, rounds):
+            _, back = ag.vjp(f, z, x)
+            u = g
+            for _ in range(rounds):
+                u = g + back(u)[0]
+            return back(u)[1]""",
+    explained="One record of f, walked back `rounds` + 1 times. How z was found does not occur.",
+    why="The same loop as forward, with a transposed J: it arrives where that one does.",
+    mistakes=[
+        edit("u = g\n", "u = 0 * g\n", _ONE_LESS),
+        edit(_ROUND, "u = back(u)[0]", "g has to be added at every round: u = g + Jᵀu."),
+        edit(_ROUND, "u = u + back(u)[0]", _AGAIN),
+        edit(_ROUND, "u = g + back(g)[0]", _ONE),
+        edit(_ROUND, "u = g - back(u)[0]", "A sign: u = g + Jᵀu."),
+        edit(_ROUND, "u = g * back(u)[0]", "g is added, not multiplied: u = g + Jᵀu."),
+        edit(_ROUND, "u = g + back(u)[1]", _ORDER),
+        edit(_ROUND, "g = g + back(g)[0]\n        u = g", _AGAIN),
+        edit(_END, "return back(u)[0]", "That is Jᵀu, for z. What goes to x is Bᵀu, the second."),
+        edit(_END, "return back(g)[1]", "That is Bᵀg, as if z did not move itself. Bᵀu, with the u of the loop."),
+        edit(_END, "return u", "That is u, at z. What goes to x is Bᵀu."),
+        edit(_END, "return back(u)", "That is the tuple (Jᵀu, Bᵀu). What goes to x is the second."),
+        edit(_END, "return g + back(u)[1]", _ORDER),
+        edit(_END, "return back(u)[1] / (rounds + 1)", "The rounds are added up, not averaged."),
+        edit("range(rounds)", "range(rounds + 1)", "One round too many: range(rounds)."),
+        edit("range(rounds)", "range(rounds - 1)", _ONE_LESS),
+        edit("range(rounds)", "range(50)", _MANY),
+        edit("    " + _END, "        " + _END, _ONE),
+        edit("ag.vjp(f, z, x)", "ag.vjp(f, x, z)", "f takes z first, then x."),
+        edit("_, back = ag.vjp(f, z, x)", "back = ag.vjp(f, z, x)[0]",
+             "ag.vjp gives two things, the value and the function that pulls back: take the second."),
+        edit("_, back = ag.vjp(f, z, x)", "back = ag.vjp(f, z, x)",
+             "ag.vjp gives two things, the value and the function that pulls back: take the second."),
+        (_as_matrices,
+         "J as a matrix is for rows of numbers, and z may be (2, 3). One call of ag.vjp, and no matrix at all."),
+        (_forward, "That is J u, by ag.jvp. Back goes Jᵀ: ag.vjp's pull."),
+        (_solved, _MANY),
+        edit("u = g\n", "u = np.ones_like(g)\n", "u begins as g, what arrives, not as ones."),
+        printed(_pull_back)],
+    planted=[
+        edit(_ROUND, "u += back(u)[0]", "counts the old u again"),
+        edit(_END, "to_x = back(u)[1]\n    z[...] = 0\n    return to_x", "writes into the caller's array"),
+        edit("rounds):\n    _,", "rounds, seen=[]):\n    seen.append(rounds)\n    rounds = seen[0]\n    _,", "got"),
+        edit(_LOOP, "while rounds:\n        pass\n    " + _LOOP, "no end"),
+        edit(_END, "return np.round(back(u)[1], 3)", "got"), edit(_END, "return np.abs(back(u)[1])", "got"),
+        edit(_END, "return back(u)[1].sum()", "hape"), edit(_END, "return (back(u)[1],)", "hape"),
+        edit(_END, "return back(u)[1] * np.nan", "nan"),
+        edit(_END, "return ag.grad(lambda x: f(z, x).sum())(x)", "got"),
+        edit("range(rounds)", "range(min(rounds, 3))", "got"),
+        (lambda f, z, x, g, rounds: _pull_back(f, z, x, g, rounds) if np.size(z) == np.size(x) else 0 * x, "got"),
+        (lambda f, z, x, g, rounds: g / (1 - ag.grad(lambda z: f(z, x).sum())(z)), "got")],
+    also_right=[
+        """
+        def pull_back(f, z, x, g, rounds):
+            u = g
+            for _ in range(rounds):
+                u = g + ag.vjp(lambda z: f(z, x), z)[1](u)[0]
+            return ag.vjp(lambda x: f(z, x), x)[1](u)[0]""",
+        """
+        def pull_back(f, z, x, g, rounds):
+            back = ag.vjp(f, z, x)[1]
+            if rounds == 0:
+                return back(g)[1]
+            term, u = g, g
+            for _ in range(rounds):
+                term = back(term)[0]
+                u = u + term
+            return back(u)[1]""",
+        """
+        def pull_back(f, z, x, g, rounds):
+            _, back = ag.vjp(f, z, x)
+            total, term = 0, g
+            for _ in range(rounds + 1):
+                term, to_x = back(term)
+                total = total + to_x
+            return total""",
+        """
+        from functools import reduce
+        def pull_back(f, z, x, g, rounds):
+            value, pull = ag.vjp(f, z, x)
+            return pull(reduce(lambda u, _: g + pull(u)[0], range(rounds), g))[1]"""])
+def pull_back(answer):
+    if is_stub(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    for f, z, x, rounds in [(layer, np.zeros(3), np.array([1.1, 0.2]), 3),
+        (kepler, np.zeros(2), np.array([0.7, 2.0]), 1),
+                            (layer, np.zeros(3), np.array([0.4, -0.9]), 0),
+                             (kepler, np.zeros(2), np.array([5.0, 0.3]), 4),
+                            (layer, np.zeros(3), np.array([-0.3, 0.6]), 60),
+                            (rows, np.zeros((2, 3)), np.array([[0.2, -0.5], [0.9, 0.1]]), 3)]:
+        z = _arrive(f, z, x)
+        g = rng.uniform(-2, 2, z.shape).round(1)
+        expect_call(answer, f, z, x, g, rounds, gives=_pull_back(f, z, x, g, rounds), hints=pull_back.mistakes,
+            rtol=1e-9)

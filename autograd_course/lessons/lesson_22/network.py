@@ -1,0 +1,36 @@
+"""Lesson 22: a network for the digits, of whose weights only a bit is used."""
+import numpy as np
+
+import autograd_lib as ag
+from autograd_lib import optim
+from autograd_lib.nn.functional import cross_entropy
+
+from ...data import digits
+from ...show.bar import track
+
+
+def learn(bit, epochs=8):
+    """(accuracy on the digits held out, the two weight matrices) of a 64-256-10 network of one-bit weights.
+
+    bit: the row that makes ±1 of a weight.
+
+    Biases are used as they are. Products are divided by √n, n inputs, so that their size does not depend on n.
+    """
+    images, labels, test_images, test_labels = digits()
+    rng = np.random.default_rng(0)
+    shapes = (64, 256), (256,), (256, 10), (10,)
+    W1, b1, W2, b2 = weights = [ag.Tensor(0.1 * rng.normal(size=shape), requires_grad=True) for shape in shapes]
+
+    def model(x):                                                       # (N, 64)
+        hidden = np.tanh(x @ bit(W1) / 8 + b1)                          # (N, 256)
+        return hidden @ bit(W2) / 16 + b2                               # (N, 10)
+
+    optimizer = optim.Adam(weights, lr=0.03)
+    for epoch in track(range(epochs), "epochs"):
+        optimizer.lr = 0.03 * (1 - epoch / epochs)
+        for rows in np.array_split(rng.permutation(len(labels)), 23):   # about 64 each
+            optimizer.zero_grad()
+            cross_entropy(model(images[rows]), labels[rows]).backward()
+            optimizer.step()
+    with ag.no_grad():
+        return np.mean(model(test_images).data.argmax(axis=1) == test_labels), W1, W2
