@@ -15,10 +15,6 @@ LESSONS = {path.stem[:2]: path for path in sorted(ROOT.glob("notebooks/[0-9]*.ip
 EVERY_LESSON = pytest.mark.parametrize("lesson", LESSONS)
 MOST_CELLS, MOST_PREDICTIONS, LONGEST_CELL = 55, 6, 25
 MOST_MINUTES, MOST_WORDS, LONGEST_TEXT = 60, 1300, 120
-# Lessons that are longer still: (minutes, words, words of the longest cell) that each may have. Lines only fall or leave.
-LONGER = {
-    "17": (60, 1450, 130),
-}
 
 
 def cells(lesson, kind):
@@ -80,13 +76,12 @@ def test_the_announced_minutes_are_honest(lesson):
             predictions += 'predict("' in cell.source
     needed = words / 110 + lines / 8 + 2.5 * predictions + 1.4 * exercises + 6
     announced = int(re.search(r"(\d+) minutes", cells(lesson, "markdown")[0].source)[1])
-    most_minutes, most_words, longest_text = LONGER.get(lesson, (MOST_MINUTES, MOST_WORDS, LONGEST_TEXT))
-    assert needed - 1 <= announced <= most_minutes, (
-        f"{announced} minutes announced, {needed:.0f} needed, {most_minutes} allowed: {words} words / 110, {lines} lines / 8, "
+    assert needed - 1 <= announced <= MOST_MINUTES, (
+        f"{announced} minutes announced, {needed:.0f} needed, {MOST_MINUTES} allowed: {words} words / 110, {lines} lines / 8, "
         f"{predictions} predictions × 2.5, exercises {exercises} × 1.4, and 6. "
         "Announce more in the first cell, cut, or make a section (optional)")
-    assert words <= most_words, f"{words} visible words on the required path, and {most_words} is the most: cut, fold, or make optional"
-    assert longest <= longest_text, f"a text of {longest} words in one cell, and {longest_text} is the most: split it, or cut"
+    assert words <= MOST_WORDS, f"{words} visible words on the required path, and {MOST_WORDS} is the most: cut, fold, or make optional"
+    assert longest <= LONGEST_TEXT, f"a text of {longest} words in one cell, and {LONGEST_TEXT} is the most: split it, or cut"
 
 
 @EVERY_LESSON

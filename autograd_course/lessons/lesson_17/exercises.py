@@ -9,13 +9,13 @@ from ...ask.verdict import NotYet, brief
 from .memory import footprint
 
 recall("17", [
-    Question("At its lowest place a loss has a Hessian of largest eigenvalue 25. Up to which lr is gradient descent "
-             "stable? (Lesson 16)", 0.08,
+    Question("At a lowest place the Hessian's largest eigenvalue is 25. Up to which lr is gradient descent stable? "
+             "(Lesson 16)", 0.08,
              "**0.08**: 2/25. Its largest eigenvalue is the largest curvature, and 2 over that is the limit of lesson "
              "11."),
     Question("A function has 3 inputs and 1000 outputs. How many forward sweeps give its Jacobian? (15)", 3,
              "**3**: a sweep forward gives a column, and there are as many columns as inputs."),
-    Question("Before a value is visited, all its users have to be. Which order of visits sees to that in our engine? "
+    Question("Before a value is visited, all its users have to be. Which order sees to that in our engine? "
              "(05)", "newest first",
              "**Newest first**: every value is made after its inputs, so its users are newer than it.",
              choices=["newest first", "oldest first", "the order does not matter"])])
@@ -37,9 +37,9 @@ prediction(
         all. Each is kept once: the output of one step and the input of the next are the same array.""")
 
 prediction(
-    "17.marks", question="""A chain of 100 steps that make arrays of one size, and k marks at even distances, the first
-        at the input. On the way back one stretch is held at a time; the marks stay. With which k is the least held, and
-        how many arrays is that, marks and stretch? How many steps are run again in all?""",
+    "17.marks", question="""A chain of 100 steps, arrays of one size, k marks at even distances, the first at the input.
+        On the way back one stretch is held at a time; the marks stay. With which k is least held, and how many arrays is
+        that, marks and stretch? How many steps are run again in all?""",
     answer={"k": 10, "arrays held": 20, "steps run again": 100}, tolerance=1.5,
     reveal="""**k = 10** and **20** arrays: 10 marks, and one stretch of 10. With 5 marks it would be 5 + 20, with 20
         marks 20 + 5. And **100** steps are run again, each once, however many marks there are.
@@ -159,7 +159,7 @@ def _overwrites(x):
     question="""
         **Memory golf.** $\\text{silu}(x) = x \\cdot \\sigma(x)$ has the slope $\\sigma(x)\\,(1 + x\\,(1 -
         \\sigma(x)))$. As `x / (1 + ag.exp(-x))` it leaves four arrays on the tape, as `x * ag.sigmoid(x)` two. Write a
-        `silu` of a Tensor that leaves one: its result. (Think of the op of your own in lesson 14.)""",
+        `silu` of a Tensor that leaves one: its result.""",
     stub="""
         silu = ...""",
     hints=["Every call of an op leaves one array, its result. So silu has to be *one* op.",
