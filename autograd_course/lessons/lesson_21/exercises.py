@@ -646,17 +646,17 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
     "21.rms_rule", minutes=12, difficulty="optional",
     question="""
         Every row of x is divided by the root of its mean square: z = x / r, where $r = \\sqrt{\\text{mean}(x^2) +
-        \\epsilon}$, the mean
-        by rows, and ε is 0.1. Draw the graph of one row on paper: by how many paths does an entry of x reach an entry
-        of z? Derive what
-        goes to x, and write `rms_rule`. All arrays are (rows, columns).""",
+        \\epsilon}$, the mean by rows, and ε is 0.1. Draw the graph of one row on paper: by how many paths does an entry
+        of x reach its own z, and by how many another one? Derive what goes to x, and write `rms_rule`. All arrays are
+        (rows, columns).""",
     stub="""
         def rms(x):
             return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
 
         def rms_rule(g, z, x):
             ...""",
-    hints=["Two paths: the direct one, with the slope 1/r, and the one through r.",
+    hints=["Its own z by two paths, the direct one, with the slope 1/r, and the one through r; any other by the latter "
+           "alone.",
            "Every z of the row depends on r, with the slope −z/r. And r depends on each x of the row, with the slope "
            "x/(n·r) = z/n.",
            "Added over the row, what arrives at r is −Σ g·z / r. Carry it on to x, and add the direct path."],
@@ -679,6 +679,14 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         (lambda g, z, x: (g - z * np.mean(g * z, axis=1)) / _root(x), "The mean loses its axis there: keepdims=True "
                                                                       "keeps it, as (rows, 1)."),
         (lambda g, z, x: g - z * np.mean(g * z, axis=1, keepdims=True), "Both paths end in 1/r."),
+        *((lambda g, z, x, by=by: (g - by * z * np.mean(g * z, axis=1, keepdims=True)) / _root(x),
+           "The square's 2 and the root's ½ cancel: r has the slope z/n.") for by in (0.5, 2)),
+        (lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True) / np.sum(z * z, axis=1, keepdims=True)) / _root(x),
+         "No divisor there: the mean of z² is a little below 1, and r holds the ε that makes it so."),
+        (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + 0.1),
+         "x.var takes the mean of x off first. r is the root of the mean *square*."),
+        (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / (x / z),
+         "x/z is r, but where x is 0 it is 0/0. Compute r as `rms` does."),
         (lambda g, z, x: g / _root(x) - z * np.mean(g * z, axis=1, keepdims=True),
          "The second path ends in 1/r too, and both of its slopes are written with z."),
         (lambda g, z, x: -z * np.mean(g * z, axis=1, keepdims=True) / _root(x),
@@ -737,6 +745,7 @@ def rms_rule(answer):
     rng = np.random.default_rng(0)
     for shape in [(3, 4), (1, 5), (2, 1), (4, 3)]:
         x, g = rng.normal(size=shape).round(2), rng.normal(size=shape).round(2)
+        x[3:] = 0                                     # where there is a fourth row: z is 0 there, and r is √ε
         expect_call(answer, g, _rms(x), x, gives=_rms_rule(g, _rms(x), x), tried=f"rms_rule(g, z, x) with x {shape}",
                     shown="other numbers",
                     hints=rms_rule.mistakes)
