@@ -363,7 +363,7 @@ def _cause_in_parts(got, expected, args, rtol, atol, letters):
     if len(got) != len(expected):
         return f"{len(expected)} values were expected, and you gave {len(got)}."
     if len(got) <= 4 and any(same(order, expected, rtol, atol) for order in permutations(got)):
-        return f"The right numbers in the wrong order: are {'the two' if len(got) == 2 else 'two of them'} swapped?"
+        return f"The right values in the wrong order: are {'the two' if len(got) == 2 else 'two of them'} swapped?"
     want, have = _array(expected), _array(got)
     if want is not None and have is not None and have.shape == want.shape and (sentence := _factor(have, want)):
         return sentence

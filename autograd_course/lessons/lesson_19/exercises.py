@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, edit, exercise, expect_call, has_blank, is_stub, returned
+from ...ask import NotYet, Wrong, edit, exercise, expect_call, has_blank, is_stub, returned
 from ...ask.mistakes import doubled, printed
 from ...ask.texts import Question, card, prediction, recall
 
@@ -84,6 +84,8 @@ def _smoothed(counts, shorter, a):
              "Every letter is lent the same. How much each gets, the shorter n-gram says: a * shorter."),
         edit("(counts.sum() + a)", "(counts.sum() + len(counts))",
              "Divided by one letter more of each kind. Lent are a altogether."),
+        edit("a * shorter", "1", "(counts.sum() + a)", "(counts.sum() + len(counts))",
+             "Each letter is lent one. How much each gets of the a letters, `shorter` says: a * shorter."),
         edit("a * shorter", "a", "Each letter is lent a. Only a altogether: `a * shorter` each."),
         edit("a * shorter", "shorter", "One letter is lent, where a is asked for: a * shorter."),
         edit("(counts.sum() + a)", "(counts.sum() + 1)", "a letters more were read, not 1."),
@@ -238,7 +240,13 @@ def _endless(logits, temperature, u):
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "max(int((np.cumsum(p) <= u).sum()) - 1, 0)",
              "One too early: passed were so many, and u falls on the next."),
         edit("np.cumsum(p)", "np.cumsum(p[::-1])", "From the other end. The first letter first."),
-        edit("np.cumsum(p)", "np.cumsum(np.sort(p))", "Sorted: then a letter's number is lost."),
+        *(edit("np.cumsum(p)", f"np.cumsum({among})", "Sorted: then a letter's number is lost.")
+          for among in ("np.sort(p)", "np.sort(p)[::-1]")),
+        edit("ag.softmax(logits / temperature)", "ag.log_softmax(logits / temperature)",
+             "Those are logarithms, all below 0. Lengths from 0 to 1 are the probabilities: softmax."),
+        *(edit("    return min", f"    p = np.where(p >= np.sort(p)[-{k}], p, 0)\n    p = p / p.sum()\n    return min",
+               f"Only the {k} likeliest are drawn from. Every letter has its stretch here, however short.")
+          for k in (2, 3, 5)),
         edit("(np.cumsum(p) <= u).sum()", "u * len(p)",
              "As if all letters had the same room. Each has as much as its p."),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p)",
@@ -255,7 +263,8 @@ def _endless(logits, temperature, u):
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.random.default_rng(0).choice(len(p), p=p)", "got"),
         (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "got"),
         (lambda logits, temperature, u: _pick(logits, round(temperature) or 1, u), "got"),
-        (lambda logits, temperature, u: float("nan"), "got"), (lambda logits, temperature, u: 0, "got"),
+        (lambda logits, temperature, u: float("nan"), "got"),
+        (lambda logits, temperature, u: float(_pick(logits, temperature, u)), "has to be whole"), (lambda logits, temperature, u: 0, "got"),
         edit("p = ag", "logits -= logits.max()\n    p = ag", "writes into the caller")],
     also_right=[
         """
@@ -302,6 +311,10 @@ def picking(answer):
     for _ in range(20):      # u on the very last stretch, where ends may be rounded
         expect_call(answer, rng.normal(size=40).astype(np.float32), 1.0, 1 - 1e-7, gives=39, hints=picking.mistakes,
                     tried="40 logits in float32, as the network gives them, and u = 0.9999999")
+    letter = answer(np.zeros(3), 1.0, 0.5)
+    if isinstance(letter, (float, np.floating)):
+        raise Wrong("pick(np.zeros(3), 1.0, 0.5)", repr(float(letter)), "1",
+                    "It is to be the number of a letter, an index, so it has to be whole: int(…).")
 
 
 def _row(pick):
