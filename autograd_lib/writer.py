@@ -15,7 +15,7 @@ from . import ops
 from .tape import Primitive
 from .trace import UFUNCS, Traced, astype, equal
 
-LARGE = 1 << 11     # bytes from which on a result is written into memory that is kept between calls
+LARGE = 1 << 11     # bytes from which on a line is written for speed: with memory that is kept, without a method's detour
 
 _SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**",
           np.greater: ">", np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==",
@@ -24,6 +24,7 @@ _SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", 
 _SIGNS |= {function: _SIGNS[ufunc] for function, ufunc in UFUNCS.items() if ufunc in _SIGNS}
 _METHODS = {getattr(np, name): name for name in """sum mean max min prod any all argmax argmin argsort cumsum reshape
     ravel squeeze""".split()}
+_REDUCED = {np.sum: "add", np.prod: "multiply", np.max: "maximum", np.min: "minimum"}
 _VIEWS = {operator.getitem, *[getattr(np, name) for name in """reshape ravel transpose swapaxes moveaxis squeeze
     expand_dims broadcast_to flip diagonal diag matrix_transpose fliplr flipud rot90 einsum""".split()]}
 
@@ -102,29 +103,36 @@ class Writer:
 
     def planned(self, lines, kept):
         """({name: how memory for it is made}, {order of a node: where its result is written}), for large results that are
-        gone when the function returns. Where a value of its own is not read any more, the next of its kind is written."""
+        gone when the function returns. Where a value of its own is not read any more, the next of its kind is written;
+        what is returned is so written into an array that was made for it."""
         end = {_root(x).order: np.inf for x in kept}
         for node in lines:
             for x in [node, *arguments(node)]:
                 end[_root(x).order] = max(end.get(_root(x).order, 0), node.order)
-        memory, out, free, here = {}, {}, {}, {node.order for node in lines}
+        here, made = {node.order for node in lines}, {node.order: _made(node.value) for node in lines}
+        last = {node.order: {x.order: x for x in map(_root, arguments(node)) if end[x.order] == node.order and x.order in here}
+                for node in lines}          # what of its own a node is the last to read
+        over = {node.order: [x for x in last[node.order].values() if made[x.order] == made[node.order]]
+                for node in lines if _large(node) and node.function is not np.matmul}
+        returned = {node.order for node in lines if end.get(node.order) == np.inf}
+        for node in reversed(lines):
+            if node.order in returned and over.get(node.order):
+                returned.add(over[node.order][0].order)
+        memory, out, free = {}, {}, {}
         for node in lines:
-            kind = _made(node.value)
-            over = {x.order: x for x in map(_root, arguments(node)) if end[x.order] == node.order and x.order in here}
-            large = isinstance(node.function, np.ufunc) and not node.keywords and node.value.nbytes >= LARGE
-            if large and end[node.order] < np.inf:
-                same = [x for x in over.values() if _made(x.value) == kind] if node.function is not np.matmul else []
-                if same:
-                    out[node.order] = out.get(same[0].order, same[0])
-                    del over[same[0].order]
-                elif free.get(kind):
-                    out[node.order] = free[kind].pop()
+            if over.get(node.order):
+                first = over[node.order][0]
+                out[node.order] = out.get(first.order, first)
+                del last[node.order][first.order]
+            elif _large(node) and node.order not in returned:
+                if free.get(made[node.order]):
+                    out[node.order] = free[made[node.order]].pop()
                 else:
                     name = next(n for n in map("m{}".format, count()) if n not in {*memory, *self.taken})
-                    memory[name], out[node.order] = kind, name
-            for x in over.values():
+                    memory[name], out[node.order] = made[node.order], name
+            for x in last[node.order].values():
                 if np.ndim(x.value) and x.value.nbytes >= LARGE:
-                    free.setdefault(_made(x.value), []).append(out.get(x.order, x))
+                    free.setdefault(made[x.order], []).append(out.get(x.order, x))
         self.taken.update(memory)
         return memory, out
 
@@ -196,6 +204,10 @@ class Writer:
         named = [text for name, text in named.items() if text not in ("axis=None", "keepdims=False")]     # NumPy's defaults
         if function is np.reshape and hasattr(first, "shape"):
             named = [word.removeprefix("shape=") for word in named]
+        if function in _REDUCED and axis is not None and keywords.keys() <= {"axis", "keepdims"} \
+                and getattr(first, "nbytes", 0) >= LARGE:
+            keep = ", keepdims=True" * bool(keywords.get("keepdims"))
+            return f"np.{_REDUCED[function]}.reduce({said[0]}, axis={self.say(axis)}{keep})"
         if function in _METHODS and hasattr(first, "shape"):
             return f"{said[0]}.{_METHODS[function]}({', '.join(said[1:] + named)})"
         return f"{_path(function)}({', '.join(said + named)})"
@@ -289,6 +301,11 @@ def _pooled(function, memory):
         pool.append(mine)
         return found
     return run if memory else function
+
+
+def _large(node):
+    """Whether its result may be written into memory that is there."""
+    return isinstance(node.function, np.ufunc) and not node.keywords and node.value.nbytes >= LARGE
 
 
 def _made(z):
