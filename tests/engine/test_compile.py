@@ -6,6 +6,7 @@ import threading
 import tracemalloc
 import warnings
 from collections import deque
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autograd_lib as ag
-from autograd_lib import nn
+from autograd_lib import nn, writer
 from autograd_lib.nn import functional as F
 from tests.engine.test_ops import CASES, direction, split
 
@@ -110,15 +111,15 @@ OPS = [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, len(OPS) - 1), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12),
-       st.integers(0, 99), st.sampled_from([np.float64, np.float32]))
-def test_random_programs(program, seed, dtype):
+       st.integers(0, 99), st.sampled_from([np.float64, np.float32]), st.sampled_from([1, writer.LARGE]))
+def test_random_programs(program, seed, dtype, large):
     def f(x, y):
         values = [x, y]
         for op, i, j in program:
             values.append(OPS[op](values[i % len(values)], values[j % len(values)]))
         return ag.sum(values[-1] * values[-1]) + ag.sum(values[len(values) // 2])
     x, y = np.random.default_rng(seed).normal(size=(2, 3, 3)).astype(dtype)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), patch("autograd_lib.writer.LARGE", large):      # 1: each result has memory planned
         both(ag.value_and_grad(f, (0, 1)), x, y)
 
 
