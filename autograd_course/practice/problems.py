@@ -74,6 +74,9 @@ STEPS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, a
          ast.USub: operator.neg, ast.UAdd: operator.pos}
 
 
+TOO_LARGE = "is too large to be worked out."
+
+
 def value_in(text):
     """The number in a text, or what its arithmetic comes to: "-6", "0,5", "1/3", "3·10 + 10", "(2 − 5)^2"."""
     try:
@@ -81,6 +84,8 @@ def value_in(text):
     except ValueError:
         try:
             return float(_worked_out(ast.parse(text.translate(SIGNS).replace("^", "**").strip(" ="), mode="eval").body))
+        except OverflowError:
+            raise ValueError(f"“{text.strip()}” {TOO_LARGE}") from None
         except (SyntaxError, KeyError, ArithmeticError, TypeError, ValueError, RecursionError, MemoryError):
             raise ValueError(f"“{text}” is not a number to me. Write it like 17, −0.3, 1/7, or as 3·10 + 10.") from None
 
@@ -93,6 +98,32 @@ def _worked_out(node):
     if isinstance(node, ast.BinOp):
         return STEPS[type(node.op)](_worked_out(node.left), _worked_out(node.right))
     raise KeyError(node)
+
+
+# --- Whole numbers without an end -------------------------------------------------------------------------------------
+
+MOST_BITS = 10_000      # 3,000 digits; of a whole number Python works out every one, and nothing stops it on the way
+
+
+def _bits(node):
+    """How many bits a whole number may get, at most; 0 for all that is none: floats and arrays have a largest one."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return node.value.bit_length()
+    if isinstance(node, ast.Name) and node.id in "ijklnm":
+        return 4                                                # indices, and the sizes of what they run over
+    if isinstance(node, ast.UnaryOp):
+        return _bits(node.operand)
+    if isinstance(node, ast.BinOp):
+        left, right = _bits(node.left), _bits(node.right)
+        if isinstance(node.op, ast.Add | ast.Sub):
+            return max(left, right) + 1 if left and right else 0
+        if isinstance(node.op, ast.Mult):
+            return left + right if left and right else 0
+        if isinstance(node.op, ast.Pow):
+            return left * 2 ** min(right, 64)
+        if isinstance(node.op, ast.LShift):
+            return left + 2 ** min(right, 64)
+    return 0
 
 
 # --- One line of Python -----------------------------------------------------------------------------------------------
@@ -117,6 +148,9 @@ class Line:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise ValueError(f"“{self.text}” is not one expression of Python: do the brackets match, and is every * "
                              f"written?") from None
+        for node in ast.walk(tree):
+            if _bits(node) > MOST_BITS:
+                raise ValueError(f"“{ast.get_source_segment(self.text, node)}” {TOO_LARGE}")
         self.is_lambda = isinstance(tree, ast.Lambda)
 
     @cached_property

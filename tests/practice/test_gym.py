@@ -15,7 +15,7 @@ import autograd_lib as ag
 from autograd_course import gym
 from autograd_course.ask import record
 from autograd_course.practice import KINDS, LESSONS, Gym, catches, jacobians, keys, pick, rules, shapes, walks
-from autograd_course.practice.problems import value_in
+from autograd_course.practice.problems import Line, value_in
 from autograd_course.practice.shapes import axes_in
 
 COUNT = int(os.environ.get("GYM_PROBLEMS", 60))
@@ -383,11 +383,33 @@ def test_a_number_is_read_or_worked_out(text, value):
     assert value_in(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "x", "3 +", "1/0", "__import__('os')", "(1).real", "'3'", "9**9**9", "((((",
+@pytest.mark.parametrize("text", ["", "x", "3 +", "1/0", "__import__('os')", "(1).real", "'3'", "((((",
                                   "True", "3 x 4"])
 def test_what_is_no_number_is_said(text):
     with pytest.raises(ValueError, match="not a number"):
         value_in(text)
+
+
+@pytest.mark.parametrize("text", ["9**9**9", "g * 9**9**9", "1 << 10**10", "lambda g, z, x: ((9**999)**999)**999",
+                                  "9**9**i"])
+def test_a_line_that_is_too_large_is_refused_before_it_is_worked_out(text):
+    """Python works out whole numbers to the last digit, in one step that nothing interrupts."""
+    with pytest.raises(ValueError, match=r"^“.*” is too large to be worked out\.$"):
+        Line(text)
+
+
+def test_what_is_too_large_is_said_in_every_box():
+    with pytest.raises(ValueError, match=r"^“9\^9\^9” is too large to be worked out\.$"):
+        value_in(" 9^9^9")
+    for problem in (jacobians.make("jacobian.cumsum", None), rules.make("rule.multiply.x", None)):
+        (mark,) = problem.judge(["9**9**9"])
+        assert mark.good is None and mark.hint == "“9**9**9” is too large to be worked out."
+
+
+@pytest.mark.parametrize("text", ["x**1000", "g * y * x**(y - 1)", "n**(i - j)", "10**-9",
+                                  "2**(i + j + k + l)", "(-1)**(i*j)"])
+def test_other_powers_are_not_too_large(text):
+    assert Line(text).text == text
 
 
 # --- the widget -------------------------------------------------------------------------------------------------------
