@@ -111,7 +111,7 @@ OPS = [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, len(OPS) - 1), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12),
-       st.integers(0, 99), st.sampled_from([np.float64, np.float32]), st.sampled_from([1, writer.LARGE]))
+       st.integers(0, 99), st.sampled_from([np.float64, np.float32]), st.sampled_from([16, writer.LARGE]))
 def test_random_programs(program, seed, dtype, large):
     def f(x, y):
         values = [x, y]
@@ -119,7 +119,7 @@ def test_random_programs(program, seed, dtype, large):
             values.append(OPS[op](values[i % len(values)], values[j % len(values)]))
         return ag.sum(values[-1] * values[-1]) + ag.sum(values[len(values) // 2])
     x, y = np.random.default_rng(seed).normal(size=(2, 3, 3)).astype(dtype)
-    with np.errstate(all="ignore"), patch("autograd_lib.writer.LARGE", large):      # 1: each result has memory planned
+    with np.errstate(all="ignore"), patch("autograd_lib.writer.LARGE", large):      # 16: every array is
         both(ag.value_and_grad(f, (0, 1)), x, y)
 
 
