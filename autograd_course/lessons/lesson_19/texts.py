@@ -84,6 +84,19 @@ def after(text, context, many):
     return np.bincount(text[k:][here], minlength=many)
 
 
+def opened(text):
+    """For each ")" of a text, how many letters before it its "(" stands; 0 for every other letter. Array (letters,)."""
+    back, waiting = np.zeros(len(text), int), []
+    for i, letter in enumerate(text):
+        if letter == "\n":
+            waiting = []
+        elif letter == "(":
+            waiting.append(i)
+        elif letter == ")" and waiting:
+            back[i] = i - waiting.pop()
+    return back
+
+
 def nats(p):
     """The mean surprise of letters that had these probabilities."""
     return float(-np.log(p).mean())

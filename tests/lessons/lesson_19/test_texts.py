@@ -58,6 +58,10 @@ def test_both_are_asked_for_the_same_letters_in_their_order():
     assert np.allclose(p[:8], np.exp(-one), atol=1e-6)
 
 
+def test_brackets_find_the_one_that_opened_them():
+    assert texts.opened("a(b(c)d)\n)(").tolist() == [0, 0, 0, 0, 0, 2, 0, 6, 0, 0, 0]
+
+
 def test_a_run_is_followed():
     words = ["ab" * k + "c" * j for k in range(1, 9) for j in range(1, 9)]
     names = texts.Task("tiny", words, "\nabc", steps=6, every=2, many=5, width=8, context=4, heads=2)
