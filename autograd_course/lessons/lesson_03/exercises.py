@@ -51,7 +51,7 @@ card("03", [
     "The rule for one slot never contains that slot's own value, where the op is linear in it.",
     "x in both slots of a product: two arrivals, 2x.",
     "Quotient: the product rule read backward, dx = y dz + z dy. So 1/y, and −z/y.",
-    "5 − x: x is in the second slot, where the sign is −.",
+    "x − y: g goes to x, and −g to y. −x: −g.",
     "Power: n·xⁿ⁻¹, also for negative n and for roots, where x > 0."])
 
 

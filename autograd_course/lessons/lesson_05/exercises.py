@@ -765,5 +765,5 @@ card("05", [
     "A value's gradient is a sum over the arrows that leave it: the user's gradient × the local gradient.",
     "So users come before inputs. Newest first is such an order, always.",
     "A visit: take g out of the ledger, add it to .grad, add g · local to the entry of each input.",
-    "+=, or only the last arrival is left. A ledger of its own for each pass, or two calls give more than double.",
+    "To accumulate: +=, or only the last arrival is left. The ledger is made anew for each walk.",
     "One visit a value; the paths may be 2ⁿ."])

@@ -452,4 +452,4 @@ card("06", [
     ".grad adds up until somebody clears it. Left out, the model trains on gradients of long ago.",
     "Too small a rate crawls. Too large a one can close every relu: no example moves anything any more.",
     "What is minimised is the loss, penalty included; what you plot may be something else.",
-    "A weight used twice has two paths: add them all. A falling loss does not say that you did."])
+    "A module finds its parameters by itself: among its attributes, in lists, and in modules among them."])

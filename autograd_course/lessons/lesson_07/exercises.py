@@ -49,8 +49,8 @@ card("07", [
     "One point is no check: two rules cross. Several points, and the special ones: 0, far out, a kink, none.",
     "Ask twice, use a value twice, make it long: some bugs are not in any rule.",
     "A check compares a rule with the function that was written, not with the one that was meant.",
-    "Paths: 2ⁿ. Visits with a ledger: one a value. A loop has no depth to fear; a recursion has.",
-    "A table: rule and walk are apart, so that each can be read, tested and mended alone."])
+    "All numbers right is not all: who walks every path makes 2ⁿ visits, where one a value would do.",
+    "Two values with one number are two values: check at equal numbers, too."])
 
 
 # --- Fool the one-point check -------------------------------------------------------------------------------------------------

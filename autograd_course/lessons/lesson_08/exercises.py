@@ -48,7 +48,7 @@ card("08", [
     "Follow one entry: its gradient is the sum of what arrives wherever it went, times the slope.",
     "Copied forward, added backward: g.sum(axis=0) for a row; axis=1 with keepdims=True for a column.",
     "Added forward, copied backward; for a mean with 1/n.",
-    "Moved forward (reshape, transpose, join), moved back. The right shape is not yet the right place.",
+    "Moved forward (reshape, transpose, join), moved back: each g to where its entry came from.",
     "Read twice, paid twice: np.add.at adds where out[index] += g forgets."])
 
 # --- Broadcasting -----------------------------------------------------------------------------------------------------------

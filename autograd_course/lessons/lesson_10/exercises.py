@@ -37,7 +37,7 @@ prediction(
         so it is inf, and inf / inf is no number.""")
 
 card("10", [
-    "max: the largest gets all that arrives; a tie shares it. The parts add up to g.",
+    "max: the largest gets all that arrives, and the others 0.",
     "logsumexp is a softer max: its slopes are p = softmax x, and eˣ⁻ᶻ is p.",
     "softmax: p · (g − Σ g·p), row by row. No Jacobian is built.",
     "log_softmax: g − p · Σ g.",
@@ -46,6 +46,9 @@ card("10", [
 
 
 # --- 10.tie ---------------------------------------------------------------------------------------------------------------
+
+COLUMNS = "That counts in each column. z is the largest of all of x: np.sum(x == z) counts them all."
+
 
 def _first(g, z, x):
     return g * (np.arange(x.size) == np.argmax(x)).reshape(x.shape)
@@ -66,6 +69,9 @@ def _first(g, z, x):
     why="The parts add up to what arrived, as they must: raise all entries by c, and z rises by c.",
     mistakes=[
         edit("/ np.sum", "// np.sum", "// drops the rest: divide by how many there are with /."),
+        edit("np.sum(x == z)", "np.minimum(np.sum(x == z), 2)",
+             "Right for one and for two. As many as you like may tie: divide by how many there are."),
+        edit("np.sum(x == z)", "np.sum(x == z, axis=0)", COLUMNS),
         edit("np.sum(x == z)", "np.unique(x).size",
              "That counts the different numbers in x. How many are largest? Count where x == z."),
         edit("(x == z) /", "np.isclose(x, z) /", "np.sum(x == z)", "np.sum(np.isclose(x, z))",
@@ -80,7 +86,7 @@ def _first(g, z, x):
         (lambda g, z, x: g * x / np.sum(x), "Shared by size. Of the smaller ones nothing reaches z: they get nothing."),
         (lambda g, z, x: g * np.exp(x) / np.sum(np.exp(x)), "Everybody gets a share here. Only the largest reach z."),
         (lambda g, z, x: g * (x == z) / np.sum(x), "Divided by the sum of x. How many are largest? Count where x == z."),
-        (lambda g, z, x: g * (x == z) / sum(x == z), "Python's own sum adds row to row here. np.sum counts them all."),
+        (lambda g, z, x: g * (x == z) / sum(x == z), COLUMNS),
         (lambda g, z, x: g / np.sum(x == z), "One number came back, the share. Who gets it? Multiply by x == z."),
         *of_rule(ag.max, 0, inputs=[(np.array([3.0, 1.0, 3.0]),)])],
     planted=[(lambda g, z, x: x == z, "True and False"), (lambda g, z, x: g * np.isclose(x, 3) / 2, "largest")],
@@ -92,7 +98,7 @@ def tie(answer):
     if is_stub(answer):
         raise NotYet
     for x, gives in [([3.0, 1.0, 3.0], [5, 0, 5]), ([1.0, 5.0, 2.0], [0, 10, 0]),
-                     ([-1.0, -1.0, -4.0, -1.0, -1.0], [2.5, 2.5, 0, 2.5, 2.5]),
+                     ([-1.0, -1.0, -4.0, -1.0, -1.0, -3.0], [2.5, 2.5, 0, 2.5, 2.5, 0]),
                      ([[4.0, 1.0], [4.0, 2.0]], [[5, 0], [5, 0]]),
                      ([0.0, -2.0, 0.0], [5, 0, 5]), ([5.0, 5.0 - 1e-9, 2.0], [10, 0, 0])]:
         x = np.array(x)
@@ -179,8 +185,8 @@ def _afresh(x, axis):
 @exercise(
     "10.normalise", minutes=9, difficulty="medium",
     question="""
-        Write both rules. g, z and x have one shape, (N, C) or one with more axes. `z` is what the op gave: p for softmax, log p
-        for log_softmax. Sum along `axis`; −1, the last, is along each row.""",
+        Write both rules. g, z and x have one shape: (N, C), N rows of C classes, or one with more axes. `z` is what the
+        op gave: p for softmax, log p for log_softmax. Sum along `axis`; −1, the last, is along each row.""",
     stub="""
         softmax_x = lambda g, z, x, axis=-1: ...
         log_softmax_x = lambda g, z, x, axis=-1: ...""",
@@ -317,6 +323,12 @@ def _undefined(name):
          "target has to stand as a column beside the row of class numbers: target[:, None]."),
         (lambda g, z, x, target: -g / len(target), "One number came back. Which entries get it? Multiply by onehot."),
         edit("/ len(target)", "// len(target)", "// drops the rest: divide by N with /."),
+        edit("len(target)", "np.unique(target).size",
+             "That counts the different classes in target. N is how many targets there are: len(target)."),
+        edit("np.arange(x.shape[-1])", "np.unique(target)",
+             "Only the classes that occur in target. There may be more: np.arange(x.shape[-1])."),
+        edit("x.shape[-1]", "(np.max(target) + 1)",
+             "Only the classes that occur in target. There may be more: np.arange(x.shape[-1])."),
         edit("len(target)", "np.sum(target)", "That adds the class numbers up. N is how many there are: len(target)."),
         edit("len(target)", "np.max(target)",
              "That is the largest class number. N is how many targets there are: len(target)."),
@@ -345,7 +357,7 @@ def loss(answer):
     expect_call(answer, 10.0, (-np.log(0.1) - np.log(0.25)) / 2, np.log(p), np.array([2, 0]), hints=loss.mistakes,
                 gives=np.array([[0.0, 0.0, -5.0], [-5.0, 0.0, 0.0]]), tried="the rule for x of nll_loss, with g = 10 and target = [2, 0]")
     rng = np.random.default_rng(0)
-    for target, classes in [([4, 0, 4], 5), ([1, 1, 0, 1], 3)]:
+    for target, classes in [([5, 0, 5, 1], 6), ([1, 1, 0, 1], 3)]:
         target = np.array(target)
         x = ag.log_softmax.function(rng.normal(size=(len(target), classes)))
         expect_call(answer, -1.5, ag.nll_loss.function(x, target), x, target, gives=ag.nll_loss.rules[0](-1.5, None, x, target),

@@ -49,10 +49,9 @@ prediction(
 card("11", [
     "In a bowl each step multiplies w by 1 − lr·λ: stable up to lr = 2/λmax, and the smallest λ says how long it takes.",
     "Momentum, m ← βm + g: what agrees counts 1/(1 − β) times, what alternates 1/(1 + β) times. It is two rates in one.",
-    "Nesterov: step by g + βm, with the new m.",
     "RMSprop: g/√v, each weight in its own unit. It does not see a stretched axis.",
     "Adam: mean of g over root mean of g², both divided by 1 − βᵗ. The first step is lr long, unless g is as small as eps.",
-    "AdamW: the decay goes around the division. And last: lower lr, so that the noise dies down."])
+    "Nobody wins everywhere. Adam arrives with the widest range of rates: so people try it first."])
 
 
 def _curvature(got, expected):

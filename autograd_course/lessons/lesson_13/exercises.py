@@ -105,6 +105,7 @@ def rule(answer):
 # --- 13.uses --------------------------------------------------------------------------------------------------------------
 
 # The three blanks, filled.
+NO_ABS = "abs: g and w come with their signs, and keep them all the way."
 _TANH, _ADD, _ON = "g = g * (1 - states[k] ** 2)", "total = total + g * states[k - 1]", "g = g * w"
 
 
@@ -152,6 +153,12 @@ def _states(w, start, steps):
     explained="Three rules that you have known since lesson 04, in a loop. That is all there is to *through time*.",
     why="That is backpropagation through time, whole. The engine does the same, and has never heard of time.",
     mistakes=[
+        edit(_ADD, "total = total + abs(g * states[k - 1])",
+             "abs: what one use brings may well be negative, and counts with its sign."),
+        edit(_ADD, "total = total + g * abs(states[k - 1])",
+             "abs: a state may be negative, and is multiplied in with its sign."),
+        edit(_ON, "g = g * abs(w)", NO_ABS),
+        edit(_TANH, "g = abs(g) * (1 - states[k] ** 2)", NO_ABS),
         edit("len(states) - 1, 0,", "len(states) - 1, len(states) - 2,",
              "The last step alone. w was used at every step: what do the other uses bring?"),
         (lambda w, states, g: (len(states) - 1) * _uses(w, states[-2:], g),
@@ -239,7 +246,7 @@ def _states(w, start, steps):
 def uses(answer):
     if has_blank(answer):
         raise NotYet
-    for w, start, n, g in [(1.2, 0.5, 3, 2.0), (0.9, 0.8, 1, -1.5), (1.1, 0.3, 50, 1.0), (-1.4, -0.6, 5, 0.7)]:
+    for w, start, n, g in [(1.2, 0.5, 3, 2.0), (-1.4, -0.6, 5, 0.7), (0.9, 0.8, 1, -1.5), (1.1, 0.3, 50, 1.0)]:
         states = _states(w, start, n)
         expect_call(answer, w, states, g, gives=_uses(w, states, g), shown="another number", hints=uses.mistakes,
                     tried=f"gradient_of_w for {n} step{'s' * (n > 1)}, with w = {w}, s₀ = {start} and g = {g}")
