@@ -2,10 +2,12 @@
 import linecache
 import re
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import autograd_course
 import autograd_lib as ag
 from autograd_course import same_line, table_of_rules
 from autograd_course.show.rules import MET, derived
@@ -296,6 +298,12 @@ def test_tables_are_keyed_by_rows(module, table):
     keys = {key[0] if isinstance(key, tuple) else key for key in getattr(import_module(f"autograd_course.{module}"), table)}
     old = keys - ops.ROWS.keys()
     assert not old, f"{', '.join(old)} is no row: {table} in autograd_course/{module.replace('.', '/')}.py has an old name"
+
+
+def test_what_is_compared_with_the_name_of_an_op_is_a_row():
+    for path in Path(autograd_course.__file__).parent.rglob("*.py"):
+        for name in re.findall(r'(?:\.op|row\.name) == "(\w+)"', path.read_text(encoding="utf-8")):
+            assert name in ops.ROWS or name == "checkpoint", f"{path.name} asks for {name}, which is no row: an old name?"
 
 
 def test_the_table_grows_lesson_by_lesson():
