@@ -3,10 +3,10 @@
 __version__ = "0.1.0"
 
 from . import operators as _operators  # attaches the operators to Tensor
-from .ops import (abs, add, broadcast_to, clip, concatenate, conv2d, cos, divide, dot, einsum, exp, expand_dims, flip,
-                  fold, gelu, log, log_softmax,
-                  logsumexp, matmul, max, maximum, mean, min, minimum, multiply, negative, nll_loss, pad, power, relu, reshape, sigmoid,
-                  sin, softmax, softplus, split, sqrt, squeeze, stack, std, subtract, sum, swapaxes, tanh, transpose, unfold, var, where)
+from .ops import (abs, add, broadcast_to, clip, concatenate, conv2d, cos, divide, dot, einsum, exp, expand_dims,
+                  flip, fold, gelu, log, log_softmax, logsumexp, matmul, max, maximum, mean, min, minimum, multiply,
+                  negative, nll_loss, pad, power, relu, reshape, sigmoid, sin, softmax, softplus, split, sqrt, squeeze,
+                  stack, std, subtract, sum, swapaxes, tanh, transpose, unfold, var, where)
 from . import data, nn, optim
 from .check import check_grads
 from .tape import Tensor, bilinear, elementwise, linear, no_grad, primitive

@@ -75,7 +75,9 @@ def test_the_solution_and_every_other_style_is_right(name, i):
 @pytest.mark.parametrize("name", NAMES)
 def test_an_exercise_is_whole(name):
     exercise = EXERCISES[name]
-    assert len(exercise.wrong_answers()) >= 4 and all(piece for _, piece in map(exercise.run, exercise.wrong_answers()))
+    wrong = exercise.wrong_answers()
+    assert len(wrong) >= 4, f"{name} has {len(wrong)} wrong answers, and 4 are the least: add to its mistakes, or to planted"
+    assert all(piece for _, piece in map(exercise.run, wrong))
     assert exercise.difficulty in ("easy", "medium", "hard", "optional") and 1 <= exercise.minutes <= 20
     assert exercise.question and exercise.why and exercise.hints
     ast.parse(exercise.solution)
