@@ -64,7 +64,7 @@ def in_jax(p, x, y):
     scaled = (pooled - pooled.mean(1, keepdims=True)) / pooled.std(1, keepdims=True)
     hidden = jax.nn.gelu(scaled @ p["W1"] + p["b1"])
     logits = hidden @ p["W2"] + p["b2"]
-    loss = -jnp.mean(jax.nn.log_softmax(logits)[jnp.arange(len(y)), y])
+    loss = jnp.mean(-jax.nn.log_softmax(logits)[jnp.arange(len(y)), y])
     return bent, pooled, scaled, hidden, logits, loss
 
 
