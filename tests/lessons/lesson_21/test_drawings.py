@@ -63,6 +63,14 @@ def test_agree_frames_the_digits_that_differ():
     assert "at t = 0.7" in picture.text and agree(slopes, "tanh(t)", -2.0).text != picture.text
 
 
+def test_agree_draws_no_line_over_a_jump():
+    """Seen to fail: one line from 0 over the tie to 1."""
+    slopes = {engine: {"maximum(t, 1)": [0.0] * 30 + [0.5] + [1.0] * 10} for engine in ("ours", "PyTorch", "JAX")}
+    dashed = [one for one in drawings(agree(slopes, "maximum(t, 1)", 0.7))[0].iter(f"{SVG}polyline")
+              if one.get("stroke-dasharray") == "6 4"]
+    assert [len(one.get("points").split()) for one in dashed] == [30, 1, 10]
+
+
 def test_times_grow_and_say_what_ought_to_be():
     measured = {20: {0: 0.002, 2: 0.012}, 5000: {0: 0.4, 2: 0.25}}
     picture = times(measured, 20)
