@@ -31,11 +31,12 @@ def fall(b, g, entry):
         middle = left + (entry + 0.5) * WIDE
         parts.append(f'<path d="M{middle} {tip + way * 10}v{way * 20}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
                      f'<path d="M{middle} {tip}l-6 {way * 12}h12z" fill="{colour}"/>')
-    terms = " + ".join(map(number, g[:, entry]))
+    sums = [" + ".join(map(number, column)) for column in g.T]
+    terms, room = sums[entry], 8 * max(map(len, sums))
     parts.append(words(middle + 14, foot - 18, terms, style.GRADIENT, "start", 13))
     said = [f"forward: b[{entry}] = {number(b[entry])} is copied into every row",
             f"backward: {terms} = {number(g[:, entry].sum())} fall into the gradient of b[{entry}]"]
-    return drawing(parts, 10 + step + n * WIDE, foot + HIGH + 32, said)
+    return drawing(parts, 10 + step + n * WIDE + max(0, 14 + room - WIDE // 2), foot + HIGH + 32, said)
 
 
 def _bar(x, y, part, colour):

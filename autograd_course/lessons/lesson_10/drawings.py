@@ -108,7 +108,7 @@ def choice_bars(p, true):
     parts, wide = [], max(52 * len(p), 150)
     for left, title, heights, low, colour, dash, fill in [(48, "p", p, 0, style.VALUE, "none", 0.85),
                                                           (118 + wide, "p − onehot", gradient, -1, style.GRADIENT, "6 4", 0.25)]:
-        plot = Axes((left, 40, wide, 240), (0, len(p)), (low - 0.1, 1.1))
+        plot = Axes((left, 40, wide, 240), (0, len(p)), (1.2 * low - 0.1, 1.1))
         plot.frame([(k + 0.5, f"{k}" + " ✓" * (k == true)) for k in range(len(p))], ticks(low, 1), "class, ✓ the right one",
                    f"{title}, sum {number(round(float(heights.sum()), 10))}")
         for k, height in enumerate(heights):

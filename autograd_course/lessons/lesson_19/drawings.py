@@ -101,6 +101,6 @@ def mixture(network, counting, w):
     plot.line(at, losses, style.VALUE, 2.4)
     plot.dot(w, here, style.VALUE, style.VALUE, size=6)
     x, y = plot.at(w, here)
-    plot.words(x, y - 14, f"{here:.3f}", style.VALUE, halo=True)
+    plot.words(x + 36 * (1 - 2 * w), y - 14, f"{here:.3f}", style.VALUE, halo=True)      # inside the bowl
     text = f"w = {number(w)}: loss {here:.3f}. Counting alone {losses[0]:.3f}, the network alone {losses[-1]:.3f}."
     return Picture(svg("0 0 560 300", "".join(plot.parts), text), text)

@@ -57,3 +57,6 @@ def test_a_column_falls_into_one_cell(entry):
     longest = max(np.abs(t.grad).max(), 9)
     assert np.allclose([width for width, _ in bars[-3:]], 42 * t.grad / longest, atol=0.06)
     assert [fill == "none" for _, fill in bars] == [number.startswith("−") for number in numbers], "below 0 hollow"
+    root = next(ET.fromstring(picture.html).iter(f"{SVG}svg"))
+    terms = next(text for text in root.iter(f"{SVG}text") if text.text and " + " in text.text)
+    assert float(terms.get("x")) + 7 * len(terms.text) <= float(root.get("viewBox").split()[2]), "the sum is cut off"
