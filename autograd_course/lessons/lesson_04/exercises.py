@@ -52,7 +52,7 @@ card("04", [
     "log: exp turned over, 1/x. An exponent that moves: z · log x, for bases above 0.",
     "Saturated is stuck, not finished: no gradient gets through, however wrong the output is.",
     "A kink has no slope. The library states one; a difference there gives the mean of two.",
-    "inf and nan: exp of a large number, 0 · inf behind a `where`. Change what goes in, not what comes out."])
+    "Behind a `where`, 0 · inf is nan. Change what goes in, not what comes out."])
 
 
 GS = np.array([0.5, -2.0, 3.0, 1.5, -1.0])
