@@ -1,6 +1,12 @@
 """What a drawing shows, for every test that reads one."""
 import re
 import xml.etree.ElementTree as ET
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+import matplotlib
+from PIL import ImageFont
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -16,3 +22,52 @@ def svg_of(picture):
 def written(picture):
     """The words in it."""
     return ["".join(text.itertext()) for text in svg_of(picture).iter(f"{SVG}text")]
+
+
+# --- Whether its words can be read ------------------------------------------------------------------------------------
+
+LEAST = 11          # px, the smallest letters
+TOUCH = 2, 3        # px that boxes of words may overlap, across and down: a box is a little larger than its letters
+
+
+def hard_to_read(html):
+    """What is wrong with the words of the drawings in it, in words: two overlap, one leaves its picture or is small."""
+    faults = set()
+    for found in re.findall(r'<svg [^>]*role="img".*?</svg>(?=</div>)', html, re.DOTALL):
+        root = ET.fromstring(found)
+        x, y, width, height = map(float, root.get("viewBox").split())
+        words = list(_words(root))
+        for text, size, (left, right, top, bottom) in words:
+            if left < x - TOUCH[0] or right > x + width + TOUCH[0] or top < y - TOUCH[1] or bottom > y + height + TOUCH[1]:
+                faults.add(f"outside: {text}")
+            if size < LEAST:
+                faults.add(f"{size:g} px: {text}")
+        for (one, _, a), (other, _, b) in combinations(words, 2):
+            if min(a[1], b[1]) - max(a[0], b[0]) > TOUCH[0] and min(a[3], b[3]) - max(a[2], b[2]) > TOUCH[1]:
+                faults.add(f"overlap: {one} | {other}")
+    return faults
+
+
+def _words(element, inherited=("start", "16", "400")):
+    """(text, its size, its box (left, right, top, bottom)) of each text that is not turned."""
+    for one in element:
+        looks = tuple(one.get(name, own) for name, own in zip(("text-anchor", "font-size", "font-weight"), inherited))
+        if one.tag != f"{SVG}text":
+            yield from _words(one, looks)
+        elif not one.get("transform"):
+            text, (anchor, size, weight) = "".join(one.itertext()), looks
+            size = float(size)
+            wide = float(one.get("textLength", 0)) or size * _wide(text, weight in ("600", "bold"))
+            left = float(one.get("x")) - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
+            yield text, size, (left, left + wide, float(one.get("y")) - 0.73 * size, float(one.get("y")) + 0.2 * size)
+
+
+@cache
+def _wide(text, bold):
+    """In a font that is wider than most, as a part of its size."""
+    return _font(bold).getlength(text) / 100
+
+
+@cache
+def _font(bold):
+    return ImageFont.truetype(str(Path(matplotlib.get_data_path(), f"fonts/ttf/DejaVuSans{'-Bold' * bold}.ttf")), 100)

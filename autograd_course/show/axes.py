@@ -35,8 +35,10 @@ class Axes:
             px = self.at(x, 0)[0]
             self.parts.append(f'<path d="M{px:.1f} {top + height}v5" stroke="{style.LINE}"/>')
             self.words(px, top + height + 18, words, style.FAINT, size=12)
-        self.words(left + width / 2, top + height + 37, xlabel, size=13)
-        self.words(left, top - 12, title, anchor="start")
+        if xlabel:
+            self.words(left + width / 2, top + height + 37, xlabel, size=13)
+        if title:
+            self.words(left, top - 12, title, anchor="start")
 
     def words(self, px, py, words, colour=style.INK, anchor="middle", size=14, halo=False):
         """`ink.words` among the parts, in px."""

@@ -104,7 +104,7 @@ def _misfit(shapes, blocks, sign, formula):
             x = _sign(parts, x, shape, sign)
     bottom = max(map(_height, shapes.values()))
     for nth, line in enumerate(said[1:]):
-        parts.append(words(10, bottom + 16 + 22 * nth, escape(line), style.GRADIENT, "start", 14))
+        parts.append(words(10, bottom + 16 + 22 * nth, escape(line), anchor="start"))
     return drawing(parts, max(x, 7.2 * max(map(len, said[1:]))), bottom + 22 * len(said[1:]), said)
 
 

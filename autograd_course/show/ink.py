@@ -26,7 +26,7 @@ def minus(text):
 
 def words(x, y, text, colour=style.INK, anchor="middle", size=14, halo=False):
     """A line of text at (x, y) in px, in the colour of a role. `halo` keeps lines behind the words away from them."""
-    halo = f'stroke="{style.PAPER}" stroke-width="5" stroke-linejoin="round" paint-order="stroke" ' if halo else ""
+    halo = f'stroke="{style.PAPER}" stroke-width="6" stroke-linejoin="round" paint-order="stroke" ' if halo else ""
     colour = style.WRITTEN.get(colour, colour)
     return (f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" font-size="{size:g}" '
             f'{halo}font-family="{style.FONT}">{text}</text>')

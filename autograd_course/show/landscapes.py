@@ -6,7 +6,7 @@ import numpy as np
 
 from . import style
 from .axes import Axes, ticks
-from .ink import number
+from .ink import minus, number
 from .picture import Picture, svg
 
 BOX = (62, 34, 570, 380)
@@ -29,7 +29,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
     still to come stands there in a thin line.
     """
     step = max(map(len, paths.values())) - 1 if step is None else step
-    plot, (lines, low, where) = Axes(BOX, *span), _contours(f, span)
+    plot, (lines, low, where, numbers) = Axes(BOX, *span), _contours(f, span)
     title = f"after {step} step{'s' * (step != 1)}"
     plot.parts.append(lines)
     _frame(plot, title, names)
@@ -54,13 +54,14 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
         elif any(seen):
             labels.append((*plot.at(*path[np.flatnonzero(seen)[-1]]), f"{name}, gone", colour))
         said.append(f"{name}: {'' if seen[-1] else 'outside the picture, '}at {_place(here)}, value {value}")
-    taken = [(x - 8, x + 8, y - 8, y + 8) for x, y in marks]
+    taken = numbers + [(x - 8, x + 8, y - 8, y + 8) for x, y in marks]
     for px, py, name, colour in sorted(labels, key=lambda label: label[1]):
-        right = px + 12 + 8 * len(name) < BOX[0] + BOX[2]
-        left = px + 12 if right else px - 12 - 8 * len(name)
-        while any(_overlap((left, left + 8 * len(name), py - 8, py + 8), box) for box in taken):
+        wide = 9 * len(name)
+        right = px + 12 + wide < BOX[0] + BOX[2]
+        left = px + 12 if right else px - 12 - wide
+        while any(_overlap((left, left + wide, py - 8, py + 8), box) for box in taken):
             py += 4
-        taken.append((left, left + 8 * len(name), py - 8, py + 8))
+        taken.append((left, left + wide, py - 8, py + 8))
         plot.words(px + (12 if right else -12), py + 5, name, colour, "start" if right else "end", halo=True)
     plot.parts += top           # a marker is never behind a name
     text = "\n".join(said)
@@ -69,7 +70,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
 
 @lru_cache(maxsize=16)
 def _contours(f, span):
-    """(SVG of the contours of f, its lowest value on the grid, where)."""
+    """(SVG of the contours of f, its lowest value on the grid, where, the boxes of the contours' numbers)."""
     plot = Axes(BOX, *span)
     x, y = np.meshgrid(np.linspace(*span[0], 145), np.linspace(*span[1], 97))
     z = f(x, y)
@@ -82,15 +83,17 @@ def _contours(f, span):
     # The numbers stand along one ray, from the lowest place to the corner farthest away; to the right, as paths begin at the left.
     corner = np.array([max(reversed(ends), key=lambda end: round(abs(end - at), 9)) for ends, at in zip(span, where)])
     scale = np.ptp(span, axis=1)
-    words = Axes(BOX, *span)
+    words, boxes = Axes(BOX, *span), []
     for level in levels[2::3]:
         places = np.concatenate(field.lines(level))
         ray, away = (corner - where) / scale, (places - where) / scale
         off = np.abs(ray[0] * away[:, 1] - ray[1] * away[:, 0]) + 10 * (away @ ray < 0)
-        words.words(*(np.add(words.at(*places[off.argmin()]), (0, 4))), number(level), style.FAINT, size=12, halo=True)
+        px, py = words.at(*places[off.argmin()])
+        words.words(px, py + 4, number(level), style.FAINT, size=12, halo=True)
+        boxes.append(_around(px, py, number(level)))
     px, py = plot.at(*where)
     parts.append(f'<path d="M{px - 5:.1f} {py:.1f}h10m-5 -5v10" stroke="{style.INK}" stroke-width="1.5"/>')
-    return "".join(parts + words.parts), low, where
+    return "".join(parts + words.parts), low, where, boxes
 
 
 def plane(points):
@@ -112,20 +115,26 @@ def boundary(points, labels, p, title, pull=None):
     and ringed above a quarter.
     """
     span = _span(points)
+    title = minus(title)
     plot, grid, own = Axes(BOX, *span), p[:ROWS * COLUMNS].reshape(ROWS, COLUMNS), p[ROWS * COLUMNS:]
     field = _field(np.linspace(*span[0], COLUMNS), np.linspace(*span[1], ROWS), grid)
     (circle, violet, pale0, strong0), (square, gold, pale1, strong1) = CLASSES
     plot.parts.append('<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>'.format(*BOX, strong0))
     for level, tint in [(0.25, pale0), (0.5, pale1), (0.75, strong1)]:
         plot.parts.append(f'<path d="{_area(plot, field, level, 2)}" fill="{tint}" fill-rule="evenodd"/>')
-    words = Axes(BOX, *span)
+    words, taken = Axes(BOX, *span), []
     for level, width, dash, along in [(0.25, 1, "4 3", 0.07), (0.75, 1, "4 3", 0.19), (0.5, 2, "none", 0.93)]:
         plot.parts.append(f'<path d="{_lines(plot, field, level)}" fill="none" stroke="{style.INK}" stroke-width="{width}" '
                           f'stroke-dasharray="{dash}"/>')
         if lines := field.lines(level):
             longest = max(lines, key=len)
-            px, py = plot.at(*longest[int(len(longest) * along)])        # near the edge, where points are few
-            words.words(px, py + 4, f"{level:g}", size=12, halo=True)
+            for part in (along, *np.linspace(0.05, 0.95, 19)):      # near the edge, where points are few, or elsewhere
+                px, py = plot.at(*longest[int(len(longest) * part)])
+                box = _around(px, py, f"{level:g}")
+                if _within(box) and not any(_overlap(box, other) for other in taken):
+                    taken.append(box)
+                    words.words(px, py + 4, f"{level:g}", size=12, halo=True)
+                    break
     _frame(plot, title, ("x₁", "x₂"))
     radius = np.full(len(points), 3.6) if pull is None else 1.2 + 9 * pull
     wrong = (own > 0.5) != (labels == 1)
@@ -154,6 +163,17 @@ def boundary(points, labels, p, title, pull=None):
 
 def _span(points):
     return tuple(zip(points.min(0) - 0.4, points.max(0) + 0.4))
+
+
+def _around(x, y, words):
+    """The box (left, right, top, bottom) of small words about a place."""
+    return x - 4 * len(words), x + 4 * len(words), y - 8, y + 8
+
+
+def _within(box):
+    """Whether a box lies in the plot."""
+    left, top, width, height = BOX
+    return left <= box[0] and box[1] <= left + width and top <= box[2] and box[3] <= top + height
 
 
 def _overlap(box, other):

@@ -58,8 +58,7 @@ def _ten(x):
 
 def _off(error):
     """How far a difference is off, of either sign."""
-    words = ("exactly 0" if error == 0 else f"{abs(error):.1e}") if np.isfinite(error) else "none"
-    return words.replace("e-0", "e-").replace("e+00", "").replace("e+0", "e+")
+    return ("exactly 0" if error == 0 else number(float(f"{abs(error):.1e}"))) if np.isfinite(error) else "none"
 
 
 def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **arguments):
@@ -316,6 +315,8 @@ class _Still:
         plot.frame(ticks(*plot.x), ticks(*plot.y), x, title)
         for line in rule.lines:
             _trace(plot, [(self.across(x), y) for x, y in line], style.GRADIENT, DASHES)
+        if not measured:
+            _note(plot, "no slope here")
         for x, y in measured:
             if _inside(plot, self.across(x), y):
                 plot.dot(self.across(x), y, style.DIFFERENCE, "none", size=3.5)
@@ -330,6 +331,8 @@ class _Still:
         plot = self.axes()[2]
         plot.frame(decades(-16, 0, 4), decades(-16, self.top, 4), "step h, smaller to the right",
                    "how wrong the difference is")
+        if self.waits:
+            _note(plot, "waits for your rule")
         return plot.parts
 
     def _verdict(self, takes_g, measured):
@@ -365,18 +368,30 @@ def _trace(plot, line, colour, dash="none"):
         plot.dot(*line[0], colour, colour, size=2)
 
 
+def _note(plot, words):
+    """In the middle of a panel that would be empty."""
+    plot.words(BOX[0] + BOX[2] / 2, BOX[1] + BOX[3] / 2 - 10, words, style.FAINT, halo=True)
+
+
 def _inside(plot, x, y):
     return plot.x[0] <= x <= plot.x[1] and plot.y[0] <= y <= plot.y[1]
 
 
-def _dot(plot, x, y, colour, fill=style.PAPER, square=False, size=5):
-    """A mark; or at the edge an arrow, for a value further up or down."""
-    if _inside(plot, x, y):
-        plot.dot(x, y, colour, fill, square, size)
-    elif np.isfinite(y) and plot.x[0] <= x <= plot.x[1]:
-        up = y > plot.y[1]
-        px, py = plot.at(x, plot.y[up])
-        plot.words(px, py + (14 if up else -4), f"{'▲' if up else '▼'} {_four(y)}", colour, size=13, halo=True)
+def _dots(plot, *marks):
+    """Marks (x, y, colour, fill, square, size); or at the edge arrows, one below the other, for values beyond it."""
+    beyond = []
+    for x, y, *look in marks:
+        if _inside(plot, x, y):
+            plot.dot(x, y, *look)
+        elif np.isfinite(y) and plot.x[0] <= x <= plot.x[1]:
+            beyond.append((y, x, look[0]))
+    for up, away in [(True, sorted((mark for mark in beyond if mark[0] > plot.y[1]), reverse=True)),
+                     (False, sorted(mark for mark in beyond if mark[0] < plot.y[0]))]:
+        for row, (y, x, colour) in enumerate(away):
+            px, py = plot.at(x, plot.y[up])
+            where = (px - BOX[0]) / BOX[2]
+            plot.words(px, py + (14 + 15 * row if up else -4 - 15 * row), f"{'▲' if up else '▼'} {_four(y)}", colour,
+                       "start" if where < 0.2 else "end" if where > 0.8 else "middle", 13, halo=True)
 
 
 class _Here:
@@ -418,7 +433,7 @@ def _words(p):
     differences = [(f"{name} difference {_ten(one)}" + f", off by {_off(one - p.slope)} from {still.whose}" * bool(np.isfinite(p.slope)))
                    if np.isfinite(one) else f"no {name} difference, for one of its points has no value"
                    for name, one in [("forward", p.forward), ("central", p.central)]]
-    return [point, special, f"h = {p.h:g}: {'; '.join(differences)}"]
+    return [point, special, f"h = {number(p.h)}: {'; '.join(differences)}"]
 
 
 def _moving(p):
@@ -435,11 +450,11 @@ def _moving(p):
                 curve.straight(p.x, p.z, slope, style.TANGENT, 3.5, DOTS, [way])
         if np.isfinite(p.forward):
             curve.straight(p.x, p.z, p.forward, style.DIFFERENCE, 1.5)
-            _dot(curve, p.x + p.h, p.high, style.DIFFERENCE)
-            _dot(rule, across, p.forward, style.DIFFERENCE, "none")
-        _dot(rule, across, p.central, style.DIFFERENCE, "none", square=True)
-        _dot(rule, across, p.slope, style.GRADIENT, style.GRADIENT, size=4)
-        _dot(curve, p.x, p.z, style.DIFFERENCE)
+        _dots(rule, (across, p.forward, style.DIFFERENCE, "none", False, 5),
+              (across, p.central, style.DIFFERENCE, "none", True, 5),
+              (across, p.slope, style.GRADIENT, style.GRADIENT, False, 4))
+        _dots(curve, (p.x + p.h, p.high, style.DIFFERENCE, style.PAPER, False, 5),
+              (p.x, p.z, style.DIFFERENCE, style.PAPER, False, 5))
         hs = sorted({*STEPS, p.h}, reverse=True)
         against_steps(errors, hs, errors_at(still.value, p.x, p.slope, hs), 1e-16, p.h)
     else:

@@ -437,9 +437,11 @@ def picture(frame):
         visited = [(words.arriving, "", frame.at[1]), *((to, line, "") for to, line in frame.work[1 - MOST:])]
     colour = style.WRITTEN[words.carried.colour]
     ends = [(name, has, "") if has == "nothing" else (name, "", has) for name, has in frame.leaves]
-    panel = (_list(words.now + name, visited, work + 1, colour)
-             + _list(words.waiting, [(name, remark, has) for name, has, remark in frame.waiting], waiting, colour)
-             + _list(words.leaves, ends, leaves, colour))
+    size, least = (f"flex:0 1 {wide:.0f}px", 380) if beside else ("flex:1 0 100%", 230)     # px, of a part of the panel
+    panel = (_list(words.now + name, visited, work + 1, colour, f"1.5 1 {max(least, 290)}px")
+             + _list(words.waiting, [(name, remark, has) for name, has, remark in frame.waiting], waiting, colour,
+                     f"1 1 {least}px")
+             + _list(words.leaves, ends, leaves, colour, f"1 1 {least}px"))
     say = (f'<div aria-hidden="true" style="font-size:15px;line-height:22px;min-height:{22 * ceil(letters / LETTERS)}px;'
            f'padding:2px 4px 8px">'
            f'<span style="color:{style.FAINT}">{frame.number}/{frame.last}</span>&ensp;{_words(frame.say)}</div>')
@@ -451,14 +453,12 @@ def picture(frame):
     else:                                                  # a window too narrow for it shows what is around the eye
         least = LEAST * wide
         drawn = (f'<div style="margin-left:clamp(min(0px,100% - {least:.0f}px),50% - {LEAST * x:.0f}px,0px)">{drawn}</div>')
-    size, least = (f"flex:0 1 {wide:.0f}px", 400) if beside else ("flex:1 0 100%", 230)     # px, of a part of the panel
     # The text says all of it to a screen reader. In a narrow window the sentence wraps, and the graph alone scrolls.
     return Picture(f'<div style="display:grid;grid-template-columns:minmax(0,900px)"><div style="{style.CARD};display:block;'
                    f'font-family:{style.FONT}">{say}'
                    f'<div style="display:flex;flex-wrap:wrap;gap:8px">'
                    f'<div style="{size};min-width:0;overflow-x:auto">{drawn}</div>'
-                   f'<div aria-hidden="true" style="flex:1 1 230px;min-width:0;display:grid;gap:10px;'
-                   f'grid-template-columns:repeat(auto-fit,minmax(min({least}px,100%),1fr));'
+                   f'<div aria-hidden="true" style="flex:1 1 230px;min-width:0;display:flex;flex-wrap:wrap;gap:10px;'
                    f'align-content:start;padding:4px;font-size:13px;line-height:{LINE}px">{panel}</div></div></div></div>',
                    text, says_all=True)
 
@@ -479,7 +479,7 @@ def _text(frame):
     return "\n".join(lines)
 
 
-def _list(title, rows, room, colour):
+def _list(title, rows, room, colour, flex):
     """A part of the panel, as high as its longest of the story; rows are (label, words, what is carried, in `colour`)."""
     room, rows = max(1, min(room, MOST)), rows or [("nothing", "", "")]
     if len(rows) > room:
@@ -489,7 +489,8 @@ def _list(title, rows, room, colour):
                     f'<span style="flex:1 0 0;min-width:0;{short}">{_words(words)}</span>'
                     f'<b style="font-weight:600;color:{colour};min-width:0;{short}">{_words(carried)}</b></div>'
                     for label, words, carried in rows)
-    return (f'<div style="min-width:0;min-height:{LINE * (room + 1) + 4}px;white-space:nowrap;background:#f6f7f8;border-radius:6px;'
+    return (f'<div style="flex:{flex};min-width:0;box-sizing:border-box;'
+            f'min-height:{LINE * (room + 1) + 4}px;white-space:nowrap;background:#f6f7f8;border-radius:6px;'
             f'padding:4px 10px 6px"><div style="font-weight:600;border-bottom:1px solid {style.LINE};margin-bottom:3px;{short}">'
             f"{_words(title)}</div>{lines}</div>")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import asked
+import drawn
 import frames
 import lab
 import nbformat
@@ -300,7 +301,7 @@ SHOWN = """box => [...box.querySelectorAll(".control")].map(row => row.querySele
            ? row.querySelector("option:checked").textContent : row.querySelector("[type=number]").value)"""
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name[:2].isdigit() or name == "index"])
+@pytest.mark.parametrize("name", NAMES[:-1])
 def test_every_control_moves_its_picture(site, page, name):
     """By keyboard, to both ends and in steps: drawing and words are those the function gave for the values shown."""
     page.goto((site / f"{name}.html").as_uri())
@@ -334,7 +335,7 @@ def seen(drawing, words=True):
     return re.sub(unseen, "", drawing, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name[:2].isdigit()])
+@pytest.mark.parametrize("name", NAMES[:-1])
 def test_what_a_slider_moves_is_seen(name, record_property):
     """Over a slider's way most pictures differ, the others at their start or, where that stills it, at one of their ends.
 
@@ -356,6 +357,25 @@ def test_what_a_slider_moves_is_seen(name, record_property):
                 assert min(shares.values()) >= 0.5, said
                 poorest = min(poorest, (shares[False], said))
     record_property("summary", f"{name}: fewest shapes that differ under a slider: {poorest[1]}")
+
+
+@pytest.mark.parametrize("name", NAMES[:-1])
+def test_words_in_pictures_can_be_read(name):
+    """At every place of each slider while the others stand at their start, and with all of them at an end: words keep
+    apart from each other, within their picture, and are not small."""
+    drawings = set()
+    for packed in moving(name):
+        pictures, starts = frames.unpacked(packed), [control["values"][control["start"]] for control in packed["controls"]]
+        ways = [[*starts[:i], value, *starts[i + 1:]] for i, control in enumerate(packed["controls"])
+                for value in control["values"]]
+        ends = [[control["values"][end] for control in packed["controls"]] for end in (0, -1)] * packed["together"]
+        drawings |= {pictures[place(packed, values)][0] for values in ways + ends}
+    if name != "index":
+        shown = [output.get("data", {}) for cell in once.notebook(ROOT / f"notebooks/{name}.ipynb").cells
+                 for output in cell.get("outputs", [])]
+        drawings |= {data.get("text/html", "") for data in shown if frames.MIME not in data}
+    faults = {fault for drawing in drawings for fault in drawn.hard_to_read(drawing)}
+    assert not faults, sorted(faults)
 
 
 def test_a_slider_offers_what_the_text_asks_for():

@@ -60,7 +60,7 @@ def test_every_elementwise_row(row, i):
                 assert numbers(text, f"{name} difference") == pytest.approx(measured, rel=1e-9)
                 off = re.search(rf"{name} difference [^;\n]*, off by (exactly )?(\S+) from the rule", text,
                                 re.MULTILINE)[2]
-                assert float(off) == pytest.approx(abs(measured - slope), rel=0.06)
+                assert float(off.replace("−", "-")) == pytest.approx(abs(measured - slope), rel=0.06)
 
 
 def test_the_table_names_rows_and_fits_them():

@@ -27,4 +27,4 @@ def grown_rectangle(x, y, dx, dy):
     text = (f"area {number(x * y)}, grown by {number((x + dx) * (y + dy) - x * y)}\n"
             f"strips: dx·y = {number(dx * y)}, x·dy = {number(x * dy)}{opposite}\n"
             f"corner: dx·dy = {number(dx * dy)}{share}")
-    return Picture(svg(f"0 0 620 {plot.box[3] + 52:.0f}", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 0 640 {plot.box[3] + 52:.0f}", "".join(plot.parts), text), text)

@@ -4,7 +4,7 @@ import numpy as np
 from autograd_lib import Tensor, grad
 
 from ...show import graph, style
-from ...show.axes import Axes, decades, ticks
+from ...show.axes import DOTS, Axes, decades, ticks
 from ...show.ink import number
 from ...show.picture import Picture, beside, svg
 
@@ -33,7 +33,7 @@ def dial(run, step, last):
     below = Axes((58, 250, 560, 170), (0, last), CURVATURES)
     (left, low), (right, py) = below.at(0, CURVATURES[0]), below.at(last, np.log2(mark))
     below.parts.append(f'<rect x="{left}" y="{py:.1f}" width="{right - left}" height="{low - py:.1f}" fill="{CALM}"/>')
-    below.frame(across, [(np.log2(x), number(x)) for x in (0.25, 0.5, 1, 2, 4, 8, 16)], "steps", side)
+    below.frame(across, [(-2, "≤ 0.25"), *((k, number(2**k)) for k in range(-1, 5))], "steps", side)
     below.line([0, last], [np.log2(mark)] * 2, style.INK, 1.6, "7 4")
     below.words(right - 4, py - 6, f"2/lr = {number(mark)}", style.INK, "end", 13, halo=True)
     so_far = {k: value for k, value in run.curvatures.items() if k <= step}
@@ -61,7 +61,7 @@ def bend(slope, x):
         plot = Axes((44, 34, 330, 170), (-3, 3), span)
         plot.frame(ticks(-3, 3, 6), ticks(*span, 6), "x", f"{title}, with slope {number(rate)}")
         plot.line(xs, ys, style.VALUE, 2.5)
-        plot.straight(x, y, rate, style.GRADIENT, 2, "6 4")
+        plot.straight(x, y, rate, style.TANGENT, 3.5, DOTS)
         plot.dot(x, y, style.VALUE, style.VALUE)
         panels.append(svg("0 0 390 250", "".join(plot.parts), f"{title}, with slope {number(rate)} at x = {number(x)}"))
     nodes = graph.read(s)

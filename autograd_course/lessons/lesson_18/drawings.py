@@ -76,7 +76,7 @@ def attention_row(letters, scores, values, place):
         for k, height in enumerate(heights):
             if row == 0 and not seen[k]:
                 x, y = plot.at(k + 0.5, 0)
-                plot.words(x, y + 4, "−∞", style.FAINT, size=13, halo=True)
+                plot.words(x, y - 6, "−∞", style.FAINT, size=13)
                 continue
             x, up, down = _bar(plot, k, height, 15, colour, dash)
             y = up - 5 if height >= 0 else down + 14

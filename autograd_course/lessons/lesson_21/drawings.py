@@ -80,7 +80,7 @@ def chart(evidence):
     """How far each engine and port is from ours at the start: values on the way forward, then gradients; rounding is
     left blank."""
     names = ["PyTorch", "JAX", *PORTS]
-    plot, left, top, wide, high = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 80, 56, 58, 28
+    plot, left, top, wide, high = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 80, 56, 64, 28
     said = []
     for column, name in enumerate(names):
         x = left + column * wide + 12 * (column > 1)
