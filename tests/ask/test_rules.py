@@ -295,7 +295,8 @@ def test_every_row_has_a_lesson_that_derives_it():
     ("show.rules", "FORMULAS"), ("show.rules", "MET"), ("show.rules", "AHEAD"), ("show.slopes", "ROWS"),
     ("practice.rules", "DERIVED")])
 def test_tables_are_keyed_by_rows(module, table):
-    keys = {key[0] if isinstance(key, tuple) else key for key in getattr(import_module(f"autograd_course.{module}"), table)}
+    keys = {key[0] if isinstance(key, tuple) else key
+            for key in getattr(import_module(f"autograd_course.{module}"), table)}
     old = keys - ops.ROWS.keys()
     assert not old, f"{', '.join(old)} is no row: {table} in autograd_course/{module.replace('.', '/')}.py has an old name"
 

@@ -8,12 +8,12 @@
 
 As in clinic.py, whose Scalar and cards these are, what is ill was really published. `Unknown` has no card.
 """
-import inspect
+from functools import partial
 
 import numpy as np
 
-from ...show.ink import number
-from ..lesson_07.clinic import Patient, Scalar
+from ..lesson_07 import clinic
+from ..lesson_07.clinic import Patient, Scalar, asked
 
 
 class Array(Scalar):
@@ -170,70 +170,9 @@ PATIENTS = {
 
 # --- Examinations -----------------------------------------------------------------------------------------------------------
 
-class Report:
-    """What a gradient check found: (letter, the engine's gradient, the measured one) of each input."""
-
-    def __init__(self, rows):
-        self.rows = rows
-
-    @property
-    def passed(self):
-        return all(agree(engine, measured) for _, engine, measured in self.rows)
-
-    def __repr__(self):
-        lines = [f"{letter} {measured.shape}: the engine says {written(engine)}, measured {written(measured)}"
-                 + ("" if agree(engine, measured) else "   ✗") for letter, engine, measured in self.rows]
-        return "\n".join(lines + ["the check passes" if self.passed else "the check fails"])
-
-
-def written(value):
-    """A gradient, or the name of an error, in one line."""
-    if isinstance(value, str):
-        return value
-    return f"[{', '.join(map(written, value))}]" if np.ndim(value) else number(np.round(value, 6))
-
-
-def agree(engine, right):
-    """Whether it is the same in shape and numbers, or the same error."""
-    if isinstance(engine, str) or isinstance(right, str):
-        return isinstance(engine, str) and isinstance(right, str) and engine == right
-    return np.shape(engine) == np.shape(right) and np.allclose(engine, right, rtol=1e-6, atol=1e-8)
-
-
-def examine(Engine, f, *xs, h=1e-6):
-    """A gradient check: the gradients of f at the arrays xs by the engine, beside central differences of the same engine's f."""
-    inputs = [Engine(x) for x in xs]
-    try:
-        Engine.backward(f(*inputs))
-        found = [x.grad for x in inputs]
-    except ValueError as error:         # shapes that do not fit
-        found = [type(error).__name__] * len(inputs)
-    rows = []
-    for i, letter in enumerate(inspect.signature(f).parameters):
-        measured = np.zeros(inputs[i].data.shape)
-        for place in np.ndindex(measured.shape):
-            ends = []
-            for way in (1, -1):
-                moved = [x.data.copy() for x in inputs]
-                moved[i][place] += way * h
-                ends.append(f(*map(Engine, moved)).data)
-            measured[place] = (ends[0] - ends[1]) / (2 * h)
-        rows.append((letter, found[i], measured))
-    return Report(rows)
-
-
 def ordinary(x, y, w):
     """Every operation once, and w twice: for arrays of one shape, the check that one would think of."""
     return ((x * w - y) @ w + x).sum()
-
-
-def _asked(f, *xs):
-    """How to ask an engine for the gradient of the first of xs."""
-    def ask(Engine):
-        inputs = [Engine(x) for x in xs]
-        Engine.backward(f(*inputs))
-        return inputs[0].grad
-    return ask
 
 
 x, b, c = np.array([[1, 2, 3], [4, 5, 6]]), np.array([1, 2, 3]), 2
@@ -241,29 +180,17 @@ A, B = np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]])
 
 # What is asked, what is right, and how it is asked. x is (2, 3), b is (3,), c a single number, A and B are (2, 2).
 EXAMINATIONS = {
-    "bias": ("sum of x + b: gradient of b", np.full(3, 2), _asked(lambda b, x: (x + b).sum(), b, x)),
-    "second": ("sum of b + x: gradient of x", np.ones((2, 3)), _asked(lambda x, b: (b + x).sum(), x, b)),
+    "bias": ("sum of x + b: gradient of b", np.full(3, 2), asked(lambda b, x: (x + b).sum(), b, x)),
+    "second": ("sum of b + x: gradient of x", np.ones((2, 3)), asked(lambda x, b: (b + x).sum(), x, b)),
     "scaled": ("sum of b · x: gradient of x", np.array([[1, 2, 3], [1, 2, 3]]),
-               _asked(lambda x, b: (b * x).sum(), x, b)),
-    "number": ("sum of c + x: gradient of c", np.array(6), _asked(lambda c, x: (c + x).sum(), c, x)),
-    "dot": ("b @ b of one axis: gradient of b", np.array([2, 4, 6]), _asked(lambda b: b @ b, b)),
+               asked(lambda x, b: (b * x).sum(), x, b)),
+    "number": ("sum of c + x: gradient of c", np.array(6), asked(lambda c, x: (c + x).sum(), c, x)),
+    "dot": ("b @ b of one axis: gradient of b", np.array([2, 4, 6]), asked(lambda b: b @ b, b)),
     "product": ("sum of A @ B: gradient of A", np.array([[11, 15], [11, 15]]),
-                _asked(lambda A, B: (A @ B).sum(), A, B)),
-    "square": ("sum of A @ A: gradient of A", np.array([[7, 11], [9, 13]]), _asked(lambda A: (A @ A).sum(), A)),
-    "several": ("b · b, and no sum: gradient of b", "ValueError", _asked(lambda b: b * b, b))}
+                asked(lambda A, B: (A @ B).sum(), A, B)),
+    "square": ("sum of A @ A: gradient of A", np.array([[7, 11], [9, 13]]), asked(lambda A: (A @ A).sum(), A)),
+    "several": ("b · b, and no sum: gradient of b", "ValueError", asked(lambda b: b * b, b))}
 
-
-def sheet(Engine):
-    """{examination: the gradient that comes out, or the name of an error}"""
-    found = {}
-    for name, (_, _, ask) in EXAMINATIONS.items():
-        try:
-            found[name] = ask(Engine)
-        except ValueError as error:
-            found[name] = type(error).__name__
-    return found
-
-
-def fails(name, shown):
-    """Whether what came out of the examination `name` is not what is right."""
-    return not agree(shown, EXAMINATIONS[name][1])
+# As in the clinic: a gradient check, what an engine shows, and whether that is not what is right.
+examine = clinic.examine
+sheet, fails = partial(clinic.sheet, examinations=EXAMINATIONS), partial(clinic.fails, examinations=EXAMINATIONS)

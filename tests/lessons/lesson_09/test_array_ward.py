@@ -1,15 +1,14 @@
-"""The array ward of the clinic: the healthy engine is right, each patient fails exactly as its card says, and mended it passes."""
-import ast
+"""The array ward: the healthy engine, what cards say beside their examinations, the numbers of the write-ups. The rest: test_wards.py."""
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from wards import WARDS
 
 import autograd_lib as ag
+from autograd_course.lessons.lesson_07.clinic import agree
 from autograd_course.lessons.lesson_09.array_ward import (
-    EXAMINATIONS,
-    PATIENTS,
     Array,
     Dot,
     Multiplied,
@@ -19,37 +18,14 @@ from autograd_course.lessons.lesson_09.array_ward import (
     Unknown,
     Unreduced,
     Unsummed,
-    agree,
     examine,
-    fails,
     ordinary,
-    sheet,
 )
 
-EACH = pytest.mark.parametrize("number", PATIENTS)
-ORDINARY = [np.random.default_rng(seed).normal(size=(3, n, n)) for seed, n in enumerate([2, 2, 3])]
 x, b = np.array([[1, 2, 3], [4, 5, 6]]), np.array([1, 2, 3])
 
 
-def own_methods(engine):
-    return [name for name, value in vars(engine).items() if callable(value)]
-
-
-def mended(engine):
-    """The engine with the healthy method in the place of its own."""
-    name, = own_methods(engine)
-    return type("Mended", (engine,), {name: getattr(Array, name)})
-
-
-def wrong(engine):
-    return {name: value for name, value in sheet(engine).items() if fails(name, value)}
-
-
 # --- The healthy engine
-
-def test_healthy_passes_every_examination():
-    assert wrong(Array) == {}
-
 
 @pytest.mark.parametrize("f, shapes", [
     (ordinary, [(3, 3)] * 3), (lambda x, y: (x * y - x).sum(), [(2, 3), (3,)]),
@@ -79,43 +55,6 @@ def test_healthy_starts_at_a_single_number():
         Array(b).backward()
 
 
-# --- The patients
-
-@EACH
-def test_a_patient_is_ill_in_one_short_method(number):
-    patient = PATIENTS[number]
-    assert own_methods(patient.engine) == [patient.method] and patient.engine.__bases__ == (Array,)
-    assert len(patient.source.splitlines()) <= 12
-    ast.parse(patient.source)
-    assert patient.source != patient.healthy
-
-
-@EACH
-def test_a_patient_fails_exactly_as_its_card_says(number):
-    patient, found = PATIENTS[number], wrong(PATIENTS[number].engine)
-    assert found.keys() == patient.shows.keys()
-    assert all(agree(found[name], value) for name, value in patient.shows.items())
-
-
-@EACH
-@pytest.mark.parametrize("xs", ORDINARY, ids=["2", "2 again", "3"])
-def test_an_ordinary_check_finds_it_if_the_card_says_so(number, xs):
-    patient = PATIENTS[number]
-    assert examine(patient.engine, ordinary, *xs).passed != patient.caught
-    assert patient.check.startswith("It fails" if patient.caught else "It passes")
-
-
-@EACH
-def test_mended_it_passes(number):
-    engine = mended(PATIENTS[number].engine)
-    assert wrong(engine) == {}
-    assert all(examine(engine, ordinary, *xs).passed for xs in ORDINARY)
-
-
-def test_each_examination_but_that_of_one_axis_is_failed_by_somebody():
-    assert {name for patient in PATIENTS.values() for name in patient.shows} == EXAMINATIONS.keys() - {"dot"}
-
-
 # --- What the cards say beside their examinations, and the numbers of the write-ups
 
 def passes(engine, f, *shapes):
@@ -132,7 +71,7 @@ def passes(engine, f, *shapes):
     (Unknown, lambda x, y: (x + y).sum(), [(2, 3), (3,)], [(3, 3), (3,)])])
 def test_when_a_patient_is_ill(engine, f, good, bad):
     assert passes(engine, f, *good) and not passes(engine, f, *bad)
-    assert passes(mended(engine), f, *bad)
+    assert passes(WARDS["09"].mended(engine), f, *bad)
 
 
 def test_twice_is_right_for_two_matrices_square_or_not():
@@ -165,11 +104,6 @@ def test_001_no_sum_and_a_seed_of_ones():
     a = Seeded(b)
     (a * a).backward()
     assert a.grad.tolist() == [2, 4, 6]
-
-
-def test_unknown_has_one_defect_and_no_card():
-    assert own_methods(Unknown) == ["fitted"] and Unknown not in [patient.engine for patient in PATIENTS.values()]
-    assert wrong(mended(Unknown)) == {}
 
 
 # --- The check
