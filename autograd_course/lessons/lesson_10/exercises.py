@@ -47,7 +47,7 @@ card("10", [
 
 # --- 10.tie ---------------------------------------------------------------------------------------------------------------
 
-COLUMNS = "That counts in each column. z is the largest of all of x: np.sum(x == z) counts them all."
+IN_COLUMNS = "That counts in each column. z is the largest of all of x: np.sum(x == z) counts them all."
 
 
 def _first(g, z, x):
@@ -71,7 +71,7 @@ def _first(g, z, x):
         edit("/ np.sum", "// np.sum", "// drops the rest: divide by how many there are with /."),
         edit("np.sum(x == z)", "np.minimum(np.sum(x == z), 2)",
              "Right for one and for two. As many as you like may tie: divide by how many there are."),
-        edit("np.sum(x == z)", "np.sum(x == z, axis=0)", COLUMNS),
+        edit("np.sum(x == z)", "np.sum(x == z, axis=0)", IN_COLUMNS),
         edit("np.sum(x == z)", "np.unique(x).size",
              "That counts the different numbers in x. How many are largest? Count where x == z."),
         edit("(x == z) /", "np.isclose(x, z) /", "np.sum(x == z)", "np.sum(np.isclose(x, z))",
@@ -86,7 +86,7 @@ def _first(g, z, x):
         (lambda g, z, x: g * x / np.sum(x), "Shared by size. Of the smaller ones nothing reaches z: they get nothing."),
         (lambda g, z, x: g * np.exp(x) / np.sum(np.exp(x)), "Everybody gets a share here. Only the largest reach z."),
         (lambda g, z, x: g * (x == z) / np.sum(x), "Divided by the sum of x. How many are largest? Count where x == z."),
-        (lambda g, z, x: g * (x == z) / sum(x == z), COLUMNS),
+        (lambda g, z, x: g * (x == z) / sum(x == z), IN_COLUMNS),
         (lambda g, z, x: g / np.sum(x == z), "One number came back, the share. Who gets it? Multiply by x == z."),
         *of_rule(ag.max, 0, inputs=[(np.array([3.0, 1.0, 3.0]),)])],
     planted=[(lambda g, z, x: x == z, "True and False"), (lambda g, z, x: g * np.isclose(x, 3) / 2, "largest")],
@@ -143,6 +143,11 @@ WRONG_SOFTMAX = [
     (lambda g, z, x: P * (g - np.sum(g * P, axis=-1, keepdims=True)), "That p is of a cell above. Here p is the output, z."),
     (lambda g, z, x: P * (g - np.sum(g * P)), "That p is of a cell above, a single row. Here p is the output, z: sum along each row."),
     (lambda g, z, x: z * (g - (g * z).sum(-1, True)), "After the axis NumPy takes the dtype. Write it out: keepdims=True."),
+    (lambda g, z, x: g - z * np.sum(g * z, axis=-1, keepdims=True), "The first g stands alone: p multiplies the whole "
+                                                                    "bracket."),
+    (lambda g, z, x: _softmax(g, np.exp(z), x), "z is p already, so no exp: it is log_softmax whose z is log p."),
+    (lambda g, z, x: (np.diag(z) - np.outer(z, z)) @ g,
+     "That is one row's Jacobian. Here are N rows, and none is built: p · (g − Σ g·p), row by row."),
     (lambda g, z, x: z * (g - np.sum(g * z)), WHOLE),
     (lambda g, z, x: z * (g - np.sum(g * z, keepdims=True)), WHOLE),
     (lambda g, z, x: z * (g - np.sum(g * z, axis=-1)), LOST),
@@ -161,6 +166,8 @@ WRONG_LOG = [
     (lambda g, z, x: _softmax(g, np.exp(z), x), "That is softmax's rule once more. Here the direct path has the slope 1, not p."),
     (lambda g, z, x: g - np.exp(x) * np.sum(g, axis=-1, keepdims=True), "eˣ is not p yet: it is not divided by the sum. Take np.exp(z)."),
     (lambda g, z, x: g + np.exp(z) * np.sum(g, axis=-1, keepdims=True), "logsumexp is taken off: its path has a minus."),
+    (lambda g, z, x: g - np.exp(z) * np.sum(g * np.exp(z), axis=-1, keepdims=True),
+     "g · p is summed in softmax's rule. Here every output brings its g as it is."),
     (lambda g, z, x: g, "That is the direct path alone. The other one goes through logsumexp."),
     (lambda g, z, x: 1 - np.exp(z), "Off by the factor g: the upstream gradient is missing, on both paths."),
     (lambda g, z, x: np.exp(z) * np.sum(g, axis=-1, keepdims=True) - g, "The right size with the wrong sign."),
