@@ -17,8 +17,8 @@ recall("22", [
 
 prediction(
     "22.rest", question="""
-        One weight, $L = \\frac{1}{2}(q - 0.3)^2$, lr = 0.1. In how many of 100 steps is q = +1? Where does q come to
-        rest?""",
+        One weight, 0 at first; $L = \\frac{1}{2}(q - 0.3)^2$, lr = 0.1. In how many of 100 steps is q = +1? Where
+        does q come to rest?""",
     answer={"steps with q = +1": 65, "q comes to rest": "nowhere"},
     choices={"q comes to rest": ["at +1, which is nearer", "at −1", "nowhere"]}, tolerance=3,
     reveal="""**65**, and **nowhere**. At +1 the slope is 0.7, which pushes w down; at −1 it is −1.3, which pushes w up.
@@ -71,6 +71,9 @@ def _passed(answer):
         if z is None:
             raise Wrong("one_bit(w)", "None", "a Tensor of w's shape",
                         "None is nothing to go back from: is there a return, and no print in its place?")
+        if isinstance(z, (list, tuple)):
+            raise Wrong("one_bit(w)", brief(z), "a Tensor of w's shape",
+                        f"One Tensor is wanted, and this is a {type(z).__name__}.")
         return z
 
     def through(w, g):
@@ -85,6 +88,13 @@ def _right_bit(w, g):
 
 def _row(rule):
     return ag.elementwise(sign, rule)
+
+
+def _third_value(got, expected):
+    """A hint for bits of which one is 0, as np.sign's are."""
+    bits = {*np.ravel(got[0]).tolist()}
+    third = 0 in bits and bits <= {-1, 0, 1}
+    return "A bit of 0 is a third value, as np.sign(0) is. At 0 the bit is +1." if third else None
 
 
 _INSIDE, _BIT = "inside = np.clip(w, -1, 1)", "inside + (sign(w) - inside).detach()"
@@ -120,9 +130,12 @@ _ALL_CUT = "0 comes back everywhere: that is the derivative. Detach only what is
         edit(_BIT, "inside.detach() + sign(w) - inside",
              "Turned round: the `inside` that is left for the gradient has a minus. Detach the bracket, not the "
              "first."),
-        edit("sign(w) -", "np.sign(w) -", "np.sign(0) is 0: a third value. At 0 the bit is +1."),
+        edit("sign(w) -", "np.sign(w) -", "At 0 the bit is +1."),
         edit(_BIT, "inside",
              "The gradient is right. The value is still w, cut off: add what is missing to the sign, as a constant."),
+        edit("sign(w) -", "w.sign() -", "That is a function here, sign(w), and no method of w."),
+        edit(_BIT, "inside + sign(w).detach() - inside.detach()",
+             "sign(w) is a plain array, and has no .detach. The bracket as a whole is a Tensor: (sign(w) - inside)."),
         edit(_INSIDE, "inside = np.tanh(w)",
              "A gradient through tanh is a lie too, a smoother one. Wanted is g itself where |w| ≤ 1."),
         edit(_INSIDE, "inside = np.clip(w, 0, 1)", "Below 0 no gradient comes back: |w| ≤ 1 is from −1 to 1."),
@@ -152,12 +165,12 @@ _ALL_CUT = "0 comes back everywhere: that is the derivative. Detach only what is
          "A tent of slopes. Wanted is g as it is where |w| ≤ 1."),
         (_row(lambda g, z, x: g * (1 - x * x) * (np.abs(x) <= 1)),
          "A hill of slopes. Wanted is g as it is where |w| ≤ 1."),
+        (_row(lambda g, z, x: np.round(g) * (np.abs(x) <= 1)), "Do not round g: it goes through as it is."),
+        (_row(lambda g, z, x: np.abs(g) * (np.abs(x) <= 1)), "g keeps its sign: no abs."),
         (lambda w: w, "That is w itself, straight through forward as well. The value is −1 or +1.")],
     planted=[
-        (_row(lambda g, z, x: np.round(g) * (np.abs(x) <= 1)), "got"),
-        (_row(lambda g, z, x: np.abs(g) * (np.abs(x) <= 1)), "got"),
         (_row(lambda g, z, x: g * (np.abs(x) <= 1) * np.nan), "nan"),
-        (lambda w: sign(w).tolist(), "list"),
+        (lambda w: sign(w).tolist(), "One Tensor is wanted"), (lambda w: (sign(w), w), "One Tensor is wanted"),
         (lambda w: ag.Tensor(1.0), "hape"),
         (lambda w: (np.clip(w, -1, 1) + (sign(w) - np.clip(w, -1, 1)).detach())[:1], "hape"),
         (lambda w: (np.clip(w, -1, 1) + (sign(w) - np.clip(w, -1, 1)).detach()).sum(), "hape"),
@@ -189,7 +202,7 @@ def one_bit(answer):
     for w in (np.array([0.4, -0.3, 1.7, -2.5, 0.0]), np.array([[1.0, -1.0, 0.8],
         [-0.6, 3.2, -1.1]]), np.array(-0.25)):
         g = rng.uniform(-3, 3, w.shape).round(1)
-        expect_call(_passed(answer), w, g, gives=_right_bit(w, g), hints=hints, rtol=1e-9,
+        expect_call(_passed(answer), w, g, gives=_right_bit(w, g), hints=[*hints, _third_value],
                     tried=f"one_bit(w), and {brief(g)} arriving there, w = {brief(w)}: (value, gradient of w)")
 
 
@@ -202,7 +215,7 @@ def whirl(w):
 
 def uneven(w):
     """No two entries alike."""
-    return w[::-1] * w[0] * np.array([1.0, 2.0, -1.0]) + np.array([0.5, 0.0, 1.0])
+    return w[::-1] * w[0] * np.array([3.0, 6.0, -3.0]) + np.array([0.5, 0.0, 1.0])
 
 
 def bits(w):
@@ -263,6 +276,18 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(_LEGS, "[(corners[-1], corners[0])]", "That is the last leg alone. Every corner begins one."),
         edit(_LEGS, "[(corners[0], corners[1])]", _FIRST),
         edit(_MIDDLE, "k", _HALF), edit(_MIDDLE, "(k + 1)", _HALF),
+        edit(_TERM, "np.sum((field(start + k * part) + field(start + (k + 1) * part)) / 2 * part)",
+             "The mean of both ends is near what stands in the middle, and another number. " + _HALF),
+        edit(_TERM, "np.sum(field(start + (k + 0.5) * (end - start)) * part)",
+             "The middle of part k is start + (k + 0.5)·part: yours is far beyond the leg."),
+        edit(_TERM, "np.sum(ag.grad(field)(start + (k + 0.5) * part) * part)",
+             "The field is a slope already: ask it, field(…), and differentiate nothing."),
+        edit("for k in range(steps):\n            total += " + _TERM,
+             "at = start + (np.arange(steps)[:, None] + 0.5) * part\n        total += np.sum(field(at) * part)",
+             "The field is asked for one place at a time: it takes what a corner is, a row."),
+        edit("part = (end - start) / steps", "part = (end - start) / len(corners)",
+             "Each leg is cut into `steps` parts, however many corners there are."),
+        (lambda field, corners, steps: 0.0, "0 is what a gradient gives. Which fields do is to be found out: add up."),
         edit("part = (end - start) / steps", "part = end - start", "Each part is the leg divided by steps."),
         edit("part = (end - start) / steps", "part = (start - end) / steps",
              "A part leads from start to end: end − start."),
@@ -288,6 +313,11 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(_TERM, "np.sum(field((start + end) / 2) * part)",
              "The field is asked anew at every part, at the middle of the part, not of the leg."),
         edit(_TERM, "np.sum(field(end) * part)", "The field is asked anew at every part, at its middle."),
+        edit("return total", "return round(total, 1)", "Do not round: add up what is there."),
+        edit("return total", "return int(total)", "int cuts off: the sum is any number."),
+        edit("range(steps)", "range(4)", "`steps` says into how many parts, not always the same number."),
+        edit("np.roll(corners, -1, axis=0)", "[*corners[1:], np.zeros(len(corners[0]))]",
+             "The last leg leads back to the first corner, which need not be 0."),
         edit("total +=", "total =", "= forgets what was there: add up with +=."),
         edit("return total", "return total / steps", "Nothing is left to divide: each part was short already."),
         edit("return total", "return total / len(corners)", "All legs are added up, not averaged."),
@@ -301,13 +331,10 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
              "start += part\n            total += np.sum(field(start - part / 2) * part)",
                  "writes into the caller's array"),
         edit("total = 0.0", "total = 0.0\n    while len(corners):\n        pass", "no end"),
-        edit("return total", "return round(total, 1)", "got"), edit("return total", "return int(total)", "got"),
         edit("return total", "return (total,)", "holds 1"), edit("return total", "return total * np.nan", "nan"),
         edit("steps):\n    total = 0.0", "steps, sums=[0.0]):\n    total = sums.pop() if sums else 1.0", "got"),
         edit("return total", "return np.array([total, total])", "this holds 2"),
-        edit("range(steps)", "range(4)", "got"),
         edit(_TERM, "(lambda f: f[0] * part[0] + f[1] * part[1])(field(start + (k + 0.5) * part))", "got"),
-        edit("np.roll(corners, -1, axis=0)", "[*corners[1:], np.zeros(len(corners[0]))]", "got"),
         edit("np.roll(corners, -1, axis=0)", "[*corners[1:4], corners[0]]", "got"),
         (in_place(lambda corners, field, steps: 0.0)[0], "got")],
     also_right=[
@@ -348,7 +375,7 @@ def round_trip(answer):
                                   (np.sin, TOUR[:2], 5)]:
         expect_call(answer, field, corners, steps, gives=_round_trip(field, corners, steps),
             hints=round_trip.mistakes,
-                    rtol=1e-9, tried=f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}")
+                    tried=f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}")
 
 
 # --- The length at 0 --------------------------------------------------------------------------------------------------
@@ -387,6 +414,13 @@ _EPS = "Near, and finite at 0. But for a short x it is wrong, and at 1e-9 altoge
         (lambda g, z, x: g * x / z, _AT_TIP),
         (lambda g, z, x: x / np.where(z == 0, 1, z),
          "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."),
+        (lambda g, z, x: g * x / np.where(np.isclose(z, 0), 1, z),
+         "np.isclose takes 2e-9 for 0, and that is a length. Put a 1 for z only where z == 0."),
+        (lambda g, z, x: np.zeros_like(x) if np.isclose(z, 0) else g * x / z,
+         "2e-9 is a length too. Give zeros only where z == 0."),
+        (lambda g, z, x: g * x / np.where(z == 0, 1, z) / x.size,
+         "That is a share of a mean. A length is none: no division by n."),
+        (lambda g, z, x: g * x * z, "Divided by z, not multiplied: the slope of a length is at most 1."),
         (lambda g, z, x: g * x / np.maximum(z, 1),
          "A length below 1 is a length too: put a 1 for z only where z == 0."),
         (lambda g, z, x: 0.0 if z == 0 else g * x / z, "At 0 the zeros have x's shape: np.zeros_like(x)."),
@@ -415,13 +449,14 @@ _EPS = "Near, and finite at 0. But for a short x it is wrong, and at 1e-9 altoge
          "A length for each row. The rule is for one length, that of all of x: divide by z."),
         (lambda g, z, x: np.where(z == 0, 1, g * x / np.where(z == 0, 1, z)),
          "At 0 zeros are stated, in place of 1."),
+        (lambda g, z, x: np.round(_length_x(g, z, x), 2), "Do not round: a slope is any number."),
+        (lambda g, z, x: _length_x(g, z, np.maximum(x, 0)), "x may be negative: no max."),
+        (lambda g, z, x: _length_x(g, z, x) if z > 1e-6 else np.zeros_like(x),
+         "2e-9 is a length too. Give zeros only where z == 0."),
         printed(_length_x), in_place(_length_x)],
     planted=[
-        (lambda g, z, x: (_length_x(g, z, x),), "hape"), (lambda g, z, x: np.round(_length_x(g, z, x), 2), "got"),
+        (lambda g, z, x: (_length_x(g, z, x),), "hape"),
         (lambda g, z, x: _length_x(g, z, x).ravel(), "hape"), (lambda g, z, x: _length_x(g, z, x).astype(int), "got"),
-        (lambda g, z, x: _length_x(g, z, np.maximum(x, 0)), "got"), (lambda g, z, x: np.abs(_length_x(g, z, x)),
-         "got"),
-        (lambda g, z, x: _length_x(g, z, x) if z > 1e-6 else np.zeros_like(x), "got"),
         (lambda g, z, x: np.zeros_like(x), "got"),
         edit("x):", "x, seen=[]):\n    seen.append(g)\n    g = seen[0]", "got"),
         edit("return", "while z == 0:\n        pass\n    return", "no end")],
@@ -439,7 +474,7 @@ _EPS = "Near, and finite at 0. But for a short x it is wrong, and at 1e-9 altoge
 def length_x(answer):
     if is_stub(answer):
         raise NotYet
-    for g, x in [(3.0, np.array([3.0, -4.0])), (-0.7, np.array([[0.1, 0.0, -0.2], [0.3, -0.4, 0.05]])),
+    for g, x in [(2.5, np.array([3.0, -4.0, 12.0])), (-0.7, np.array([[0.1, 0.0, -0.2], [0.3, -0.4, 0.05]])),
         (1.5, np.zeros(2)),
                  (3.0, np.array([2e-9, -1e-9])), (-2.0, np.array([-0.5])), (1.0, np.zeros((2, 3))),
                   (1.0, np.array([300.0, 400.0, 0.0]))]:
@@ -496,14 +531,23 @@ def _as_matrices(f, z, x, g, rounds):
     return B.T @ u
 
 
+def _from_zero(f, z, x, g, rounds):
+    def loop(x):
+        y = 0 * z
+        for _ in range(rounds + 1):
+            y = f(y, x)
+        return y
+    return ag.vjp(loop, x)[1](g)[0]
+
+
 def _solved(f, z, x, g, rounds):
     J = np.atleast_2d(ag.jacobian(lambda z: f(z, x))(z))
     u = np.linalg.solve(np.eye(len(J)) - J.T, np.ravel(g)).reshape(np.shape(g))
     return ag.vjp(f, z, x)[1](u)[1]
 
 
-_ORDER = ("back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: the first is added to g in the loop, the second "
-          "is the answer.")
+_ORDER = ("g has z's shape, and what goes to x has x's. back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: the "
+          "first is added to g in the loop, the second is the answer.")
 _ONE = "That is the u of one round. Jᵀ goes on with u at every round; and return stands behind the loop."
 _ONE_LESS = "That is one round less: u begins as g, not as 0, and the loop has `rounds` rounds."
 _AGAIN = "That counts the old u again. What is added at every round is g, as it arrived: u = g + Jᵀu."
@@ -548,6 +592,9 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         edit(_END, "return back(u)[1] / (rounds + 1)", "The rounds are added up, not averaged."),
         edit("range(rounds)", "range(rounds + 1)", "One round too many: range(rounds)."),
         edit("range(rounds)", "range(rounds - 1)", _ONE_LESS),
+        edit(_END, "return np.round(back(u)[1], 3)", "Do not round: a gradient is any number."),
+        edit(_END, "return np.abs(back(u)[1])", "A gradient has a sign: no abs."),
+        edit("range(rounds)", "range(min(rounds, 3))", "More rounds may be asked for than 3: range(rounds)."),
         edit("range(rounds)", "range(50)", _MANY),
         edit("    " + _END, "        " + _END, _ONE),
         edit("ag.vjp(f, z, x)", "ag.vjp(f, x, z)", "f takes z first, then x."),
@@ -555,6 +602,14 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
              "ag.vjp gives two things, the value and the function that pulls back: take the second."),
         edit("_, back = ag.vjp(f, z, x)", "back = ag.vjp(f, z, x)",
              "ag.vjp gives two things, the value and the function that pulls back: take the second."),
+        edit("_, back = ag.vjp(f, z, x)", "z, x = ag.Tensor(z, requires_grad=True), ag.Tensor(x, requires_grad=True)",
+             _ROUND, "f(z, x).backward(u)\n        u = g + z.grad",
+             _END, "f(z, x).backward(u)\n    return x.grad",
+             ".grad adds up over the rounds. Forget it before each: z.zero_grad(), x.zero_grad()."),
+        edit(_ROUND, "u = g + back(np.ones_like(g))[0] * u",
+             "J is a matrix: what goes back mixes the entries. Jᵀu is back(u)[0], with u itself."),
+        (_from_zero,
+         "That goes back through a loop that begins at 0. z is given: the way there is no part of this."),
         (_as_matrices,
          "J as a matrix is for rows of numbers, and z may be (2, 3). One call of ag.vjp, and no matrix at all."),
         (_forward, "That is J u, by ag.jvp. Back goes Jᵀ: ag.vjp's pull."),
@@ -566,11 +621,9 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         edit(_END, "to_x = back(u)[1]\n    z[...] = 0\n    return to_x", "writes into the caller's array"),
         edit("rounds):\n    _,", "rounds, seen=[]):\n    seen.append(rounds)\n    rounds = seen[0]\n    _,", "got"),
         edit(_LOOP, "while rounds:\n        pass\n    " + _LOOP, "no end"),
-        edit(_END, "return np.round(back(u)[1], 3)", "got"), edit(_END, "return np.abs(back(u)[1])", "got"),
         edit(_END, "return back(u)[1].sum()", "hape"), edit(_END, "return (back(u)[1],)", "hape"),
         edit(_END, "return back(u)[1] * np.nan", "nan"),
         edit(_END, "return ag.grad(lambda x: f(z, x).sum())(x)", "got"),
-        edit("range(rounds)", "range(min(rounds, 3))", "got"),
         (lambda f, z, x, g, rounds: _pull_back(f, z, x, g, rounds) if np.size(z) == np.size(x) else 0 * x, "got"),
         (lambda f, z, x, g, rounds: g / (1 - ag.grad(lambda z: f(z, x).sum())(z)), "got")],
     also_right=[
@@ -610,10 +663,9 @@ def pull_back(answer):
     for f, z, x, rounds in [(layer, np.zeros(3), np.array([1.1, 0.2]), 3),
         (kepler, np.zeros(2), np.array([0.7, 2.0]), 1),
                             (layer, np.zeros(3), np.array([0.4, -0.9]), 0),
-                             (kepler, np.zeros(2), np.array([5.0, 0.3]), 4),
+                             (kepler, np.zeros(2), np.array([5.0, 0.3]), 5),
                             (layer, np.zeros(3), np.array([-0.3, 0.6]), 60),
                             (rows, np.zeros((2, 3)), np.array([[0.2, -0.5], [0.9, 0.1]]), 3)]:
         z = _arrive(f, z, x)
         g = rng.uniform(-2, 2, z.shape).round(1)
-        expect_call(answer, f, z, x, g, rounds, gives=_pull_back(f, z, x, g, rounds), hints=pull_back.mistakes,
-            rtol=1e-9)
+        expect_call(answer, f, z, x, g, rounds, gives=_pull_back(f, z, x, g, rounds), hints=pull_back.mistakes)
