@@ -99,9 +99,9 @@ def shortened(error):
 
 
 def said(error):
-    """The error's own text."""
+    """The error's own text; of a recursion without end not where it was stopped, which is chance."""
     try:
-        return str(error)
+        return str(error).split(" exceeded")[0] + " exceeded" if isinstance(error, RecursionError) else str(error)
     except Exception:      # a __str__ of the learner's own
         return "(its text cannot be shown)"
 
