@@ -313,21 +313,21 @@ def _plain(x):
     return x.data if isinstance(x, Tensor) else [*map(_plain, x)] if isinstance(x, (list, tuple)) else x
 
 
-def _recognised(got, wrong, args):
-    """Whether `got` is what the mistake `wrong` gives."""
+def _recognised(got, wrong, args, expected, rtol, atol):
+    """Whether `got` is what the mistake `wrong` gives, and gives here in place of what is expected."""
     if callable(wrong):
         try:
             wrong = _silently(wrong, args)
         except Exception:      # it ends in an error here, and the learner's answer did not
             return False
-    return same(got, wrong, 1e-5, 1e-9)
+    return same(got, wrong, 1e-5, 1e-9) and not same(wrong, expected, rtol, atol)
 
 
 def _cause(got, expected, hints, args, rtol, atol, letters=()):
     """The likely cause of a difference: the author's hints first, then the mistakes that every exercise knows."""
     for hint in hints:
         if isinstance(hint, tuple):
-            if _recognised(got, hint[0], args):
+            if _recognised(got, hint[0], args, expected, rtol, atol):
                 return hint[1]
         elif (isinstance(expected, (tuple, list)) or _array(got) is not None) and (sentence := hint(got, expected)):
             return sentence

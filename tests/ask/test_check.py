@@ -511,6 +511,14 @@ def test_a_mistake_in_a_value(wrong, hint, right):
     assert check("99.known", right).status == "right" and hint in repr(check("99.known", wrong))
 
 
+def test_close_to_right_is_not_a_mistake_that_is_right_here():
+    @sample("99.size")
+    def size(answer):
+        expect_call(answer, 2.0, gives=2.0, hints=[(lambda x: x, "Without its sign.")])
+    verdict = check("99.size", lambda x: abs(x) + 4e-6)
+    assert verdict.status == "wrong" and "Without its sign." not in repr(verdict)
+
+
 def test_every_mistake_is_used_by_a_lesson():
     named = [name for name, value in vars(mistakes).items()
              if callable(value) and value.__module__ == mistakes.__name__]
