@@ -20,12 +20,13 @@ from autograd_lib import tape
 
 from . import style
 from .ink import minus, number
-from .picture import LEAST, Picture, svg
+from .picture import Picture, svg
 
 SYMBOLS = {"add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "**", "matmul": "@"}
 MOST = 150            # nodes: beyond this a drawing says less than a list
 WIDE = 910            # px: a graph that would be wider across runs downwards instead
-HIGH = 600            # px: a graph that is higher is drawn smaller, as long as it can be read
+HIGH = 600            # px: a graph that is higher is drawn smaller,
+LEAST = 0.75          # but not below this part of its natural size
 
 # inputs: one (key of the input, local gradient as text, "" where none passes) per argument. passed: what goes to each
 # of them, array or None. ways: whether a gradient can pass there. reached: whether one arrives here. gradient: that

@@ -5,7 +5,7 @@ from html import escape
 
 from . import style
 
-LEAST = 0.75          # how much smaller than its natural size a drawing may be shown: as long as it can be read
+LEAST = 0.62          # of its natural size: smaller is not read; 720 px just fit JupyterLab in a window of 900
 
 
 class Picture:

@@ -457,13 +457,13 @@ def test_a_screen_reader_is_told_the_sentence_once():
 
 
 def test_a_narrow_window_is_turned_to_the_card_and_its_inputs():
-    """The graph of (x + y)·w needs 490 px at its smallest, and a window of 450 shows the left of it, then the right."""
+    """The graph of (x + y)·w needs 415 px at its smallest, and a window of 390 shows the right of it, then the left."""
     x, y, w = (Tensor(value, requires_grad=True) for value in (2.0, 3.0, -4.0))
     p = x + y
     lefts = []
     for frame in frames(p * w):
         clamp = re.search(r"margin-left:clamp\(min\(0px,100% - (\d+)px\),50% - (\d+)px,0px\)", picture(frame).html)
         least, eye = map(int, clamp.groups())
-        assert 450 < least < 510
-        lefts.append(max(450 - least, min(225 - eye, 0)))
-    assert lefts[0] == 450 - least and lefts[-1] == 0
+        assert 390 < least < 430
+        lefts.append(max(390 - least, min(195 - eye, 0)))
+    assert lefts[0] == 390 - least and lefts[-1] == 0
