@@ -344,7 +344,7 @@ def _cause(got, expected, hints, args, rtol, atol, letters=()):
         return ""
     if have is None and isinstance(got, np.ndarray) and got.dtype.kind == "b":
         return ("That is True and False: a comparison, which comes last unless it stands in brackets. Multiply g by it: g * (…)."
-                if "g" in letters else "That is one True or False for each entry, where numbers are expected.")
+                if "g" in letters else "That is True and False, one for each entry, where numbers are expected.")
     if have is None:
         return f"{'An array' if want.ndim else 'A number'} was expected, and this is of type {type(got).__name__}."
     if want.ndim == 0 and have.ndim:

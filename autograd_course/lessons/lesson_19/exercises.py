@@ -259,7 +259,7 @@ def _endless(logits, temperature, u):
         (lambda logits, temperature, u: _pick(logits, temperature, 1 - u), "Counted from the other end. The first letter first."),
         printed(_pick)],
     planted=[
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p) > u", "one True or False for each entry"),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p) > u", "True and False"),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.random.default_rng(0).choice(len(p), p=p)", "got"),
         (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "got"),
         (lambda logits, temperature, u: _pick(logits, round(temperature) or 1, u), "got"),
