@@ -11,7 +11,7 @@ recall("22", [
     Question("Workers with 10, 10 and 20 rows have the mean gradients 1, 2 and 4. And all 40 rows? (Lesson 21)",
              2.75, "(10 · 1 + 10 · 2 + 20 · 4) / 40 = **2.75**."),
     Question("Each step of a loop multiplies a gradient by 0.5. What is left of 1 after three? (13)", 0.125,
-        "0.5³ = **0.125**."),
+             "0.5³ = **0.125**."),
     Question("Which slope does the library's relu state at 0? (04)", 0,
              "**0**. Any number from 0 to 1 would do at that kink; this one is stated.")])
 
@@ -154,6 +154,9 @@ _ALL_CUT = "0 comes back everywhere: that is the derivative. Detach only what is
         (_row(lambda g, z, x: g), _BEYOND),
         (_row(lambda g, z, x: g * (np.abs(x) < 1)), "At exactly 1 and −1 g still goes through: ≤, as clip has it."),
         (_row(lambda g, z, x: g * z), "g · z turns g round for every bit of −1. Straight through means g as it is."),
+        (_row(lambda g, z, x: np.clip(g, -5, 5) * (np.abs(x) <= 1)),
+         "That cuts g off. Wanted is g whole where w is between −1 and 1."),
+        (_row(lambda g, z, x: g * (np.abs(x) <= 1.05)), "At 1.01 no g goes through any more: |x| ≤ 1."),
         (_row(lambda g, z, x: np.clip(g, -1, 1)), "That cuts g off. Wanted is g whole where w is between −1 and 1."),
         (_row(lambda g, z, x: np.clip(g, -1, 1) * (np.abs(x) <= 1)),
          "That cuts g off. Wanted is g whole where w is between −1 and 1."),
@@ -199,9 +202,10 @@ def one_bit(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     hints = [(_passed(wrong), hint) for wrong, hint in one_bit.mistakes]
-    for w in (np.array([0.4, -0.3, 1.7, -2.5, 0.0]), np.array([[1.0, -1.0, 0.8],
-        [-0.6, 3.2, -1.1]]), np.array(-0.25)):
-        g = rng.uniform(-3, 3, w.shape).round(1)
+    for most, w in [(3, np.array([0.4, -0.3, 1.7, -2.5, 0.0])),
+                    (400, np.array([[1.0, -1.0, 0.8], [-0.6, 3.2, -1.01]])),
+                    (0.1, np.array(-0.25))]:
+        g = rng.uniform(-most, most, w.shape).round(2)
         expect_call(_passed(answer), w, g, gives=_right_bit(w, g), hints=[*hints, _third_value],
                     tried=f"one_bit(w), and {brief(g)} arriving there, w = {brief(w)}: (value, gradient of w)")
 
@@ -270,7 +274,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit("return total", "return abs(total)", "No abs: going round the other way gives the other sign."),
         edit(_LEGS, "zip(corners[:-1], corners[1:])", _BACK_HOME),
         edit(_LEGS, "zip(corners, np.roll(corners, 1, axis=0))",
-             "You go round the other way: each leg leads to the *next* corner."),
+             "The other sign: each leg leads to the *next* corner, and a part is end − start."),
         edit(_LEGS, "zip(corners, np.roll(corners, -1))",
              "np.roll without an axis mixes up x and y of the corners: axis=0."),
         edit(_LEGS, "[(corners[-1], corners[0])]", "That is the last leg alone. Every corner begins one."),
@@ -371,10 +375,8 @@ def round_trip(answer):
     triangle = np.array([[0.3, 0.2], [2.0, 0.5], [0.5, 1.5]])
     rectangle = np.array([[-1.0, 1.0], [1.5, 1.0], [1.5, 2.0], [-1.0, 2.0]])
     for field, corners, steps in [(uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1], 4),
-        (bits, rectangle, 10),
-                                  (np.sin, TOUR[:2], 5)]:
-        expect_call(answer, field, corners, steps, gives=_round_trip(field, corners, steps),
-            hints=round_trip.mistakes,
+                                  (bits, rectangle, 10), (np.sin, TOUR[:2], 5)]:
+        expect_call(answer, field, corners, steps, gives=_round_trip(field, corners, steps), hints=round_trip.mistakes,
                     tried=f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}")
 
 
@@ -475,9 +477,8 @@ def length_x(answer):
     if is_stub(answer):
         raise NotYet
     for g, x in [(2.5, np.array([3.0, -4.0, 12.0])), (-0.7, np.array([[0.1, 0.0, -0.2], [0.3, -0.4, 0.05]])),
-        (1.5, np.zeros(2)),
-                 (3.0, np.array([2e-9, -1e-9])), (-2.0, np.array([-0.5])), (1.0, np.zeros((2, 3))),
-                  (1.0, np.array([300.0, 400.0, 0.0]))]:
+                 (1.5, np.zeros(2)), (3.0, np.array([2e-9, -1e-9])), (-2.0, np.array([-0.5])),
+                 (1.0, np.zeros((2, 3))), (1.0, np.array([300.0, 400.0, 0.0]))]:
         z = length(x)
         expect_call(answer, g, z, x, gives=_length_x(g, z, x), hints=length_x.mistakes)
 
@@ -593,6 +594,9 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         edit("range(rounds)", "range(rounds + 1)", "One round too many: range(rounds)."),
         edit("range(rounds)", "range(rounds - 1)", _ONE_LESS),
         edit(_END, "return np.round(back(u)[1], 3)", "Do not round: a gradient is any number."),
+        edit(_ROUND, "u = np.clip(g + back(u)[0], -10, 10)", "Nothing is cut off: a gradient may be large."),
+        edit(_ROUND, "u = (g + back(u)[0]) / 2", "The rounds are added up, not averaged."),
+        edit(_ROUND, "u = u + back(g)[0]", "Jᵀ goes on with u; and g is added, as it arrived: u = g + Jᵀu."),
         edit(_END, "return np.abs(back(u)[1])", "A gradient has a sign: no abs."),
         edit("range(rounds)", "range(min(rounds, 3))", "More rounds may be asked for than 3: range(rounds)."),
         edit("range(rounds)", "range(50)", _MANY),
@@ -660,12 +664,13 @@ def pull_back(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    for f, z, x, rounds in [(layer, np.zeros(3), np.array([1.1, 0.2]), 3),
-        (kepler, np.zeros(2), np.array([0.7, 2.0]), 1),
-                            (layer, np.zeros(3), np.array([0.4, -0.9]), 0),
-                             (kepler, np.zeros(2), np.array([5.0, 0.3]), 5),
-                            (layer, np.zeros(3), np.array([-0.3, 0.6]), 60),
+    of_layer, of_kepler = np.zeros(3), np.zeros(2)
+    for f, z, x, rounds in [(layer, of_layer, np.array([1.1, 0.2]), 3),
+                            (kepler, of_kepler, np.array([0.7, 2.0]), 1),
+                            (layer, of_layer, np.array([0.4, -0.9]), 0),
+                            (kepler, of_kepler, np.array([5.0, 0.3]), 5),
+                            (layer, of_layer, np.array([-0.3, 0.6]), 60),
                             (rows, np.zeros((2, 3)), np.array([[0.2, -0.5], [0.9, 0.1]]), 3)]:
         z = _arrive(f, z, x)
-        g = rng.uniform(-2, 2, z.shape).round(1)
+        g = rng.uniform(-2, 2, z.shape).round(1) * (100 if rounds == 60 else 1)
         expect_call(answer, f, z, x, g, rounds, gives=_pull_back(f, z, x, g, rounds), hints=pull_back.mistakes)
