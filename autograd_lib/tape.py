@@ -240,6 +240,8 @@ class Dual(Tensor):
     _requires_grad = False
 
 
+# --- A row, and how a call of it is recorded ------------------------------------------------------------
+
 _arrays = _scalars | {np.ndarray, Traced}
 _others = frozenset({Tensor, Dual, Traced})  # what a value may be, beside an array or a number
 
@@ -504,6 +506,8 @@ def primitive(function, rules, pushes, name=None, doc=None):
     return Primitive("primitive", function, rules, pushes=pushes, name=name, doc=doc)
 
 
+# --- The way back ---------------------------------------------------------------------------------------
+
 def backward_pass(output, g):
     """Visit what `output` was computed from, newest first, and send gradients backward.
 
@@ -611,6 +615,8 @@ def _added(t, g):
     return np.asarray(there + g, g.dtype)
 
 
+# --- Checkpoints: the way forward forgotten, and walked again -------------------------------------------
+
 def now():
     """A creation number: what is made later has a greater one."""
     return next(_clock)
@@ -669,6 +675,8 @@ def _again(node):
 _checkpoint = Primitive("primitive", None, name="checkpoint")
 
 
+# --- Changes of values: dated, and whole or not at all --------------------------------------------------
+
 def _stamp_now():
     global _last_stamp
     _last_stamp = next(_clock)
@@ -705,6 +713,8 @@ def _check_unchanged(node):
                                    "its gradient can no longer be computed; call backward() first, or compute the result again")
             t = t._data  # a transform's Tensor may stand for one of the user's
 
+
+# --- Where nothing is recorded; and where a program is written ------------------------------------------
 
 class no_grad:
     """Within `with no_grad():`, results are constants: nothing is recorded.
@@ -789,6 +799,8 @@ def _check_not_written(what):
                      "compile value_and_grad of it; an optimizer's step comes after the call")
 
 
+# --- Levels, and Tensors that are not the user's --------------------------------------------------------
+
 def new_level():
     """The number of a level that is inside every level opened so far."""
     return next(_levels)
@@ -796,8 +808,11 @@ def new_level():
 
 def box(x, level, what):
     """`x`, an array or a Tensor of a lower level, as a Tensor that requires a gradient at `level`."""
+    if not isinstance(x, Tensor):
+        x = _own(as_array(x, what))  # what is differentiated must not change under way
+    _check_floating(x.dtype, what)
     t = _new(Tensor)
-    t._data, t.level, t.order = _input_value(x, what), level, next(_clock)
+    t._data, t.level, t.order = x, level, next(_clock)
     return t
 
 
@@ -806,13 +821,6 @@ def dual(value, tangent, level):
     t = _new(Dual)
     t._data, t.tangent, t.level, t.order = value, tangent, level, next(_clock)
     return t
-
-
-def _input_value(x, what):
-    if not isinstance(x, Tensor):
-        x = _own(as_array(x, what))  # what is differentiated must not change under way
-    _check_floating(x.dtype, what)
-    return x
 
 
 def unbox(t, level):
@@ -849,6 +857,8 @@ def is_constant(t):
         t = t._data
     return True
 
+
+# --- Values as arrays -----------------------------------------------------------------------------------
 
 def plain(t):
     """The value of a Tensor of any level as an array, all derivatives forgotten."""
