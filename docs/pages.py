@@ -208,11 +208,13 @@ def seen(notebook):
                 spec = json.dumps(prediction, ensure_ascii=False, sort_keys=True)
                 shown["text/html"] = ASKING.render(number=prediction["name"], spec=spec, answer=shown["text/html"])
             if "text/html" in shown:
-                shown["text/html"] = re.sub(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", formula, shown["text/html"], flags=re.DOTALL)
+                shown["text/html"] = re.sub(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", formula, shown["text/html"],
+                                            flags=re.DOTALL)
         if re.match(r'check\("', cell.source):
             cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": UNJUDGED})]
         if cell.cell_type == "code":
-            cell.outputs = [output for output in cell.outputs if output.get("data", True) and output.get("name") != "stderr"]
+            cell.outputs = [output for output in cell.outputs
+                            if output.get("data", True) and output.get("name") != "stderr"]
     return notebook, moves
 
 
@@ -227,7 +229,8 @@ def moving(packed, number):
     """HTML of the pictures that frames.py has packed, with their place on the page."""
     if not packed["controls"]:
         return f'{packed["html"]}\n<p class="note">It has controls of its own in JupyterLab.</p>'
-    spec = json.dumps({"controls": packed["controls"], "together": packed["together"]}, ensure_ascii=False, sort_keys=True)
+    spec = json.dumps({"controls": packed["controls"], "together": packed["together"]}, ensure_ascii=False,
+                      sort_keys=True)
     return MOVING.render(packed=packed, number=number, spec=spec)
 
 
@@ -243,7 +246,8 @@ def front():
     first = min(NOTEBOOKS.glob("00*.ipynb")).stem + ".html"
     rest = re.sub(r"\s*\(\[[^]]*\]\(#installing\)\)", "", f"{below}\n\n## Installing\n\n{lab}{installing}")
     mark = "<!-- moves 0 -->"
-    page = FRONT.render(title=title, promise=markdown(promise), first=first, graph=mark, parts=parts, rest=markdown(rest))
+    page = FRONT.render(title=title, promise=markdown(promise), first=first, graph=mark, parts=parts,
+                        rest=markdown(rest))
     return page, {mark: moving(frames.packed(front_graph()), 0)}
 
 
@@ -291,7 +295,8 @@ def read_out(body):
 
 def search(pages):
     """search.js: MiniSearch, and what there is to find, which it makes an index of once somebody wants to search."""
-    found = [{"id": f"{page.file}#{quote(anchor)}", "where": f"{page.number} {page.title}".strip(), "heading": heading, "text": text}
+    found = [{"id": f"{page.file}#{quote(anchor)}", "where": f"{page.number} {page.title}".strip(), "heading": heading,
+              "text": text}
              for page in pages for anchor, heading, text in page.texts]
     library = (ROOT / "docs/minisearch.js").read_text(encoding="utf-8")
     return f"{library}\nconst TEXTS = {json.dumps(found, ensure_ascii=False, indent=0)};\n"
@@ -352,7 +357,8 @@ def within_budget(files, pages):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="make site", description="Write the course as pages that move without Python.")
+    parser = argparse.ArgumentParser(prog="make site",
+                                     description="Write the course as pages that move without Python.")
     parser.add_argument("folder", nargs="?", default=ROOT / "site", help="where to; site/ unless told")
     try:
         print(f"The course is in {build(parser.parse_args().folder)}: open index.html.")

@@ -84,7 +84,8 @@ def read(output, gradients=True, called=None):
                 key = (id(tensor), slot)
                 nodes.append(Node(key, None, None, {}, np.asarray(x), None, (), (), (), False))
             inputs.append((key, local[slot]))
-        nodes.append(Node(id(tensor), tensor.name or called.get(id(tensor)), tensor.op and tensor.op.name, tensor.params, tensor.data,
+        nodes.append(Node(id(tensor), tensor.name or called.get(id(tensor)), tensor.op and tensor.op.name,
+                          tensor.params, tensor.data,
                           arriving.get(id(tensor)), tuple(inputs), tuple(passed), ways, id(tensor) in reached))
     return nodes
 
@@ -177,7 +178,8 @@ def describe(nodes, gradients=True):
         local = [f"{called[key]} {word}" for key, word in node.inputs if word]
         if local and not any(word.startswith(("(", "passes")) for _, word in node.inputs):
             line += f"; local gradients: {', '.join(local)}"
-        passed = [f"{called[key]} {brief(np.asarray(gx))}" for (key, _), gx in zip(node.inputs, node.passed) if gx is not None]
+        passed = [f"{called[key]} {brief(np.asarray(gx))}" for (key, _), gx in zip(node.inputs, node.passed)
+                  if gx is not None]
         lines.append("; ".join([line, *node.inside]) + (f"; passed on: {', '.join(passed)}" if passed else ""))
     return "\n".join(lines)
 
@@ -500,7 +502,8 @@ def draw(nodes, placed, text, cards=MappingProxyType({}), beads=MappingProxyType
         if is_constant(node):
             _constant(layers, node, *placed.at[str(i)])
         else:
-            _card(layers, node, *placed.at[str(i)], *sizes[node.key], titles[node.key], called[node.key], node is nodes[-1],
+            _card(layers, node, *placed.at[str(i)], *sizes[node.key], titles[node.key], called[node.key],
+                  node is nodes[-1],
                   cards.get(node.key), grads.get(node.key), carried)
     inks = {"colour": carried.colour, "dash": carried.dash, "written": style.WRITTEN[carried.colour]}
     body = "".join([LAYERS[name].format("".join(parts), **inks) for name, parts in layers.items() if parts])

@@ -128,7 +128,8 @@ class Story:
     def look_at(self, key):
         """Turn the eye between a card and its inputs, up or down no further than it takes to see them."""
         if self.placed:
-            (x, y), *inputs = [self.placed.at[self.number[key]] for key in (key, *(x for x, _ in self.nodes[key].inputs))]
+            (x, y), *inputs = [self.placed.at[self.number[key]]
+                               for key in (key, *(x for x, _ in self.nodes[key].inputs))]
             size = graph.scale(self.placed)
             low, high = (y + CARD) * size + BORDER - WINDOW, (min(y for _, y in [(x, y), *inputs]) - CARD) * size + BORDER
             top = min(max(self.eye[1], low), max(high, low), _size(self.placed)[1] - WINDOW)
@@ -228,7 +229,8 @@ class _Walk(Story):
                 return f"{name} is visited again, with {what}: {show(had)} is new, and the {show(before)} of before is sent once more."
             return f"{name} is visited{again}, with {what}, although {show(had)} has arrived."
         late = sum(when > i for when, _ in self.arrivals.get(key, ()))
-        users = [self.names[other] for other in self.waits if any(x is self.tensors[key] for x in self.tensors[other].inputs)]
+        users = [self.names[other] for other in self.waits
+                 if any(x is self.tensors[key] for x in self.tensors[other].inputs)]
         say = [f"{name} is visited{again}: {what} has arrived there"]
         if late:
             say.append(f", and {late} more will arrive after this visit: {what} is not the whole")

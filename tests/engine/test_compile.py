@@ -752,9 +752,11 @@ def test_an_index_may_be_an_argument(f, places):
 @pytest.mark.parametrize("f", [
     lambda x, n: x.sum(n), lambda x, n: np.add.reduce(x, n), lambda x, n: ag.sum(x, n), lambda x, n: x.reshape(n, -1),
     lambda x, n: ag.reshape(x, (n, -1)), lambda x, n: np.repeat(x, n), lambda x, n: x.repeat([n, 1, 1], 0),
-    lambda x, n: np.tile(x, n), lambda x, n: np.pad(x, n), lambda x, n: np.swapaxes(x, n, 1), lambda x, n: np.expand_dims(x, n),
+    lambda x, n: np.tile(x, n), lambda x, n: np.pad(x, n), lambda x, n: np.swapaxes(x, n, 1),
+    lambda x, n: np.expand_dims(x, n),
     lambda x, n: np.broadcast_to(x, (n, 3, 4)), lambda x, n: np.diag(x[0], n), lambda x, n: np.concatenate([x, x], n),
-    lambda x, n: np.stack([x, x], axis=n), lambda x, n: np.tensordot(x, x, n), lambda x, n: x[:n], lambda x, n: np.eye(n),
+    lambda x, n: np.stack([x, x], axis=n), lambda x, n: np.tensordot(x, x, n), lambda x, n: x[:n],
+    lambda x, n: np.eye(n),
     ag.grad(lambda x, n: (ag.sum(x, n) ** 2).mean()), ag.grad(lambda x, n: ag.reshape(x, (n, -1))[0].mean()),
 ])
 @pytest.mark.parametrize("kind", [np.array, np.int64])

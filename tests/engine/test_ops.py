@@ -357,7 +357,8 @@ def test_empty_and_0d(row, shape):
 def test_python_scalars_never_promote(row):
     for i in range(len(row.rules)):
         for other in (2, 0.5, True):
-            xs = [Tensor(np.float32([0.6, 0.7]), requires_grad=True) if k == i else other for k in range(len(row.rules))]
+            xs = [Tensor(np.float32([0.6, 0.7]), requires_grad=True) if k == i else other
+                  for k in range(len(row.rules))]
             if row.rules[i] is None or row.name == "clip" and i:  # np.clip itself promotes a scalar between array bounds
                 continue
             z = row(*xs)
@@ -459,7 +460,8 @@ def test_cross_entropy_is_exact_at_plus_and_minus_1000():
     np.testing.assert_array_equal(x.grad, [[0.5, -0.5, 0], [0, 0, 0]])
 
 
-@pytest.mark.parametrize("dtype, low", [(np.float32, -1e5), (np.float32, -1e9), (np.float64, -1e17), (np.float64, -np.inf)])
+@pytest.mark.parametrize("dtype, low",
+                         [(np.float32, -1e5), (np.float32, -1e9), (np.float64, -1e17), (np.float64, -np.inf)])
 def test_cross_entropy_of_a_true_class_far_below(dtype, low):
     """A wrong number once: log Σ eˣ taken back from the loss, which had rounded it away (27.1 for 0.909)."""
     x = Tensor(np.array([[low, 3.3, 1.0]], dtype), requires_grad=True)
@@ -475,7 +477,8 @@ def test_gelu_of_huge_numbers(dtype, size):
     assert got == [(dtype(size), 1), (0, 0)]
 
 
-@pytest.mark.parametrize("dtype, shifts", [(np.float32, (0, 100, 1000, -1000, 2.0**20, -2.0**20)), (np.float64, (0, 2.0**40))])
+@pytest.mark.parametrize("dtype, shifts",
+                         [(np.float32, (0, 100, 1000, -1000, 2.0**20, -2.0**20)), (np.float64, (0, 2.0**40))])
 def test_adding_to_all_logits_changes_nothing(dtype, shifts):
     """To the last digits. Wrong numbers once: log Σ eˣ of large logits has no digits left for their differences."""
     x = np.array([0.0, 0.5, -1.0])
@@ -541,7 +544,8 @@ def test_nll_loss_of_what_is_no_class():
     """A wrong number once: class −1 was taken for the last."""
     x = Tensor(np.zeros((2, 3)), requires_grad=True)
     for target, error in [(np.array([0, -1]), IndexError), (np.array([0, 3]), IndexError), ([0, 1], ValueError),
-                          (np.array([0.0, 1.0]), ValueError), (np.array([0]), ValueError), (np.array([True, False]), ValueError)]:
+                          (np.array([0.0, 1.0]), ValueError), (np.array([0]), ValueError),
+                          (np.array([True, False]), ValueError)]:
         with pytest.raises(error, match="nll_loss"):
             ag.nll_loss(x, target=target)
 
@@ -575,7 +579,8 @@ def test_reductions_over_every_form_of_axis(name, axis, keepdims):
     (x,) = spread([(2, 3, 2)], [SPANS["wide"]])
     reference = REFERENCES.get(name) or getattr(np, name)
     t = Tensor(x, requires_grad=True)
-    for z in (row(t, axis=axis, keepdims=keepdims), getattr(t, name)(axis=axis, keepdims=keepdims), row(t, axis, keepdims)):
+    for z in (row(t, axis=axis, keepdims=keepdims), getattr(t, name)(axis=axis, keepdims=keepdims),
+              row(t, axis, keepdims)):
         np.testing.assert_allclose(z.data, reference(x, axis=axis, keepdims=keepdims), rtol=1e-14)
     agree(lambda x: row(x, axis=axis, keepdims=keepdims), [x])
 
@@ -599,7 +604,8 @@ def test_reductions_of_empty_arrays():
 
 @pytest.mark.parametrize("shapes", [
     ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)),
-    ((5, 2, 3), (5, 3, 4)), ((1, 2, 3), (5, 3, 4)), ((5, 2, 3), (1, 3, 4)), ((2, 1, 2, 3), (4, 3, 2)), ((3,), (5, 3, 4)),
+    ((5, 2, 3), (5, 3, 4)), ((1, 2, 3), (5, 3, 4)), ((5, 2, 3), (1, 3, 4)), ((2, 1, 2, 3), (4, 3, 2)),
+    ((3,), (5, 3, 4)),
     ((5, 2, 3), (3,)), ((1, 3), (3, 1)), ((2, 0), (0, 3)), ((0, 3), (3, 2)), ((0, 2, 3), (3, 4)), ((0,), (0,)),
     ((2, 3), (0, 3, 4)),
 ], ids=str)
@@ -631,7 +637,8 @@ def test_dot_of_every_shape(shapes):
     agree(ag.dot, xs)
 
 
-@pytest.mark.parametrize("axes", [None, *itertools.permutations(range(3)), (-1, 0, 1), (-3, -1, -2), (1, -1, 0)], ids=str)
+@pytest.mark.parametrize("axes", [None, *itertools.permutations(range(3)), (-1, 0, 1), (-3, -1, -2), (1, -1, 0)],
+                         ids=str)
 @pytest.mark.parametrize("shape", [(2, 3, 4), (3, 3, 3)])
 def test_transpose_of_every_form(shape, axes):
     """Equal lengths hide a wrong inverse from the shape check. Broken by: argsort of negative axes."""
@@ -768,7 +775,8 @@ def test_einsum_is_numpys(subscripts, shapes):
 
 @pytest.mark.parametrize("subscripts, shapes", [
     ("ij,jk->ik", [(2, 3), (2, 3)]), ("ij,jk->ik", [(2, 3), (1, 3)]), ("ii,i->i", [(2, 2), (2,)]),
-    ("i,i->ii", [(2,), (2,)]), ("i,j->k", [(2,), (2,)]), ("...i,i->i", [(2, 2), (2,)]), ("ij,k->i", [(2,), (2,)]), ("i", [(2,), (2,)]),
+    ("i,i->ii", [(2,), (2,)]), ("i,j->k", [(2,), (2,)]), ("...i,i->i", [(2, 2), (2,)]), ("ij,k->i", [(2,), (2,)]),
+    ("i", [(2,), (2,)]),
     ("i,i,i", [(2,), (2,)])])
 def test_einsum_says_what_does_not_fit(subscripts, shapes):
     x, y = (Tensor(np.ones(shape), requires_grad=True) for shape in shapes)
@@ -791,7 +799,8 @@ def test_clip_in_every_form():
             got = ag.clip(numbers, *bounds)
             raw = np.asarray(numbers)
             assert got.dtype == raw.dtype
-            np.testing.assert_array_equal(np.asarray(got), np.minimum(np.maximum(raw, bounds[0] or raw), bounds[1] or raw)
+            np.testing.assert_array_equal(np.asarray(got),
+                                          np.minimum(np.maximum(raw, bounds[0] or raw), bounds[1] or raw)
                                           if bounds != (0, None) else np.maximum(raw, 0))
     for z in (np.clip(Tensor(x), -1, 1), Tensor(x).clip(min=-1, max=1), np.clip(Tensor(x), min=-1, max=1),
               np.clip(Tensor(x), a_min=-1, a_max=1)):
@@ -801,13 +810,16 @@ def test_clip_in_every_form():
 # --- Indexing --------------------------------------------------------------------------------------------
 
 INDICES = [
-    1, -1, np.int64(1), slice(None), slice(1, None), slice(None, None, -1), slice(None, 0, -2), slice(2, 2), ..., None, (),
+    1, -1, np.int64(1), slice(None), slice(1, None), slice(None, None, -1), slice(None, 0, -2), slice(2, 2), ...,
+    None, (),
     (0, 1), (1, slice(None, None, -2)), (..., 0), (0, ...), (None, 1), (slice(None), None, 2), (..., None),
     [0, 2, 0], np.array([0, 2, 0]), np.array([[0, 1], [1, 1]]), np.array([-1, 2, 2]), np.array([], int), np.array(1),
-    ([0, 1, 0], [1, 1, 1]), (np.array([0, 0]), 1), (slice(None), [1, 1, 3]), ([0, 0], slice(1, 3)), ([[0], [2]], [1, 1, 3]),
+    ([0, 1, 0], [1, 1, 1]), (np.array([0, 0]), 1), (slice(None), [1, 1, 3]), ([0, 0], slice(1, 3)),
+    ([[0], [2]], [1, 1, 3]),
     (None, [0, 0], slice(None)), ([0, 0], None, [1, 1]), (..., [3, 3]),
     [True, False, True], np.array([True, False, True]), np.arange(12).reshape(3, 4) % 3 == 0, True, False, np.True_,
-    (np.array([True, False, True]), slice(None, 2)), (np.array([True, True, False]), [1, 1]), (slice(None), np.arange(4) > 1),
+    (np.array([True, False, True]), slice(None, 2)), (np.array([True, True, False]), [1, 1]),
+    (slice(None), np.arange(4) > 1),
     ((0, 0, 2),), ((0, 0), (1, 1)), range(2), (slice(None), range(2)), ((0, 0, 2), slice(1)),
 ]
 
@@ -890,7 +902,8 @@ def test_indexing_of_0d():
     (lambda t: t.max(axis=-3), ["max", "axis -3", "(2, 3)"]),
     (lambda t: ag.ops.conv2d(t, np.ones((1, 1, 2, 2))), ["conv2d", "argument 0", "(N, C, H, W)", "(2, 3)"]),
     (lambda t: ag.ops.conv2d(t.reshape(1, 1, 2, 3), np.ones((1, 2, 2, 2))), ["conv2d", "the same C", "(1, 2, 2, 2)"]),
-    (lambda t: ag.ops.conv2d(t.reshape(1, 1, 2, 3), np.ones((1, 1, 3, 2))), ["conv2d", "kernel of (3, 2)", "does not fit", "(2, 3)"]),
+    (lambda t: ag.ops.conv2d(t.reshape(1, 1, 2, 3), np.ones((1, 1, 3, 2))),
+     ["conv2d", "kernel of (3, 2)", "does not fit", "(2, 3)"]),
     (lambda t: ag.ops.conv2d(t.reshape(1, 1, 2, 3), np.ones((1, 1, 2, 2)), stride=0), ["conv2d", "stride (0, 0)"]),
     (lambda t: ag.ops.unfold(t, kernel_size=2), ["unfold", "(N, C, H, W)", "(2, 3)"]),
     (lambda t: ag.ops.fold(t.reshape(1, 6, 1), output_size=(2, 3), kernel_size=(2, 2)), ["fold", "(1, 6, 1)"]),

@@ -90,7 +90,8 @@ def test_the_teachers_guide_has_its_page(lesson):
     title, minutes = re.match(r"# (.+)", first)[1], re.search(r"(\d+) minutes", first)[1]
     pages = (ROOT / "notebooks/teachers_guide.md").read_text(encoding="utf-8").split("\n## ")[1:]
     page = next((page for page in pages if page.startswith(f"{lesson} {title}\n")), "")
-    for part in [f"**Minutes:** {minutes}", "**Misconception:**", "**Predictions to expect:**", "**On the board:**", "**Exit question:**"]:
+    for part in [f"**Minutes:** {minutes}", "**Misconception:**", "**Predictions to expect:**", "**On the board:**",
+                 "**Exit question:**"]:
         assert part in page, f"teachers_guide.md, {lesson} {title}: {part}"
 
 

@@ -176,7 +176,7 @@ def test_the_engine_stays_small():
         "it needs the new part, give that a module of its own and name it in APART")
 
 
-WIDE = 1331      # only ever lower
+WIDE = 1215      # only ever lower
 
 
 def test_new_lines_are_no_wider_than_120():

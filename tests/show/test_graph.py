@@ -80,7 +80,8 @@ def test_graphviz_is_compiled_once_on_a_machine(tmp_path):
     code = "from autograd_course.show import graph; print(graph._render('digraph {}')['directed'])"
     for home in [tmp_path / "home", nowhere]:
         places = dict.fromkeys(["HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"], str(home))
-        said = subprocess.run([sys.executable, "-c", code], env=os.environ | places | {"PATH": ""}, capture_output=True, text=True)
+        said = subprocess.run([sys.executable, "-c", code], env=os.environ | places | {"PATH": ""}, capture_output=True,
+                              text=True)
         assert said.stdout == "True\n", said.stderr
     assert any(path.suffix == "" and path.stat().st_size > 100_000 for path in (tmp_path / "home").rglob("*"))
 
@@ -164,7 +165,8 @@ def test_a_shared_node_is_drawn_once_and_each_use_is_an_edge():
     a = leaf(3.0, "a")
     picture = draw_graph(a * a)
     assert picture.text.splitlines()[1:] == [
-        "a: value 3, gradient 6", "n1 = multiply(a, a): value 9, gradient 1; local gradients: a 3, a 3; passed on: a 3, a 3"]
+        "a: value 3, gradient 6",
+        "n1 = multiply(a, a): value 9, gradient 1; local gradients: a 3, a 3; passed on: a 3, a 3"]
     assert words(picture).count("a") == 1 and words(picture).count("local 3") == 2
     assert {"local 1", "local −1"} <= set(words(draw_graph(a - a))), "a local gradient belongs to a slot, not to a pair"
 

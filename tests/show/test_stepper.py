@@ -60,9 +60,11 @@ def test_the_story_in_words_with_the_learners_own_names():
 
 def test_the_numbers_of_every_step():
     story = square()
-    assert [frame.at for frame in story] == [None, *[("L", "1")] * 3, *[("c", "100")] * 3, ("b", "1000"), ("a", "500"), None]
+    assert [frame.at for frame in story] == [None, *[("L", "1")] * 3, *[("c", "100")] * 3, ("b", "1000"),
+                                             ("a", "500"), None]
     assert story[3].work == [("to c", "50 × 1 = 50"), ("to c", "50 × 1 = 50"), ("", "50 so far + 50 = 100")]
-    assert [frame.waiting for frame in story[:4]] == [[("L", "1", "")], [], [("c", "50", "1 more to come")], [("c", "100", "")]]
+    assert [frame.waiting for frame in story[:4]] == [[("L", "1", "")], [], [("c", "50", "1 more to come")],
+                                                      [("c", "100", "")]]
     assert story[6].waiting == [("b", "1000", ""), ("a", "500", "")], "next first"
     assert [dict(frame.leaves) for frame in story[6:9]] == [
         {"a": "nothing", "b": "nothing"}, {"a": "nothing", "b": "1000"}, {"a": "500", "b": "1000"}]
@@ -91,7 +93,8 @@ def expression(seed):
     leaves = list(made)
     for _ in range(12):
         x, y = rng.choice(len(made), 2)
-        op = rng.choice([ag.add, ag.multiply, ag.subtract, lambda x, y: ag.tanh(x), lambda x, y: ag.maximum(x, y) * 0.5])
+        op = rng.choice([ag.add, ag.multiply, ag.subtract, lambda x, y: ag.tanh(x),
+                         lambda x, y: ag.maximum(x, y) * 0.5])
         made.append(op(made[x], made[y]))
     total = made[0]
     for t in made[1:]:
@@ -150,7 +153,8 @@ def test_right_order():
     story = said(frames(chain()[-1]))
     assert story[5].endswith("b is used more than once, and what its uses send adds up: 7 so far + 6 = 13.")
     assert story[6] == "b is visited: 13 has arrived there, and that is all of it. Nothing else waits."
-    assert story[8:] == ["a is a leaf: 26 stays here, in .grad.", "The pass is over, after 4 visits. The leaves have a 26."]
+    assert story[8:] == ["a is a leaf: 26 stays here, in .grad.",
+                         "The pass is over, after 4 visits. The leaves have a 26."]
 
 
 def test_visited_too_early():
@@ -201,7 +205,8 @@ def test_a_leaf_that_nobody_visits_keeps_what_arrives():
 
 def test_a_leaf_visited_path_by_path():
     a, b, c, d = chain()
-    visits = [(d, 1.0, [7.0, 6.0]), (b, 7.0, [14.0, None]), (a, 14.0, []), (c, 6.0, [6.0, None]), (b, 6.0, [12.0, None]), (a, 12.0, [])]
+    visits = [(d, 1.0, [7.0, 6.0]), (b, 7.0, [14.0, None]), (a, 14.0, []), (c, 6.0, [6.0, None]),
+              (b, 6.0, [12.0, None]), (a, 12.0, [])]
     story = said(frames(d, visits))
     assert "a is a leaf: 12 stays here, in .grad (14 is there already: 14 + 12 = 26)." in story
     assert story[-1] == "The pass is over, after 6 visits. The leaves have a 26."
@@ -227,7 +232,8 @@ def test_an_engine_with_a_wrong_rule():
 
 def test_visits_that_make_no_sense():
     a, b, c, d = chain()
-    with pytest.raises(ValueError, match="visits: number 0 is of something that the output was not computed from; give"):
+    with pytest.raises(ValueError,
+                       match="visits: number 0 is of something that the output was not computed from; give"):
         frames(d, [(leaf(1.0), 1.0, [])])
     with pytest.raises(ValueError, match="visits: number 0 has 3 grads for 2 inputs; give one for each, or None"):
         frames(d, [(d, 1.0, [1.0, 2.0, 3.0])])
@@ -307,7 +313,8 @@ def test_a_checkpoint_is_folded():
     assert dict(story[-1].leaves) == {"x": stepper.show(x.grad)}
 
 
-@pytest.mark.parametrize("rate, words", [(1.0, "z moves as far as x"), (-2.0, "z moves 2 times as far as x, the other way"),
+@pytest.mark.parametrize("rate, words",
+                         [(1.0, "z moves as far as x"), (-2.0, "z moves 2 times as far as x, the other way"),
                                          (0.0, "z does not move with x"), (-1.0, "z moves as far as x, the other way")])
 def test_how_far_in_words(rate, words):
     x = leaf(2.0)

@@ -39,7 +39,8 @@ def plateau(walks, steps):
         hill.line(way, loss(way), style.VALUE, 5)
         hill.dot(start, loss(start), style.FAINT)
         (px, py), steep = hill.at(start, loss(start)), abs(gradient(start)) > 0.5
-        hill.words(px + 12 * steep, py + (5 if steep else -12), number(start), style.FAINT, "start" if steep else "middle", 13)
+        hill.words(px + 12 * steep, py + (5 if steep else -12), number(start), style.FAINT,
+                   "start" if steep else "middle", 13)
         height = max(np.log10(abs(slope)), lowest - 1) if slope else lowest - 1
         (px, top), (_, low) = hill.at(x, loss(x)), size.at(x, height)
         hill.parts.append(f'<path d="M{px:.1f} {top:.1f}V{low:.1f}" stroke="{style.LINE}" stroke-dasharray="2 3"/>')

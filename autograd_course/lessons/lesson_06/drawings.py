@@ -54,7 +54,8 @@ def courses(lines, title, powers, dots=()):
     for step, y in enumerate(_log(dots, powers)):
         plot.dot(step, y, style.LINE, size=2)
     said, ends = [title], []
-    for (name, (steps, errors)), (colour, dash) in zip(lines.items(), [(style.VALUE, "none"), (style.INK, "9 3"), ("#6A51A3", "2 3")]):
+    for (name, (steps, errors)), (colour, dash) in zip(lines.items(),
+                                                       [(style.VALUE, "none"), (style.INK, "9 3"), ("#6A51A3", "2 3")]):
         height = _log(errors, powers)
         plot.line(steps, height, colour, 2.2, dash)
         ends.append((plot.at(0, height[-1])[1], name, errors[-1], colour))
@@ -144,7 +145,8 @@ def _sketch(values, edges, places, size, known, shut=()):
             plot.words(px, top + 42, _short(values[name]), style.VALUE, size=13)
         else:
             plot.words(px, top + 36, f"value {_short(values[name])}", style.FAINT if off else style.VALUE, size=12)
-            plot.words(px, top + 51, f"grad {_short(gradients[name])}", style.GRADIENT if gradients[name] else style.FAINT, size=12)
+            plot.words(px, top + 51, f"grad {_short(gradients[name])}",
+                       style.GRADIENT if gradients[name] else style.FAINT, size=12)
     said = [", ".join(f"{name} {_short(values[name])}" for name in known)]
     for name in values:
         locals = [f"{x} {_short(local)}" for x, z, local in edges if z == name and x not in known]
@@ -192,14 +194,16 @@ def slide_graph(w1, w2, w3, x, y):
     for name, value in values.items():
         into = tuple((source, _short(local)) for source, user, local in edges if user == name)
         nodes.append(graph.Node(name, name, None, {}, np.round(value, 4), np.round(gradients[name], 4), into,
-                                (None,) * len(into), (True,) * len(into), True, (inside[name],) if name in inside else ()))
+                                (None,) * len(into), (True,) * len(into), True,
+                                (inside[name],) if name in inside else ()))
     given = f"x {_short(x)}, a {_short(a)}, y {_short(y)}"
     text = f"The graph of L at {given}, its operations left out\n{graph.describe(nodes)}"
     placed = graph.layout(nodes)
     return Picture(graph.listed(text) if placed is None else graph.draw(nodes, placed, text), text, says_all=True)
 
 
-TALK = {"x": (52, 150), "a": (170, 150), "w₁": (170, 40), "w₂": (170, 260), "b": (365, 40), "w₃": (365, 150), "c": (365, 260),
+TALK = {"x": (52, 150), "a": (170, 150), "w₁": (170, 40), "w₂": (170, 260), "b": (365, 40), "w₃": (365, 150),
+        "c": (365, 260),
         "ŷ": (555, 150), "y": (745, 40), "L": (745, 150)}
 
 
@@ -235,7 +239,8 @@ def kink(w, x, step, target, best):
     for plot in (left, right):
         plot.line([x, x], plot.y, style.INK, 1, "1 4")
     graph, words = _talk_graph(w1, w2, w3, x, target(x))
-    panels = beside(svg("0 0 390 270", "".join(left.parts), said[0]), svg("0 0 390 270", "".join(right.parts), "\n".join(said[1:])))
+    panels = beside(svg("0 0 390 270", "".join(left.parts), said[0]),
+                    svg("0 0 390 270", "".join(right.parts), "\n".join(said[1:])))
     text = "\n".join([*said, f"The graph at x = {number(x)}", words])
     return Picture(panels + svg("0 4 800 292", graph, f"the graph at x = {number(x)}\n{words}"), text)
 

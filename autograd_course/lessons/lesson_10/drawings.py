@@ -15,7 +15,8 @@ def from_logits(x):
     e = np.exp(x)
     p = e / e.sum()
     parts = []
-    for left, title, heights, y in [(48, "logits x", x, (-2.8, 3.4)), (284, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5))]:
+    for left, title, heights, y in [(48, "logits x", x, (-2.8, 3.4)),
+                                    (284, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5))]:
         parts += _bars(left, title, heights, y)
     parts += _column(520, f"p = eˣ / sum, sum {_short(p.sum())}", p)
     text = "\n".join(f"{name}: {', '.join(map(_short, row))}" for name, row in [("logits x", x), ("eˣ", e), ("p", p)])
@@ -107,9 +108,11 @@ def choice_bars(p, true):
     gradient = p - (np.arange(len(p)) == true)
     parts, wide = [], max(52 * len(p), 150)
     for left, title, heights, low, colour, dash, fill in [(48, "p", p, 0, style.VALUE, "none", 0.85),
-                                                          (118 + wide, "p − onehot", gradient, -1, style.GRADIENT, "6 4", 0.25)]:
+                                                          (118 + wide, "p − onehot", gradient, -1, style.GRADIENT,
+                                                           "6 4", 0.25)]:
         plot = Axes((left, 40, wide, 240), (0, len(p)), (1.2 * low - 0.1, 1.1))
-        plot.frame([(k + 0.5, f"{k}" + " ✓" * (k == true)) for k in range(len(p))], ticks(low, 1), "class, ✓ the right one",
+        plot.frame([(k + 0.5, f"{k}" + " ✓" * (k == true)) for k in range(len(p))], ticks(low, 1),
+                   "class, ✓ the right one",
                    f"{title}, sum {number(round(float(heights.sum()), 10))}")
         for k, height in enumerate(heights):
             if np.isnan(height):
@@ -118,7 +121,8 @@ def choice_bars(p, true):
             (px, top), (_, bottom) = plot.at(k + 0.5, max(0, height)), plot.at(k + 0.5, min(0, height))
             plot.parts.append(f'<rect x="{px - 17:.1f}" y="{top:.1f}" width="34" height="{bottom - top:.1f}" fill="{colour}" '
                               f'fill-opacity="{fill}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
-            plot.words(px, top - 6 if height >= 0 else bottom + 16, number(round(height, 3)), colour, size=12, halo=True)
+            plot.words(px, top - 6 if height >= 0 else bottom + 16, number(round(height, 3)), colour, size=12,
+                       halo=True)
         parts += plot.parts
     text = "\n".join([f"p: {', '.join(number(round(x, 3)) for x in p)}; sum {number(round(float(p.sum()), 10))}",
                       f"p − onehot: {', '.join(number(round(x, 3)) for x in gradient)}; sum {number(round(float(gradient.sum()), 10))}"])

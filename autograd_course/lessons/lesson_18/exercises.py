@@ -18,7 +18,8 @@ recall("18", [
              "1 + 100 = **101**: read twice, paid twice.")])
 
 prediction(
-    "18.stored", question="""A trained model reads a text of 12 letters: P has 144 entries. How many of them are parameters,
+    "18.stored",
+    question="""A trained model reads a text of 12 letters: P has 144 entries. How many of them are parameters,
         which the optimizer has moved? Now it reads another text: does P change?""",
     answer={"parameters in P": 0, "P changes": "yes"}, choices={"P changes": ["yes", "no"]},
     reveal="""**0** of them, and **yes**. P is computed from the text, anew each time. Learned are the matrices that
@@ -32,7 +33,8 @@ prediction(
         The standard deviation is its root, √64 = 8.""")
 
 prediction(
-    "18.order", question="""You shuffle all rows of x but the last. What becomes of the answer at the last place: with one
+    "18.order",
+    question="""You shuffle all rows of x but the last. What becomes of the answer at the last place: with one
         causal block? With two, one behind the other?""",
     answer={"one block": "stays", "two blocks": "changes"},
     choices={"one block": ["stays", "changes"], "two blocks": ["stays", "changes"]},
@@ -205,7 +207,8 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
     mistakes=[
         edit("np.add.at(table, letters, g)", "table[letters] += g", ONCE),
         edit("np.add.at(table, letters, g)", "table[letters] = g", ONCE),
-        edit("np.add.at(table, letters, g)", "for t in range(letters.shape[1]):\n        table[letters[:, t]] += g[:, t]",
+        edit("np.add.at(table, letters, g)",
+             "for t in range(letters.shape[1]):\n        table[letters[:, t]] += g[:, t]",
              "Place by place, and += pays a letter once that two texts have at the same place. np.add.at pays every time."),
         edit("np.add.at(table, letters, g)", "np.add.at(table, letters, 1.0)",
              "Every reading counts 1 here. What arrives at it is g."),
@@ -225,7 +228,8 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
         edit("np.zeros((n,", "np.ones((n,", "It begins with ones. What nobody reads gets 0."),
         edit("np.zeros((n,", "np.zeros((letters.max() + 1,",
              "Letters behind the last one that occurs are missing. weight has n rows, read or not."),
-        (lambda g, letters, n: g[letters], "letters are rows of the table, which has n: make zeros in its shape, and add g into them."),
+        (lambda g, letters, n: g[letters],
+         "letters are rows of the table, which has n: make zeros in its shape, and add g into them."),
         edit("np.add.at(table, letters, g)", "np.add.at(letters, table, g)",
              "np.add.at(where it is added, at which rows, what): the table comes first."),
         edit("return table", "table[0] = 0\n    return table",
@@ -561,8 +565,10 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
              "keepdims=True)", "No divisor there: that z² has a mean just below 1 is eps, and s holds it already."),
         edit("np.mean(g * z, axis=-1, keepdims=True)", "np.sum(g * z, axis=-1, keepdims=True) / (z.shape[-1] - 1)",
              "Divided by n − 1. The variance here is a mean of all n squares."),
-        edit("g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(", "z * (g - np.mean(g, axis=-1, keepdims=True) - np.mean(",
-             "keepdims=True)) / s", "keepdims=True))) / s", "z is a factor of the second mean alone, not of the bracket."),
+        edit("g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(",
+             "z * (g - np.mean(g, axis=-1, keepdims=True) - np.mean(",
+             "keepdims=True)) / s", "keepdims=True))) / s",
+             "z is a factor of the second mean alone, not of the bracket."),
         edit("np.mean(g, axis", "np.sum(g, axis", "Sums for means? Each entry has a share of 1/n in the mean."),
         edit("np.mean(g * z, axis", "np.sum(g * z, axis",
              "The second is a mean too: each entry has a share of 1/n in the mean square."),

@@ -52,7 +52,8 @@ def learning(run, counted, step):
     says = f"beats counting up to the {beaten[-1]}-gram" if beaten else "beats none of the countings"
     first = f"Step {step}: loss {held_out[k]:.2f}, {says}. It writes:"
     wrote = run["wrote"][k].strip("\n")
-    return Picture(svg("0 0 630 376", "".join(plot.parts), first) + "<br>" + page(escape(wrote)), f"{first}\n{wrote}", says_all=True)
+    return Picture(svg("0 0 630 376", "".join(plot.parts), first) + "<br>" + page(escape(wrote)), f"{first}\n{wrote}",
+                   says_all=True)
 
 
 def page(html):

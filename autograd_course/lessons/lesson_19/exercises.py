@@ -255,8 +255,10 @@ def _endless(logits, temperature, u):
              "That is the letter's probability. Its number is asked for."),
         (lambda logits, temperature, u: _pick(logits, 1 / temperature, u),
          "Multiplied. A high temperature is to make them alike: divide."),
-        (lambda logits, temperature, u: _pick(np.abs(logits), temperature, u), "A logit below 0 is an unlikely letter: no abs."),
-        (lambda logits, temperature, u: _pick(logits, temperature, 1 - u), "Counted from the other end. The first letter first."),
+        (lambda logits, temperature, u: _pick(np.abs(logits), temperature, u),
+         "A logit below 0 is an unlikely letter: no abs."),
+        (lambda logits, temperature, u: _pick(logits, temperature, 1 - u),
+         "Counted from the other end. The first letter first."),
         printed(_pick)],
     planted=[
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p) > u", "True and False"),
@@ -264,7 +266,8 @@ def _endless(logits, temperature, u):
         (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "got"),
         (lambda logits, temperature, u: _pick(logits, round(temperature) or 1, u), "got"),
         (lambda logits, temperature, u: float("nan"), "got"),
-        (lambda logits, temperature, u: float(_pick(logits, temperature, u)), "has to be whole"), (lambda logits, temperature, u: 0, "got"),
+        (lambda logits, temperature, u: float(_pick(logits, temperature, u)), "has to be whole"),
+        (lambda logits, temperature, u: 0, "got"),
         edit("p = ag", "logits -= logits.max()\n    p = ag", "writes into the caller")],
     also_right=[
         """

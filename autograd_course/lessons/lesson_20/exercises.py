@@ -64,7 +64,8 @@ PROBES = [
     ("np.tanh(x) * y, with arrays", lambda x, y: np.tanh(x) * y,
      {"x": np.array([0.5, -1.0]), "y": np.array([2.0, 3.0])}),
     ("x * x + -x, with x = 3", lambda x: x * x + -x, {"x": 3.0}),
-    ("np.exp(x @ W / 4 - 1) < 2", lambda x, W: np.exp(x @ W / 4 - 1) < 2, {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
+    ("np.exp(x @ W / 4 - 1) < 2", lambda x, W: np.exp(x @ W / 4 - 1) < 2,
+     {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
 
 
 def _noted(kind, f, inputs):
@@ -173,7 +174,8 @@ def _outcome(kind, probe):
         edit("self.lines.append((name, function, names))", "self.lines.append([(name, function, names)])",
              "In brackets of its own: append the tuple itself."),
         edit("self.lines.append((name, function, names))",
-             "self.lines.extend([(name, function, names)] * (1 + (len(self.lines) > 3)))", "A line stands there twice."),
+             "self.lines.extend([(name, function, names)] * (1 + (len(self.lines) > 3)))",
+             "A line stands there twice."),
         edit("self.lines.append((name, function, names))", "self.lines.insert(0, (name, function, names))",
              "The newest line stands first: a program is read from above, so append it."),
         edit("self.lines.append((name, function, names))", "self.lines.append(name, function, names)",
@@ -213,7 +215,8 @@ def _outcome(kind, probe):
         edit("return Noted(function(*values), name, self.lines)",
              "self.value = function(*values); return Noted(self.value, name, self.lines)",
              "The value of the input itself was overwritten: a second use of x means another number."),
-        edit("self.lines.append((name, function, names))", "self.name = name; self.lines.append((name, function, names))",
+        edit("self.lines.append((name, function, names))",
+             "self.name = name; self.lines.append((name, function, names))",
              "The input itself was renamed: a second use of x means another value."),
         edit("self.lines.append((name, function, names))", "self.lines.append((name, method, names))",
              "method says how the function was called. What was called is `function`."),
@@ -575,7 +578,8 @@ _ENTRIES = ("tanh's Jacobian is diagonal, so its entries multiply one by one: *,
         _slip("g_W", "x * g_t2", "x is (N, n) and g_t2 (N, m): a matrix product, with x transposed."),
         _slip("g_W", "g_t2.T @ x", "The transpose of it: (m, n), where W is (n, m)."),
         _slip("g_W", "g_t2 @ W.T", "That is what goes to x. W is the right factor of the product."),
-        _slip("g_W", "x.reshape(x.shape[1], -1) @ g_t2", "reshape keeps the entries in their order. A transpose is x.T."),
+        _slip("g_W", "x.reshape(x.shape[1], -1) @ g_t2",
+              "reshape keeps the entries in their order. A transpose is x.T."),
         _slip("g_W", "x @ g_t2", "x is (N, n) and g_t2 (N, m): transposed, x can be multiplied by it."),
         _slip("g_W", "(x.T @ g_t2) / len(x)", "A mean over the rows: L is a sum."),
         _slip("g_b", "g_t2.sum()", "One number for all of b. It was lent to every row: add over rows alone, axis 0."),

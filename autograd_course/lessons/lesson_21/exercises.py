@@ -531,7 +531,8 @@ def _in_place(gradients, sizes):
         (lambda gradients, sizes: [(sizes[0] * each[0] + sizes[1] * each[1]) / (sizes[0] + sizes[1])
                                    for each in zip(*gradients)],
          "Only the first two workers are in it. There may be any number."),
-        edit("return [sum", "one, other = gradients\n    return [sum", "There may be any number of workers, not only two."),
+        edit("return [sum", "one, other = gradients\n    return [sum",
+             "There may be any number of workers, not only two."),
         (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, each)) / (sizes[0] * len(sizes))
                                    for each in zip(*gradients)],
          "That takes all shards to be as large as the first."),

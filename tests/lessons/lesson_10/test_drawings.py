@@ -34,7 +34,8 @@ def test_the_words_beside_the_column_keep_apart(x):
 
 
 @pytest.mark.parametrize("c, naive, powers", [
-    (0, "0.7, 0.2, 0.1", "7, 2, 1"), (700, "0.7, 0.2, 0.1", "7.1e304, 2.03e304, 1.01e304"), (708.5, "nan, 0, 0", "inf, 9.97e307, 4.98e307"),
+    (0, "0.7, 0.2, 0.1", "7, 2, 1"), (700, "0.7, 0.2, 0.1", "7.1e304, 2.03e304, 1.01e304"),
+    (708.5, "nan, 0, 0", "inf, 9.97e307, 4.98e307"),
     (1000, "nan, nan, nan", "inf, inf, inf"), (-1000, "nan, nan, nan", "0, 0, 0")])
 def test_twins(c, naive, powers):
     picture = twins(X, c)

@@ -55,7 +55,8 @@ def test_the_dial_rises_with_the_curvature_and_does_not_show_what_is_to_come():
 @pytest.mark.parametrize("x", [-1.2, 0.0, 0.5])
 def test_the_slope_of_the_slope(x):
     picture = drawn.bend(ag.grad(np.tanh), x)
-    first, second = (f"{value:.4g}".replace("-", "−") for value in (1 - np.tanh(x)**2, -2 * np.tanh(x) * (1 - np.tanh(x)**2)))
+    first, second = (f"{value:.4g}".replace("-", "−")
+                     for value in (1 - np.tanh(x)**2, -2 * np.tanh(x) * (1 - np.tanh(x)**2)))
     assert f"is {first}, and the slope of s is {second.removeprefix('−') if x == 0 else second}\n" in picture.text
     assert f"\nx: value {x:.4g}, gradient {second.removeprefix('−') if x == 0 else second}".replace("-", "−") in picture.text
 
