@@ -201,6 +201,7 @@ def test(*args):
     install()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     processes = min(cores + 1, 4)  # one waits for the browser most of the time
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process compiles every test anew, a quarter of its start
     return call(python_of(VENV), "-m", "pytest", "-n", processes,
                 "--dist", "loadscope", "--no-loadscope-reorder", *args)  # parts and their order: tests/parts.py
 

@@ -8,7 +8,6 @@ import zlib
 
 import numpy as np
 import pytest
-import sklearn.datasets
 
 import autograd_course
 from autograd_course import digits, doctor, installation, mnist, moons
@@ -37,15 +36,14 @@ def test_moons():
 def test_mnist_without_a_network(monkeypatch):
     def fetch(*_, **__):
         raise urllib.error.URLError("no network")
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
     with pytest.raises(ConnectionError, match=r"network once, give mnist\(folder\).*, or use digits\(\)"):
         mnist()
 
 
 def fetched(monkeypatch, labels):
     """mnist() where OpenML sends 70,000 images of 4 pixels, all 255, and these labels."""
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml",
-                        lambda *_, **__: (np.full((70_000, 4), 255), np.array(labels, object)))
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: (np.full((70_000, 4), 255), np.array(labels, object)))
     return mnist()
 
 
