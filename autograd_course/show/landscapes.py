@@ -71,9 +71,18 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
 @lru_cache(maxsize=16)
 def _contours(f, span):
     """(SVG of the contours of f, its lowest value on the grid, where, the boxes of the contours' numbers)."""
-    plot = Axes(BOX, *span)
-    x, y = np.meshgrid(np.linspace(*span[0], 145), np.linspace(*span[1], 97))
-    z = f(x, y)
+    return _outlined(f(*_grid(span)).astype(float).tobytes(), span)
+
+
+def _grid(span):
+    return np.meshgrid(np.linspace(*span[0], 145), np.linspace(*span[1], 97))
+
+
+@lru_cache(maxsize=32)
+def _outlined(heights, span):
+    """The same of the bytes of f on the grid: under a slider f is often made anew, and of a few kinds."""
+    plot, (x, y) = Axes(BOX, *span), _grid(span)
+    z = np.frombuffer(heights).reshape(x.shape)
     row, column = np.unravel_index(np.argmin(z), z.shape)
     low, where = z[row, column], (x[row, column], y[row, column])
     levels = [float(f"{low + (z.max() - low) * part ** 3:.2g}") for part in np.linspace(0, 1, 13)[1:-1]]     # closer towards the bottom

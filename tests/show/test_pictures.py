@@ -10,7 +10,7 @@ from drawn import SVG, svg_of, written
 
 from autograd_course import Picture, explore, moons
 from autograd_course.lessons.lesson_12.drawings import confusion, misread
-from autograd_course.show import style
+from autograd_course.show import landscapes, style
 from autograd_course.show.blocks import broadcast_blocks
 from autograd_course.show.ink import number
 from autograd_course.show.landscapes import boundary, landscape, plane
@@ -307,6 +307,14 @@ def test_landscape_says_where_every_path_is():
     assert lengths == [[1, 1], [2, 2], [3, 3]]
     dashes = {line.get("stroke-dasharray") for line in svg_of(last).iter(f"{SVG}polyline")}
     assert len(dashes) == 2, "not told apart by colour alone"
+
+
+def test_contours_are_kept_by_the_values_of_the_function(monkeypatch):
+    """Under a slider a lesson makes its function anew for each frame."""
+    drawn = []
+    monkeypatch.setattr(landscapes, "_field", lambda *given, field=landscapes._field: drawn.append(1) or field(*given))
+    first, again, other = (landscape(lambda x, y: x**2 + k * y**2, PATHS, SPAN).html for k in (0.123, 0.123, 0.124))
+    assert first == again != other and len(drawn) == 2
 
 
 def test_names_of_paths_at_one_place_do_not_overlap():
