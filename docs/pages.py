@@ -137,7 +137,8 @@ CELLS = """{%- extends 'basic/index.html.j2' -%}
 def inline(tex, display="inline"):
     # What the converter does not know: `aligned`, which is `align*` within a formula, and an escaped underscore in words.
     made = convert(re.sub(r"(begin|end){aligned}", r"\1{align*}", tex).replace(r"\_", "_"), display=display)
-    return made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")       # said by HTML itself
+    made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")       # said by HTML itself
+    return re.sub(r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sup|sub|frac)>)", r'\1<mspace width="0.17em"/>', made)      # log x, not logx
 
 
 def block(tex):

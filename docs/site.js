@@ -129,7 +129,7 @@ function attach(box) {
 
 // What is wider than its place scrolls, also for who uses only the keyboard.
 function reachable(root) {
-    for (const one of root.querySelectorAll("pre, p, li, table, .formula, .output_wrapper, .output_wrapper div"))
+    for (const one of root.querySelectorAll("pre, p, ul, ol, table, .formula, .output_wrapper, .output_wrapper div"))
         if (one.scrollWidth > one.clientWidth + 1)
             one.tabIndex = 0;
 }

@@ -144,6 +144,10 @@ def test_formulas_are_formulas(site, name):
         assert "\\" not in shown and "&" not in shown, shown
 
 
+def test_a_function_stands_apart_from_its_argument():
+    assert "</mi><mspace" in pages.inline(r"\log x") and "mspace" not in pages.inline(r"\log(x) \cdot x y")
+
+
 def test_what_is_live_in_a_lesson_is_seen(site):
     """Every call that makes something to move leaves a drawing, every question its answer; nothing failed under way."""
     for name in NAMES[1:-1]:
@@ -265,6 +269,8 @@ def test_pages_in_a_browser(site, page, name):
     page.goto((site / f"{name}.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert page.locator("main").inner_text().strip()
+    unnumbered = "[...document.querySelectorAll('li')].filter(item => getComputedStyle(item).overflowX !== 'visible').length"
+    assert page.evaluate(unnumbered) == 0, "an item that scrolls hides its bullet or number"
     page.set_viewport_size({"width": 900, "height": 700})
     assert not page.faults
 
