@@ -9,7 +9,7 @@ from ...data import digits
 from ...show.bar import track
 
 
-def learn(bit, epochs=8):
+def learn(bit):
     """(accuracy on the digits held out, the two weight matrices) of a 64-256-10 network of one-bit weights.
 
     bit: the row that makes ±1 of a weight.
@@ -26,8 +26,8 @@ def learn(bit, epochs=8):
         return hidden @ bit(W2) / 16 + b2                               # (N, 10)
 
     optimizer = optim.Adam(weights, lr=0.03)
-    for epoch in track(range(epochs), "epochs"):
-        optimizer.lr = 0.03 * (1 - epoch / epochs)
+    for epoch in track(range(8), "epochs"):
+        optimizer.lr = 0.03 * (1 - epoch / 8)
         for rows in np.array_split(rng.permutation(len(labels)), 23):   # about 64 each
             optimizer.zero_grad()
             cross_entropy(model(images[rows]), labels[rows]).backward()
