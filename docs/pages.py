@@ -66,7 +66,8 @@ PAGE = """<!DOCTYPE html>
 {%- endif %}
 <nav aria-labelledby="all-pages"><p id="all-pages">All pages</p><ul>
 {%- for other in pages %}
-<li><a href="{{ other.file }}"{% if other is sameas page %} aria-current="page"{% endif %}>{{ other.number }} {{ other.title }}</a></li>
+<li><a href="{{ other.file }}"{% if other is sameas page %} aria-current="page"{% endif %}>
+{{- other.number }} {{ other.title }}</a></li>
 {%- endfor %}
 </ul></nav>
 </div>
@@ -138,7 +139,8 @@ def inline(tex, display="inline"):
     # What the converter does not know: `aligned`, which is `align*` within a formula, and an escaped underscore in words.
     made = convert(re.sub(r"(begin|end){aligned}", r"\1{align*}", tex).replace(r"\_", "_"), display=display)
     made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")       # said by HTML itself
-    return re.sub(r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sup|sub|frac)>)", r'\1<mspace width="0.17em"/>', made)      # log x, not logx
+    before, after = r"(?<=</m[in]>)(?=<mi>[a-z]{2})", r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sup|sub|frac)>)"
+    return re.sub(f"{before}|{after}", r'\1<mspace width="0.17em"/>', made)       # a log x, not alogx
 
 
 def block(tex):
