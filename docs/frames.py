@@ -91,9 +91,12 @@ def stored(frames):
 
 def finer(column):
     """What stands in one part of a group's pictures, cut at its numbers if that fits all: texts, and (way, values)."""
+    if len(set(column)) == 1:       # as most are
+        yield column[0]
+        return
     values, way = unique(column)
     cut = [NUMBER.split(value) for value in values]
-    for texts in zip(*cut) if len(values) > 1 == len(set(map(len, cut))) else [values]:
+    for texts in zip(*cut) if len(set(map(len, cut))) == 1 else [values]:
         few, which = unique(texts)
         yield texts[0] if len(few) == 1 else (tuple([which[one] for one in way]), few)
 
