@@ -47,8 +47,7 @@ class Axes:
     def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
         """A line, cut off at the edges of the box."""
         left, top, w, h = self.box
-        px, py = self.at(np.array([*xs], float), np.array([*ys], float))
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(px.tolist(), py.tolist(), strict=True))
+        points = " ".join("{:.1f},{:.1f}".format(*self.at(float(x), float(y))) for x, y in zip(xs, ys, strict=True))
         self.parts.append(f'<svg x="{left}" y="{top}" width="{w}" height="{h}" viewBox="{left} {top} {w} {h}">'
                           f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width}" '
                           f'stroke-dasharray="{dash}" stroke-linejoin="round"/></svg>')
