@@ -29,7 +29,7 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
     for named in _both_axes(inputs, params):
         function = (lambda *args: rule(*args, **named)) if named and callable(rule) else rule
         hints = of_rule(row, arg, whole=whole, inputs=inputs, **named)
-        for given in _rule_cases(row, inputs, named) + ([] if inputs else _special_cases(row, arg)):
+        for given in rule_cases(row, inputs, named) + ([] if inputs else _special_cases(row, arg)):
             told = ", ".join(f"{name} = {brief(value)}" for name, value in zip(["g", "z", *row.letters], given))
             if named != params:
                 told += f", axis = {named['axis']}"
@@ -69,7 +69,7 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
     if row.name == "mean":
         made.append((lambda g, z, *xs: right(g, z, *xs) * np.size(xs[arg]) / np.size(z),
                      "n times too large: a mean has a 1/n."))
-    tried, kept = _rule_cases(row, inputs, params), []
+    tried, kept = rule_cases(row, inputs, params), []
     for wrong, hint in made:
         caught = next((given for given in tried if _differ(wrong, right, given)), None)
         if caught and all(_differ(wrong, other, caught) for other, _ in kept):      # else it is right here, or an earlier one says it
@@ -83,7 +83,7 @@ def _right(row, arg, whole, params):
     return lambda g, z, *xs: vjp(lambda *given: row(*given, **params), *(np.asarray(x, float) for x in xs))[1](np.asarray(g))[arg]
 
 
-def _rule_cases(row, inputs, params):
+def rule_cases(row, inputs, params):
     """[(g, z, x, y, …), …] on which a rule is tried; the first with numbers, for a verdict that can be worked out by hand."""
     rng, arity = np.random.default_rng(3), row.arity
     with np.errstate(all="ignore"):

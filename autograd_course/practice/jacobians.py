@@ -39,7 +39,6 @@ class Puzzle:
     by: str = "x"
     sizes: list = field(default_factory=lambda: [{"x": (n,)} for n in (4, 1, 2, 3, 6)])
     also_right: tuple = ()
-    positive: bool = False
     constants: dict = field(default_factory=dict)      # {name: its value, drawn as "idx = [2, 0, 2]"}
 
 
@@ -126,7 +125,7 @@ PUZZLES = {
                         "Entry [i, j] reads entry [j, i].",
                         sizes=grid((2, 3), (3, 2), (1, 4), (3, 3)),
                         also_right=("i == l and j == k", "int((k, l) == (j, i))")),
-    "row_sums": Puzzle("08", "z[i] = Σₖ x[i, k]", "x.sum(axis=1)", lambda x: x.sum(axis=1), "i == j",
+    "row_sums": Puzzle("08", "z[i] = Σₚ x[i, p]", "x.sum(axis=1)", lambda x: x.sum(axis=1), "i == j",
                        "Row i of x, and every entry of it.",
                        sizes=grid((2, 3), (3, 2), (1, 4), (3, 3)), also_right=("1 if j == i else 0",)),
     "outer": Puzzle("08", "z[i, j] = x[i] · y[j], by x", "x[:, None] * y", lambda x, y: x.reshape((-1, 1)) * y,
@@ -140,12 +139,12 @@ PUZZLES = {
     "matvec": Puzzle("09", "z[i] = Σₖ A[i, k] · x[k]", "A @ x", lambda A, x: ag.matmul(A, x), "A[i, j]",
                      "The Jacobian of a linear function is its matrix.",
                      sizes=pairs(((2, 3), (3,)), ((3, 2), (2,)), ((3, 3), (3,)), names="Ax")),
-    "matmul": Puzzle("09", "Z[i, j] = Σₖ X[i, k] · Y[k, j], by X[k, l]", "X @ Y", lambda X, Y: ag.matmul(X, Y),
+    "matmul": Puzzle("09", "Z[i, j] = Σₚ X[i, p] · Y[p, j]", "X @ Y", lambda X, Y: ag.matmul(X, Y),
                      "(i == k) * Y[l, j]",
                      "Row i of Z reads row i of X alone; X[i, l] meets Y[l, j].", by="X",
                      sizes=pairs(((2, 3), (3, 2)), ((3, 2), (2, 2)), ((1, 2), (2, 3)), ((2, 2), (2, 2)), names="XY"),
                      also_right=("Y[l, j] if i == k else 0",)),
-    "matmul_y": Puzzle("09", "Z[i, j] = Σₖ X[i, k] · Y[k, j], by Y[k, l]", "X @ Y", lambda X, Y: ag.matmul(X, Y),
+    "matmul_y": Puzzle("09", "Z[i, j] = Σₚ X[i, p] · Y[p, j]", "X @ Y", lambda X, Y: ag.matmul(X, Y),
                        "X[i, k] * (j == l)",
                        "Column j of Z reads column j of Y alone; Y[k, j] meets X[i, k].", by="Y",
                        sizes=pairs(((2, 2), (2, 3)), ((3, 2), (2, 2)), ((1, 2), (2, 3)), ((2, 2), (2, 2)), names="XY"),
@@ -343,11 +342,33 @@ def _judge(name, line):
             with np.errstate(all="ignore"):
                 got = bounded(entries, line.code, case, most=200_000)
         except (Exception, SystemExit, Endless) as error:
-            where = f"With {_inputs(name, case)}: " * bool(pairs)
-            drawn = "Right for the matrix that is drawn. " * bool(pairs and _close(*pairs[0]))
-            return Mark(False, drawn + where + trouble(error))
+            if not pairs:
+                return Mark(False, isinstance(error, IndexError) and _index_hint(line, case) or trouble(error))
+            if not _close(*pairs[0]):
+                return Mark(False, diagnosis(name, pairs))
+            why = "a size stands in it as a number." if isinstance(error, IndexError) else trouble(error)
+            return Mark(False, f"Right for the matrix that is drawn, and not with {_inputs(name, case)}: {why}")
         pairs.append((got, case.right))
     return Mark(True) if all(_close(*pair) for pair in pairs) else Mark(False, diagnosis(name, pairs))
+
+
+def _index_hint(line, case):
+    """What a line that reaches past the end of an array should look to; "" where it does not."""
+    got, outside = np.zeros(case.right.shape), []
+    for place in np.ndindex(case.right.shape):
+        try:
+            got[place] = bounded(eval, line.code, {**case.names, **dict(zip("ijkl", place))})
+        except IndexError as error:
+            outside.append((place, error))
+        except (Exception, SystemExit, Endless):
+            got[place] = np.nan
+    if not outside:
+        return ""
+    place, why = outside[0]
+    at = ", ".join(f"{letter} = {index}" for letter, index in zip("ijkl", place))
+    if _close(got, case.right):
+        return f"At {at}: {why}. Python works out both sides of a product; … if … else 0 asks first."
+    return f"At {at}: {why}. Which index counts which axis, and is that entry read at all?"
 
 
 def _close(got, right):
@@ -379,8 +400,13 @@ def diagnosis(name, pairs):
     scale = next((got[right != 0][0] / right[right != 0][0] for got, right in filled), 0)
     if scale and always(lambda got, right: _close(got, scale * right)):
         return f"Every entry is {number(scale)} times what it should be."
+    if factor := _factor(name, pairs):
+        return factor
     if len(square) == len(both) and any(len(right) > 1 for _, right in both):
         eye = [np.eye(len(right), dtype=bool) for _, right in both]
+        full = np.all(both[0][1] != 0)
+        if full and all(not np.any(got[~on]) for (got, _), on in zip(both, eye)):
+            return "Only the diagonal is filled. Every entry of z reads every entry of x: by which path?"
         if all(_close(got[on], right[on]) for (got, right), on in zip(both, eye)):
             return "The diagonal is right, and what stands beside it is not."
         if all(_close(got[~on], right[~on]) for (got, right), on in zip(both, eye)):
@@ -388,14 +414,34 @@ def diagnosis(name, pairs):
     for step, where in [(1, "too far to the right"), (-1, "too far to the left")]:
         if always(lambda got, right: _shifted(got, right, step)):
             return f"Each row stands one column {where}."
-    if always(lambda got, right: np.array_equal(got != 0, right != 0)):
+    zeros = both[0][1] == 0
+    if np.any(zeros) and always(lambda got, right: np.array_equal(got != 0, right != 0)):
         return "The zeros stand where they should. The other entries are not right."
-    if always(lambda got, right: np.all((got != 0) | (right == 0))):
+    if np.any(both[0][0][zeros]) and always(lambda got, right: np.all((got != 0) | (right == 0))):
         return "Every place that should be filled is, and more are: which entries does an entry of z not read?"
     place = tuple(int(k) for k in np.argwhere(~np.isclose(both[0][0], both[0][1], rtol=1e-6, atol=1e-9))[0])
     return (f"In row {place[0]}, column {place[1]}, it gives {number(both[0][0][place])}, and "
             f"{number(both[0][1][place])} is right: how far does that entry of z move when that one of "
             f"{PUZZLES[name].by} grows?")
+
+
+def _factor(name, pairs):
+    """A hint where one letter, or an entry of it, is all that is missing or too much, p[i] of p[i] · v[i]; or ""."""
+    drawn = cases(name)[0]
+    values = {letter: value for letter, value in drawn.names.items() if letter not in NAMES and letter != "Z"}
+    texts = [letter for letter, value in values.items() if np.ndim(value) == 0]
+    texts += [f"{letter}[{index}]" for letter, value in values.items() if np.ndim(value) == 1
+              for index in "ijkl"[:drawn.right.ndim]]
+    for text in texts if np.any(pairs[0][0]) else ():
+        try:
+            factors = [entries(compile(text, "", "eval"), case) for _, case in zip(pairs, cases(name))]
+        except IndexError:
+            continue      # this letter is not counted by this index
+        if all(_close(got * by, right) for (got, right), by in zip(pairs, factors)):
+            return f"Every entry lacks the factor {text}."
+        if all(_close(got, right * by) for (got, right), by in zip(pairs, factors)):
+            return f"Every entry has the factor {text}, which does not belong there."
+    return ""
 
 
 def _shifted(got, right, step):

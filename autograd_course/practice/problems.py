@@ -168,8 +168,6 @@ def trouble(error):
         return "It does not come to an end."
     if isinstance(error, NameError):
         return f"{error.name} is not known here: which letters the line may read stands in the question."
-    if isinstance(error, IndexError):
-        return f"{said(error)}. Python works out both sides of a product; … if … else 0 asks first."
     if "numpy boolean" in said(error):
         return "NumPy's True and False take no minus: make a number of the comparison first, 1 * (x[i] == z)."
     return f"{type(error).__name__}: {said(error)}. {likely(error)}".strip()

@@ -6,8 +6,8 @@ import numpy as np
 
 from autograd_lib import ops
 
-from ..ask.compare import Endless
-from ..ask.probes import expect_rule, of_rule
+from ..ask.compare import Endless, bounded, copies, same
+from ..ask.probes import expect_rule, of_rule, rule_cases
 from ..ask.same_line import same_line
 from ..ask.verdict import NotYet, Wrong
 from ..show.picture import Picture
@@ -75,6 +75,9 @@ DERIVED = {("power", 0): "g * y * x ** (y - 1)", ("power", 1): "g * z * np.log(x
 @cache
 def tried_on(name):
     """(inputs, keywords) that expect_rule takes for a row: its own choice where it is elementwise."""
+    if name == "where":      # c is a condition
+        return [(True, 1.65, -1.35), (False, 1.65, -1.35),
+                (np.array([True, False, True]), np.array([0.49, 0.82, -2.06]), np.array([1.25, -0.3, 0.7]))], {}
     if name not in ARRAYS:
         return None, {}
     shapes, keywords = ARRAYS[name]
@@ -96,14 +99,91 @@ def _judge(row, argument, rule):
     except Wrong as wrong:
         tried, got, right, hint = wrong.args
         right = "0" if right == "-0" else right
+        own = _recognised(row, argument, rule)
+        if own or hint in [sentence for _, sentence in of_rule(row, argument, inputs=inputs, **keywords)]:
+            hint = own      # what is true of this one input alone misleads
         return Mark(False, f"{hint} With {tried.partition(', with ')[2] or tried}, yours gives {got}, and {right} is "
                            f"right.".strip())
     except (Exception, SystemExit, Endless) as error:
-        return Mark(False, trouble(error))
+        fits = FITS.get(row.name, "") if isinstance(error, ValueError) else ""
+        return Mark(False, f"{trouble(error)} {fits}".strip())
     return Mark(False, " ".join(f"{label} {text}".strip() for label, text in compared.lines[0].note))
 
 
+def _recognised(row, argument, rule):
+    """The hint of a mistake that gives what `rule` gives on all that it is tried on, or ""."""
+    inputs, keywords = tried_on(row.name)
+    parameters = str(inspect.signature(row.rules[argument]))[1:-1]
+    known = [(Line(line).function(parameters), hint) for line, hint in WRONG.get((row.name, argument), ())]
+    known += [(lambda *given, wrong=wrong, **_: wrong(*given), hint)
+              for wrong, hint in of_rule(row, argument, inputs=inputs, **keywords)]
+
+    def gives(function, given):
+        with np.errstate(all="ignore"):
+            return bounded(lambda: function(*copies(given), **keywords))
+
+    def agree(wrong, given):
+        try:
+            got, other = gives(rule, given), gives(wrong, given)
+            return same(got, other, 1e-6, 1e-9) or np.allclose(got, other, 1e-6, 1e-9)      # 1 is ones of every shape
+        except (Exception, SystemExit, Endless):
+            return False
+
+    tried = rule_cases(row, inputs, keywords)
+    return next((hint for wrong, hint in known if all(agree(wrong, given) for given in tried)), "")
+
+
 # --- Wrong rules, as learners write them ------------------------------------------------------------------------------
+
+FITS = {"matmul": "With X of shape (n, k) and Y of shape (k, m), g has the shape (n, m): which product has the shape "
+                  "that is asked for?",
+        "softmax": "Does a sum lose its axis there? keepdims=True keeps it.",
+        "log_softmax": "Does a sum lose its axis there? keepdims=True keeps it."}
+OWN = "np.sum(g * z, axis=axis, keepdims=True)"
+TIES = "At a tie x and y share what arrives, half to each."
+BOTH = "At a tie that sends all of g to x and all to y: twice what arrived."
+WHICH = "Where the other one is handed on, nothing comes here."
+OTHER = "That goes to the other one, but for ties."
+# {(row, argument): [(line, hint), …]}: a hint is given where the line gives the same for every input tried.
+WRONG = {
+    ("divide", 0): [(line, "Dividing by y has the slope 1 / y.") for line in ("g * y", "g")],
+    ("divide", 1): [("-g * x / y", "1 / y has the slope −1 / y²: y comes in twice below."),
+                    ("-g / y ** 2", "x is lost: it multiplies 1 / y, whose slope is −1 / y².")],
+    ("power", 0): [("g * x ** (y - 1)", "The factor y in front is missing."),
+                   ("g * y * z", "The exponent falls by one: x ** (y − 1).")],
+    ("power", 1): [("g * np.log(x)", "z is missing: xʸ is e to the y · log x, and the slope of e to the u is itself.")],
+    ("tanh", 0): [("g * (1 - z)", "The square is missing: 1 − z²."), ("g * z * (1 - z)", "That is the sigmoid's."),
+                  ("g * (1 + z ** 2)", "1 − z²: where |z| comes near 1, tanh is flat.")],
+    ("sigmoid", 0): [("g * (1 - z ** 2)", "That is tanh's."), ("g * (1 - z)", "A factor z is missing: z · (1 − z).")],
+    ("softplus", 0): [("g * np.exp(x)", "That is the inner slope alone: log has the slope 1 / (1 + eˣ) there."),
+                      ("g / (1 + np.exp(x))", "That is the slope of log alone; 1 + eˣ inside it has the slope eˣ.")],
+    ("abs", 0): [("g", "Right where x is above 0. Below, |x| falls as x grows."),
+                 ("-g", "Right where x is below 0. Above, |x| grows with x."), ("g * x", "The sign of x, not x.")],
+    ("relu", 0): [("g", "Right where x is above 0. Below, z stands still.")],
+    ("maximum", 0): [("g / 2", WHICH), ("g", WHICH),
+                     ("g * (x > y)", TIES), ("g * (x >= y)", BOTH), ("g * (x < y)", OTHER)],
+    ("maximum", 1): [("g / 2", WHICH), ("g", WHICH),
+                     ("g * (y > x)", TIES), ("g * (y >= x)", BOTH), ("g * (y < x)", OTHER)],
+    ("minimum", 0): [("g / 2", WHICH), ("g", WHICH),
+                     ("g * (x < y)", TIES), ("g * (x <= y)", BOTH), ("g * (x > y)", OTHER)],
+    ("minimum", 1): [("g / 2", WHICH), ("g", WHICH),
+                     ("g * (y < x)", TIES), ("g * (y <= x)", BOTH), ("g * (y > x)", OTHER)],
+    ("where", 1): [("g", "Where c does not hold, x is not read.")],
+    ("where", 2): [("g", "Where c holds, y is not read.")],
+    ("softmax", 0): [
+        ("g * z * (1 - z)", "That is each x to its own z. Through the sum below it reaches the others too."),
+        ("z * (g - np.sum(g * z))", "The sum goes over everything. Each row has its own: axis=axis, keepdims=True."),
+        ("z * (g - np.mean(g * z, axis=axis, keepdims=True))", "What arrives at the sum below adds up: no mean."),
+        (f"z * (g + {OWN})", "A sign: what one entry gains, the others lose."),
+        (f"g - z * {OWN}", "The direct path has a factor too: z times g.")],
+    ("log_softmax", 0): [
+        ("g - z * np.sum(g, axis=axis, keepdims=True)", "z is a logarithm here: the weights are exp(z)."),
+        ("g - np.exp(z) * np.sum(g)", "The sum goes over everything. Each row has its own: axis=axis, keepdims=True."),
+        ("g - np.exp(z) * np.mean(g, axis=axis, keepdims=True)", "What arrives at the logarithm adds up: no mean."),
+        ("g + np.exp(z) * np.sum(g, axis=axis, keepdims=True)", "A sign: the logarithm is taken off."),
+        ("g - np.exp(z) * g", "That is each x to its own z. Through the sum it reaches the others too.")],
+}
+
 
 def mistakes(row, argument, letters):
     """[(a wrong line, a piece of the hint that it must get), …], those that are wrong for this row."""
@@ -117,4 +197,5 @@ def mistakes(row, argument, letters):
     inputs, keywords = tried_on(row.name)
     # some are right for this row
     known = [sentence for _, sentence in of_rule(row, argument, inputs=inputs, **keywords)]
-    return [(wrong, hint) for wrong, hint in made if any(hint in sentence for sentence in known)]
+    return [(wrong, hint) for wrong, hint in made if any(hint in sentence for sentence in known)] + [
+        *WRONG.get((row.name, argument), ())]

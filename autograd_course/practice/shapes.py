@@ -94,7 +94,9 @@ def _matmul(key, rng):
              ((len(z) - 2,), "That sum is inside the matrix product. What is asked is which axes of the stack are "
                              "added up after it."),
              ((), f"{asked} is shared by the whole stack: what comes back from each matrix of it adds up."),
-             ((0,), f"{asked} has that axis itself: nothing was shared along it.")]
+             *(((axis,), f"{asked} has that axis itself: nothing was shared along it.")
+               for axis in range(len(stacked)) if axis not in summed),
+             (tuple(range(len(stacked))), f"Over all of the stack: {asked} has an axis of it itself, and keeps that.")]
     return _asked(key, "X @ Y", shapes, z, asked, summed, wrong,
                   what="Of the stack of products that goes to {}, summed over")
 

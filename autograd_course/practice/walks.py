@@ -126,6 +126,9 @@ def wrong_locals(walk, arrow):
     for other in walk.arrows:
         if other.user == arrow.user and other.slot != arrow.slot:
             made.append((other.local, f"That is the local gradient of arrow {other.number}, the other one into {z}."))
+            if other.source == arrow.source:
+                made.append((arrow.local + other.local, f"That is arrows {arrow.number} and {other.number} together: "
+                                                        f"each stands for one place of {name} alone."))
     if user.op == "power":
         made += [(value, f"The exponent is lost: the slope of a square is 2 · {name}."),
                  (2.0, f"That is the exponent alone: the slope of a square is 2 · {name}.")]
@@ -159,19 +162,19 @@ def wrong_gradients(walk, key):
                                                              "Parts that arrive at one value add up."))
     for arrow in arrows if len(arrows) > 1 else ():
         made.append((arrow.local, f"That is the local gradient of arrow {arrow.number}, and {name} has more arrows."))
-    ends = [walk.called[arrow.user] for arrow in arrows]
+    ends = {walk.called[arrow.user]: walk.g[arrow.user] for arrow in arrows}
     made += [(sum(arrow.local for arrow in arrows),
               f"{'That is' if len(arrows) == 1 else 'Those are'} local alone: multiply by the gradient on the card "
-              f"where the arrow ends, {', '.join(f'{number(walk.g[a.user])} at {z}' for a, z in zip(arrows, ends))}."),
+              f"where the arrow ends, {', '.join(f'{number(g)} at {z}' for z, g in ends.items())}."),
              (-total, "The right size with the wrong sign."),
              (sum(arrow.local + walk.g[arrow.user] for arrow in arrows),
               "Local gradient and gradient were added. They multiply."),
              (sum(walk.g[arrow.user] for arrow in arrows),
               f"That is what arrives at {', '.join(ends)}. On the way to {name} it is multiplied by the arrow's local "
               "gradient."),
-             (prod(arrow.local for arrow in arrows),
-              "Local gradients were multiplied with each other. Each is multiplied by what arrives "
-              "where its arrow ends, and the parts add."),
+             *[(prod(arrow.local for arrow in arrows),
+                "Local gradients were multiplied with each other. Each is multiplied by what arrives "
+                "where its arrow ends, and the parts add.")] * (len(arrows) > 1),
              (float(walk.of[key].value), f"That is the value of {name}, not its gradient.")]
     for arrow in arrows:
         rest = total - arrow.passes
@@ -259,7 +262,8 @@ def _nudge(walk, i):
     if i < len(walk.arrows):
         arrow = walk.arrows[i]
         z, x = walk.called[arrow.user], walk.called[arrow.source]
-        return f"How fast does {z} grow when {x} grows a little, and the other input stands still?"
+        alone = ", and the other input stands still" * (len(walk.of[arrow.user].inputs) > 1)
+        return f"How fast does {z} grow when {x} grows a little{alone}?"
     key = walk.cards[i - len(walk.arrows)]
     arrows = walk.leaving(key)
     leave = "leaves" if len(arrows) == 1 else "leave"

@@ -174,6 +174,17 @@ def test_what_follows_from_a_wrong_number_is_called_so(monkeypatch):
     assert told > 5
 
 
+def test_one_arrow_has_nothing_to_multiply_it_with_and_one_input_no_other():
+    problem = walks.make("walk.chain", np.random.default_rng(0))
+    assert not any("multiplied with each other" in hint for _, _, hint in problem.wrong)
+    for seed in range(10):
+        problem = walks.make("walk.functions", np.random.default_rng(seed))
+        alone = {name for name, op, inputs, _ in seen(problem) if len(inputs) == 1}
+        for i, box in enumerate(problem.boxes):
+            if box.label[-1] in alone and box.group == walks.ON_ARROWS:
+                assert "other input" not in one(problem, i, "0.37").hint
+
+
 def test_graphs_show_nothing_that_is_asked():
     for key in walks.KEYS:
         problem = walks.make(key, np.random.default_rng(3))
@@ -240,6 +251,16 @@ def test_rules(key):
         assert mark.good is False and mark.hint, text
     assert one(problem, 0, "...").good is None and one(problem, 0, "g * (").good is None
     assert "not known here" in one(problem, 0, "g * q").hint
+
+
+@pytest.mark.parametrize("key, text, said, never", [
+    ("rule.maximum.y", "g / 2", "nothing comes", "z stands"), ("rule.maximum.y", "g * (y >= x)", "twice", "double"),
+    ("rule.abs.x", "g", "Right where x is above 0", "wrong sign"), ("rule.multiply.x", "y", "factor g", "What goes"),
+    ("rule.matmul.x", "y @ g", "which product", "asks first"), ("rule.where.y", "g", "Where c holds", "goes to x"),
+    ("rule.softmax.x", "z * (g - np.sum(g * z, axis=axis))", "keepdims=True", "asks first")])
+def test_a_hint_holds_for_all_inputs_and_not_for_one_alone(key, text, said, never):
+    mark = one(rules.make(key, None), 0, text)
+    assert mark.good is False and said in mark.hint and never not in mark.hint
 
 
 # --- catches ----------------------------------------------------------------------------------------------------------
@@ -352,13 +373,18 @@ def test_puzzles(name):
     ("mean", "1", "too large, by how many entries"), ("mean", "1 / 4", "a size stands in it"),
     ("differences", "(j == i) * 1 - (j == i + 1)", "wrong sign"), ("pad", "i == j", "too far to the right"),
     ("roll", "j == (i + 1) % n", "exchanged"), ("repeat", "j == i", "In row"), ("view", "i == j", "In row"),
-    ("softmax", "z[i] * (1 - z[i]) * (i == j)", "The diagonal is right"), ("softmax", "z[i] * (1 - z[j])",
+    ("softmax", "z[i] * (1 - z[i]) * (i == j)", "Only the diagonal is filled"), ("softmax", "z[i] * (1 - z[j])",
                                                                            "The diagonal is right"),
-    ("softmax", "-z[i] * z[j]", "All is right but the diagonal"), ("centre", "i == j", "In row"),
+    ("softmax", "-z[i] * z[j]", "All is right but the diagonal"), ("centre", "i == j", "Only the diagonal is filled"),
     ("sort", "i == np.argsort(x)[j]", "exchanged"), ("matmul", "Y[l, j]", "more are"),
     ("convolution", "w[j - i]", ""), ("convolution", "w[j - i] * (0 <= j - i < 3)", "index"),
-    ("layer_norm", "((i == j) - 1 / n) / s", "zeros stand"), ("layer_norm", "((i == j) - 1 / n - z[i] * z[j] / n)",
-                                                              "zeros stand"),
+    ("layer_norm", "((i == j) - 1 / n) / s", "In row"),
+    ("layer_norm", "(i == j) - 1 / n - z[i] * z[j] / n", "factor s"),
+    ("attend", "v[i] - z", "lacks the factor p[i]"), ("attend", "p[i] * v[i]", "In row"),
+    ("softmax", "z[i] * z[j]", "In row"), ("matvec", "A[i, j] * x[j]", "factor x[j], which does not belong"),
+    ("matvec", "A[j, i]", "At i = 0, j = 2: index 2"), ("matvec", "A[i, i]", "In row"),
+    ("convolution", "w[j - i] * (0 <= j - i < len(w))", "asks first"),
+    ("convolution", "w[j - i] if 0 <= j - i < 3 else 0", "a size stands in it"),
     ("transpose", "(i == k) * (j == l)", "In row"), ("square", "2 * x[i]", "The diagonal is right")])
 def test_a_wrong_jacobian_gets_its_own_hint(name, text, hint):
     mark = one(jacobians.make(f"jacobian.{name}", None), 0, text)
