@@ -69,6 +69,8 @@ def _returned(function, args, tried, shown, hints):
     """(what came back, the Wrong that says which argument was overwritten, or None)"""
     if not callable(function):
         raise Wrong(tried, brief(function), "a function",
+                    "The function stands in a list or a tuple: is a comma, or a bracket, in the wrong place?"
+                    if isinstance(function, (list, tuple)) and any(map(callable, function)) else
                     "The check calls your answer: give it the function, not a result.")
     printed, given = _Tee(), copies(args)
     try:

@@ -355,6 +355,7 @@ def diagnose(answer):
         edit("1 - t * t", "1 - x * x", "what you need here is a number"),
         edit("1 - t * t", "1 - x.data ** 2", "slope of tanh from z"),
         edit("lambda g: (g * (1 - t * t),)", "lambda: (1 - t * t,)", "backward calls z.rule(g)"),
+        edit("lambda g: (g * (1 - t * t),)", "(lambda g: g * (1 - t * t),)", "in a list or a tuple"),
         edit("lambda g: (g * (1 - t * t),)", "(1 - t * t,)", "give it the function"),
         edit("np.tanh(x.data)", "(np.exp(2 * x.data) - 1) / (np.exp(2 * x.data) + 1)", "too large"),
         edit("np.tanh(x.data)", "np.tanh(x)", "x.data"),
