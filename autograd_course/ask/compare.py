@@ -86,7 +86,8 @@ def _returned(function, args, tried, shown, hints):
     if got is None and not is_stub(function):
         raise Wrong(tried, "None", shown,
                     "It prints the result and gives None back: write return, and no print." if printed.getvalue().strip()
-                    else "Nothing came back: is there a return, on every way through it? (list.sort and list.append return None.)")
+                    else "Nothing came back: is there a return, on every way through it? "
+                         "(list.sort and list.append return None.)")
     return got, _overwritten(function, args, given)
 
 

@@ -434,11 +434,11 @@ SLIPS = {
     "'tuple' object has no attribute": "value.inputs is a tuple of Values. Take them one by one: for x in value.inputs.",
     "can't multiply sequence": "value.locals holds one number for each input. zip(value.inputs, value.locals) pairs them.",
     "'<' not supported": "sorted cannot tell which of two Values is the larger. Say by what to sort: key=lambda value: value.number.",
-    "'str' object is not callable": "key is a function, which says of any Value what to sort by: key=lambda value: value.number.",
-    "'int' object is not callable": "key is a function, which says of any Value what to sort by: key=lambda value: value.number.",
+    **dict.fromkeys(["'str' object is not callable", "'int' object is not callable"],
+                    "key is a function, which says of any Value what to sort by: key=lambda value: value.number."),
     "name 'number' is not defined": "Every Value has a number of its own: key=lambda value: value.number.",
     "pop expected at least 1 argument": "Whose entry is taken out? ledger.pop(value), once at each visit.",
-    "values to unpack": "A leaf has no inputs: take as many as there are, in a loop over zip(value.inputs, value.locals).",
+    "values to unpack": "A leaf has no inputs: take as many as there are: zip(value.inputs, value.locals).",
     "'float' and 'Value'": "A Value is no number. zip(value.inputs, value.locals) gives each input together with its local gradient.",
     "'float' object has no attribute": "A local gradient is a number already, and so is g: no .data here.",
     "'float' and 'NoneType'": "ledger.get(x) gives None where there is no entry yet. ledger.get(x, 0.0) gives 0.0.",
@@ -573,7 +573,8 @@ PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
         edit("ledger.pop(value)", "ledger.pop(value.number)", "The keys of the ledger are Values"),
         edit("ledger.pop(value)", "ledger.pop()", "Whose entry"),
         edit("ledger[x] = ledger.get", "ledger.get", "by writing alone"),
-        edit("for x, local in zip(value.inputs, value.locals):", "x, y = value.inputs\n        for x, local in zip((x, y), value.locals):",
+        edit("for x, local in zip(value.inputs, value.locals):",
+             "x, y = value.inputs\n        for x, local in zip((x, y), value.locals):",
              "A leaf has no inputs"),
         edit("ledger.pop(value)", "ledger.pop(output)", "Take out the entry of the value whose turn it is"),
         edit("order(output)", "order(output)[::-1]", "users first"),
@@ -677,8 +678,8 @@ def _missing(key, output):
     if key is output:
         return "Take out the entry of the value whose turn it is: ledger.pop(value), once at each visit."
     if key in output._inputs:
-        return ("The ledger has no entry for that value. Where there is none yet, ledger.get(x, 0.0) reads 0.0; an entry is made by "
-                "writing alone, ledger[x] = ….")
+        return ("The ledger has no entry for that value. Where there is none yet, ledger.get(x, 0.0) reads 0.0; "
+                "an entry is made by writing alone, ledger[x] = ….")
     return "Its turn comes before anything has arrived there. Walk along order(output) as it is, users first."
 
 

@@ -48,7 +48,8 @@ _ROUTES = [
      "Along a path the local gradients are multiplied, not added."),
     ((_B + _C + _BOTH, _BOTH),
      "That is what all three paths bring together, 0.6331. Asked is one path: through c alone."),
-    ((_C, _B), "0.3010 is the path through b alone, and it is given. From b this path goes to c, by the arrow with 0.335."),
+    ((_C, _B),
+     "0.3010 is the path through b alone, and it is given. From b this path goes to c, by the arrow with 0.335."),
     ((_C, _BOTH * 2 * Q), "The last path enters c from b. The arrow from w₃ to c, 0.8376, has no place in it."),
     ((0.23, 0.10), "Rounded too far: four digits, please."),
     ((_C, 2 * P * 2 * Q * ARRIVES),
@@ -134,12 +135,13 @@ ALONE = "The gradient alone moves it: p.data -= rate * p.grad."
 # What Python says of a slip, and the hint
 SAID = {
     "has no attribute 'backward'": "In your engine backward is a function: backward(L).",
-    "*: 'float' and 'NoneType'": "backward(L) gives nothing back: it fills the .grad of each parameter, and the step takes p.grad.",
+    "*: 'float' and 'NoneType'":
+        "backward(L) gives nothing back: it fills the .grad of each parameter, and the step takes p.grad.",
     "'NoneType'": "The way back adds to .grad, so to forget is to make it 0.0, not None.",
     "unpack": "There may be any number of parameters: take them in a loop, for p in parameters.",
     "'list' object has no attribute": "parameters is a list. Take them one by one: for p in parameters.",
     "has no attribute 'zero_grad'": "In your engine to forget is p.grad = 0.0, for every p in parameters.",
-    **dict.fromkeys(["'float' object has no attribute 'inputs'", "'float' object has no attribute 'arrived'"],      # theirs, ours
+    **dict.fromkeys(["'float' object has no attribute 'inputs'", "'float' object has no attribute 'arrived'"],
                     "backward walks from the Value, not from its number: backward(L)."),
     "unary -: 'Value'": "x and y are handed to the loss as they are, plain numbers: loss(parameters, x, y).",
     "name 'backward' is not defined": "Run the cell above that fetches your engine: backward comes from it."}
@@ -235,7 +237,8 @@ def _after(train, start, left, loss, examples, rate):
         edit("rate * p.grad", "rate * p.grad ** 2", "The gradient itself moves it, not its square: rate * p.grad."),
         edit("p.data -= rate * p.grad", "p.data = rate * p.grad",
              "That puts the step in place of the parameter: p.data -= … moves it."),
-        edit("rate * p.grad", "rate * p.grad * L.data", "The loss has no place in the step: rate * p.grad, and nothing else."),
+        edit("rate * p.grad", "rate * p.grad * L.data",
+             "The loss has no place in the step: rate * p.grad, and nothing else."),
         edit(WALK, "        L = loss(parameters, x, y)\n", "p.data -=", "backward(L)\n            p.data -=",
              "The way back is walked once for every parameter, and .grad adds up: once is enough, before the step."),
         edit("rate * p.grad", "rate * L.data", "Each parameter has a gradient of its own, p.grad; L is the loss."),
@@ -351,7 +354,8 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
         edit("gb * a, gc * a, gb + gc", "gb * a + 0.2 * w1, gc * a + 0.2 * w2, gb + gc + 0.2 * w3",
              "That is with the penalty. The derivation leaves it out, and so does by_hand."),
         edit("(4 * np.sin(b + c) - y) * ", "", "The error is missing: g is 2 (ŷ − y) times the slope, 4 cos(b + c)."),
-        edit("2 * (4 * np.sin(b + c) - y)", "2 * 4 * np.sin(b + c) - y", "A pair of brackets is missing: the error is one number, (ŷ − y)."),
+        edit("2 * (4 * np.sin(b + c) - y)", "2 * 4 * np.sin(b + c) - y",
+             "A pair of brackets is missing: the error is one number, (ŷ − y)."),
         edit("np.cos(b + c)", "np.cos(b) * np.cos(c)", "The slope of 4 sin is taken where sin was: at b + c."),
         edit(" * np.cos(b + c)", "", B, "g * np.cos(b) if b > 0 else 0.0", C, "g * np.cos(c) if c > 0 else 0.0",
              "The slope of 4 sin is taken where sin was: at b + c."),
@@ -428,8 +432,8 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
 def by_hand(answer):
     if has_blank(answer):
         raise NotYet
-    for given in [(1.7, 0.2, 0.6, 0.9, 2.5), (1.7, 0.2, 0.6, 0.9, 1.0), (1.3, 0.1, -0.4, 0.9, 2.5), (-0.5, 1.5, 0.25, 0.8, 1.0),
-                  (1.3, 0.1, -0.4, 0.3, 0.5),
+    for given in [(1.7, 0.2, 0.6, 0.9, 2.5), (1.7, 0.2, 0.6, 0.9, 1.0), (1.3, 0.1, -0.4, 0.9, 2.5),
+                  (-0.5, 1.5, 0.25, 0.8, 1.0), (1.3, 0.1, -0.4, 0.3, 0.5),
                   (1.6, 0.3, 0.1, 0.5, 0.25), (0.7, -1.5, 0.4, -0.8, -1.25)]:
         expect_call(answer, *given, gives=right_by_hand(*given), hints=by_hand.mistakes)
 

@@ -21,8 +21,8 @@ recall("07", [
              "**No.** Both rules say 3 there. A check at one lucky point is no check.")])
 
 prediction(
-    "07.lower", question="""Two engines train the same neuron; one of them has a wrong gradient. Both losses fall, B's lower. Which is
-        the wrong one?""", answer="the curves cannot tell",
+    "07.lower", question="""Two engines train the same neuron; one of them has a wrong gradient. Both losses fall, B's
+        lower. Which do the curves show to be the wrong one?""", answer="the curves cannot tell",
     choices=["A, the upper one", "B, the lower one", "the curves cannot tell"],
     reveal="""**The curves cannot tell.** Both fall all the way. As it happens, the wrong one is **B**, the lower: it is the published rule
         that you met in lesson 05. From this start it trains *better* than the right one.""")

@@ -112,7 +112,8 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
              "Only what the last product sent is left: = writes over what was there, += adds to it."),
         edit("g[i, j] * B", "g.sum() * B", "g[i, j] * A", "g.sum() * A",
              "All of g is in it. This product was added into one entry of Z: what arrives is g[i, j]."),
-        edit("g[i, j] * B", "g[i, j] @ B", "g[i, j] * A", "g[i, j] @ A", "These are two numbers: their product is *, and @ is for arrays."),
+        edit("g[i, j] * B", "g[i, j] @ B", "g[i, j] * A", "g[i, j] @ A",
+             "These are two numbers: their product is *, and @ is for arrays."),
         edit("* B[k, j]", "+ B[k, j]", "* A[i, k]", "+ A[i, k]",
              "g is added. What arrives multiplies the other factor."),
         edit("g[i, j] * B[k, j]", "abs(g[i, j] * B[k, j])", "g[i, j] * A[i, k]", "abs(g[i, j] * A[i, k])",
@@ -367,7 +368,7 @@ EVIDENCE = {
              + "\n\nTwo belong to nobody.",
     stub="""
         diagnosis = {1: ..., 3: ..., 5: ..., 6: ...}""",
-    hints=["Begin with whoever fails alone in a line: 1 and 6.",
+    hints=["Begin with those who fail once, and alone: 1 and 6.",
            "Compare 5 with 3: where does one fail and the other pass?",
            *((f"Help: {number}", EVIDENCE[number]) for number in ASKED),
            ("Help: 2, 4 and 7, which may be given too", """
