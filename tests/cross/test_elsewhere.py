@@ -735,6 +735,7 @@ def test_22_rules_that_are_no_derivatives():
     x = [-0.7, 0.2, 1.5]
     for f in (Straight.apply, lambda x: x + (torch.sign(x) - x).detach()):
         assert slopes(f, x)[0].tolist() == [1, 1, 1] and np.allclose(f(torch.tensor(x)), np.sign(x))
+        assert f(torch.zeros(())) == 0
         with pytest.raises(RuntimeError, match="Jacobian mismatch"):
             torch.autograd.gradcheck(f, leaf(x))
     for f in (straight, lambda x: x + jax.lax.stop_gradient(jnp.sign(x) - x)):

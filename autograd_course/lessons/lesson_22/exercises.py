@@ -51,7 +51,7 @@ prediction(
 card("22", [
     "sign has the derivative 0: a weight behind it never learns. Straight-through hands g on as if it was not there.",
     "That g is exact for the bit. w is a memory of all of them, and its sign is the vote.",
-    "Around a closed path a gradient adds up to 0. Straight-through and detach need not: they descend nothing.",
+    "Around a closed path a gradient adds up to 0. Straight-through and detach need not: they may be no slopes.",
     "A rule may be no derivative. It must be linear in g, have x's shape, write nothing, and say the same each time.",
     "At the tip of a cone there is no slope: 0 is stated. By the chain of rules it would be 0 · ∞, nan.",
     "A fixed point's gradient needs no way there: u = g + Jᵀu, then Bᵀu. The loop for u arrives if ρ < 1."])
@@ -136,6 +136,10 @@ _ALL_CUT = "0 comes back everywhere: that is the derivative. Detach only what is
         edit("sign(w) -", "w.sign() -", "That is a function here, sign(w), and no method of w."),
         edit(_BIT, "inside + sign(w).detach() - inside.detach()",
              "sign(w) is a plain array, and has no .detach. The bracket as a whole is a Tensor: (sign(w) - inside)."),
+        edit(_INSIDE, "inside = np.minimum(np.maximum(w, -1), 1)",
+             "At exactly 1 and −1 two are equal, and each gets half of g. np.clip hands on all of it."),
+        edit(_INSIDE, "inside = ag.relu(w + 1) - ag.relu(w - 1) - 1",
+             "At exactly −1 relu states 0. There g still goes through, as clip has it."),
         edit(_INSIDE, "inside = np.tanh(w)",
              "A gradient through tanh is a lie too, a smoother one. Wanted is g itself where |w| ≤ 1."),
         edit(_INSIDE, "inside = np.clip(w, 0, 1)", "Below 0 no gradient comes back: |w| ≤ 1 is from −1 to 1."),
@@ -156,7 +160,7 @@ _ALL_CUT = "0 comes back everywhere: that is the derivative. Detach only what is
         (_row(lambda g, z, x: g * z), "g · z turns g round for every bit of −1. Straight through means g as it is."),
         (_row(lambda g, z, x: np.clip(g, -5, 5) * (np.abs(x) <= 1)),
          "That cuts g off. Wanted is g whole where w is between −1 and 1."),
-        (_row(lambda g, z, x: g * (np.abs(x) <= 1.05)), "At 1.01 no g goes through any more: |x| ≤ 1."),
+        (_row(lambda g, z, x: g * (np.abs(x) <= 1.001)), "Just beyond 1 no g goes through any more: |x| ≤ 1."),
         (_row(lambda g, z, x: np.clip(g, -1, 1)), "That cuts g off. Wanted is g whole where w is between −1 and 1."),
         (_row(lambda g, z, x: np.clip(g, -1, 1) * (np.abs(x) <= 1)),
          "That cuts g off. Wanted is g whole where w is between −1 and 1."),
@@ -180,6 +184,8 @@ _ALL_CUT = "0 comes back everywhere: that is the derivative. Detach only what is
         (lambda w: 1.0 if w >= 0 else -1.0, "truth value"),
         edit("return ", "", "return"),
         edit("return", "while True:\n        pass\n    return", "no end"),
+        edit("one_bit(w):", "one_bit(w, masks={}):", _INSIDE,
+             "inside = w * masks.setdefault(w.shape, abs(w.data) <= 1)", "got"),
         edit(_INSIDE, "w.data[...] = sign(w)\n    " + _INSIDE, "read-only")],
     also_right=[
         "ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))",
@@ -203,7 +209,8 @@ def one_bit(answer):
     rng = np.random.default_rng(0)
     hints = [(_passed(wrong), hint) for wrong, hint in one_bit.mistakes]
     for most, w in [(3, np.array([0.4, -0.3, 1.7, -2.5, 0.0])),
-                    (400, np.array([[1.0, -1.0, 0.8], [-0.6, 3.2, -1.01]])),
+                    (400, np.array([[1.0, -1.0, 0.8], [-0.6, 3.2, -1.0001]])),
+                    (3, np.array([2.4, 0.3, -0.7, 0.2, -1.6])),
                     (0.1, np.array(-0.25))]:
         g = rng.uniform(-most, most, w.shape).round(2)
         expect_call(_passed(answer), w, g, gives=_right_bit(w, g), hints=[*hints, _third_value],
@@ -320,6 +327,8 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit("return total", "return round(total, 1)", "Do not round: add up what is there."),
         edit("return total", "return int(total)", "int cuts off: the sum is any number."),
         edit("range(steps)", "range(4)", "`steps` says into how many parts, not always the same number."),
+        edit("np.roll(corners, -1, axis=0)", "[*corners[1:4], corners[0]]",
+             "Four corners, as a rectangle has them. There may be more: len(corners)."),
         edit("np.roll(corners, -1, axis=0)", "[*corners[1:], np.zeros(len(corners[0]))]",
              "The last leg leads back to the first corner, which need not be 0."),
         edit("total +=", "total =", "= forgets what was there: add up with +=."),
@@ -339,7 +348,8 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit("steps):\n    total = 0.0", "steps, sums=[0.0]):\n    total = sums.pop() if sums else 1.0", "got"),
         edit("return total", "return np.array([total, total])", "this holds 2"),
         edit(_TERM, "(lambda f: f[0] * part[0] + f[1] * part[1])(field(start + (k + 0.5) * part))", "got"),
-        edit("np.roll(corners, -1, axis=0)", "[*corners[1:4], corners[0]]", "got"),
+        edit("part = (end - start) / steps",
+             "if np.all(start == end):\n            break\n        part = (end - start) / steps", "got"),
         (in_place(lambda corners, field, steps: 0.0)[0], "got")],
     also_right=[
         """
@@ -375,7 +385,7 @@ def round_trip(answer):
     triangle = np.array([[0.3, 0.2], [2.0, 0.5], [0.5, 1.5]])
     rectangle = np.array([[-1.0, 1.0], [1.5, 1.0], [1.5, 2.0], [-1.0, 2.0]])
     for field, corners, steps in [(uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1], 4),
-                                  (bits, rectangle, 10), (np.sin, TOUR[:2], 5)]:
+                                  (bits, rectangle, 10), (np.sin, TOUR[[0, 0, 1, 2]], 5)]:
         expect_call(answer, field, corners, steps, gives=_round_trip(field, corners, steps), hints=round_trip.mistakes,
                     tried=f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}")
 
@@ -392,7 +402,7 @@ def _length_x(g, z, x):
 
 _RIGHT = "g * x / np.where(z == 0, 1, z)"
 _AT_TIP = "At 0 this is nan: 0 / 0. Divide by something that is not 0 there, np.where(z == 0, 1, z)."
-_EPS = "Near, and finite at 0. But for a short x it is wrong, and at 1e-9 altogether. Put a 1 for z only where z == 0."
+_SHORT = "A short x has a length too, however short, and there this is wrong. Only where z == 0 is it otherwise."
 
 
 @exercise(
@@ -416,19 +426,19 @@ _EPS = "Near, and finite at 0. But for a short x it is wrong, and at 1e-9 altoge
         (lambda g, z, x: g * x / z, _AT_TIP),
         (lambda g, z, x: x / np.where(z == 0, 1, z),
          "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."),
-        (lambda g, z, x: g * x / np.where(np.isclose(z, 0), 1, z),
-         "np.isclose takes 2e-9 for 0, and that is a length. Put a 1 for z only where z == 0."),
-        (lambda g, z, x: np.zeros_like(x) if np.isclose(z, 0) else g * x / z,
-         "2e-9 is a length too. Give zeros only where z == 0."),
+        (lambda g, z, x: g * x / np.where(np.isclose(z, 0), 1, z), _SHORT),
+        (lambda g, z, x: np.zeros_like(x) if np.isclose(z, 0) else g * x / z, _SHORT),
         (lambda g, z, x: g * x / np.where(z == 0, 1, z) / x.size,
          "That is a share of a mean. A length is none: no division by n."),
         (lambda g, z, x: g * x * z, "Divided by z, not multiplied: the slope of a length is at most 1."),
         (lambda g, z, x: g * x / np.maximum(z, 1),
          "A length below 1 is a length too: put a 1 for z only where z == 0."),
+        (lambda g, z, x: g * x / np.where(np.sum(x) == 0, 1, z),
+         "Entries of both signs may add up to 0, and x is not at the tip: ask z."),
         (lambda g, z, x: 0.0 if z == 0 else g * x / z, "At 0 the zeros have x's shape: np.zeros_like(x)."),
         (lambda g, z, x: g * x, "Divided by z: a step along x changes the length by its share, x/z."),
-        (lambda g, z, x: g * x / (z + 1e-8), _EPS), (lambda g, z, x: g * x / (z + 1e-12), _EPS),
-        (lambda g, z, x: g * x / np.maximum(z, 1e-8), _EPS), (lambda g, z, x: g * x / np.sqrt(z * z + 1e-12), _EPS),
+        (lambda g, z, x: g * x / (z + 1e-8), _SHORT), (lambda g, z, x: g * x / (z + 1e-12), _SHORT),
+        (lambda g, z, x: g * x / np.maximum(z, 1e-12), _SHORT), (lambda g, z, x: g * x / np.sqrt(z * z + 1e-12), _SHORT),
         (lambda g, z, x: g * x / np.where(z == 0, 1, z * z), "Divided by z once too often: z is the root already."),
         (lambda g, z, x: g * x / np.where(z == 0, 1, 2 * z), "The 2 of the square and the ½ of the root cancel."),
         (lambda g, z, x: 2 * g * x / np.where(z == 0, 1, z), "The 2 of the square and the ½ of the root cancel."),
@@ -453,8 +463,7 @@ _EPS = "Near, and finite at 0. But for a short x it is wrong, and at 1e-9 altoge
          "At 0 zeros are stated, in place of 1."),
         (lambda g, z, x: np.round(_length_x(g, z, x), 2), "Do not round: a slope is any number."),
         (lambda g, z, x: _length_x(g, z, np.maximum(x, 0)), "x may be negative: no max."),
-        (lambda g, z, x: _length_x(g, z, x) if z > 1e-6 else np.zeros_like(x),
-         "2e-9 is a length too. Give zeros only where z == 0."),
+        (lambda g, z, x: _length_x(g, z, x) if z > 1e-6 else np.zeros_like(x), _SHORT),
         printed(_length_x), in_place(_length_x)],
     planted=[
         (lambda g, z, x: (_length_x(g, z, x),), "hape"),
@@ -477,8 +486,8 @@ def length_x(answer):
     if is_stub(answer):
         raise NotYet
     for g, x in [(2.5, np.array([3.0, -4.0, 12.0])), (-0.7, np.array([[0.1, 0.0, -0.2], [0.3, -0.4, 0.05]])),
-                 (1.5, np.zeros(2)), (3.0, np.array([2e-9, -1e-9])), (-2.0, np.array([-0.5])),
-                 (1.0, np.zeros((2, 3))), (1.0, np.array([300.0, 400.0, 0.0]))]:
+                 (1.5, np.zeros(2)), (3.0, np.array([2e-150, -1e-150])), (-2.0, np.array([-0.5])),
+                 (1.0, np.zeros((2, 3))), (1.0, np.array([300.0, -300.0, 0.0]))]:
         z = length(x)
         expect_call(answer, g, z, x, gives=_length_x(g, z, x), hints=length_x.mistakes)
 
