@@ -59,7 +59,7 @@ def cobweb(f, slope, z, rounds, start):
     zs = np.linspace(0, TURN, 121)
     plot.line([0, TURN], [0, TURN], style.LINE, 1.4)
     plot.line(zs, f(zs), style.INK, 2)
-    plot.words(*np.add(plot.at(TURN, f(TURN)), (-4, 18)), "f", style.INK, "end")
+    plot.words(*np.add(plot.at(TURN, f(TURN)), (-4, -10)), "f", style.INK, "end")
     corners = [(start, 0.0)]
     for one, other in zip(way, way[1:]):
         corners += [(one, other), (other, other)]
@@ -70,11 +70,11 @@ def cobweb(f, slope, z, rounds, start):
     beside_it = Axes((44, 40, 330, 330), (0, max(30, rounds)), (-1.0, 3.0))
     beside_it.frame(ticks(0, 30, 6), ticks(-1, 3, 8), "rounds", f"Back: u, off by {number(back)}")
     beside_it.line([0, 30], [exact] * 2, style.INK, 1.4, "7 4")
-    beside_it.words(378, beside_it.at(0, exact)[1] - 6, "1/(1 − J)", style.INK, "end", 13, halo=True)
     beside_it.line(range(rounds + 1), sums, style.GRADIENT, 2, "5 3")
     for k, u in enumerate(sums):
         if -1 <= u <= 3:
             beside_it.dot(k, u, style.GRADIENT, size=3.5)
+    beside_it.words(378, beside_it.at(0, exact)[1] - 11, "1/(1 − J)", style.INK, "end", 13, halo=True)
     text = "\n".join([f"J = {number(J)}, of size {'above' if abs(J) > 1 else 'below'} 1; u should be {number(exact)}",
                       f"after {rounds} rounds there: z = {number(way[-1])}, off by {number(there)}",
                       f"after {rounds} rounds back: u = {number(sums[-1])}, off by {number(back)}"])
