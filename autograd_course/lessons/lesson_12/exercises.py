@@ -138,6 +138,10 @@ def _only_images(images, labels, size, rng):
         edit("rng.permutation(len(images))", "np.random.default_rng(1).permutation(len(images))", "the same order"),
         edit("order[start:start + size]", "start + rng.permutation(min(size, len(images) - start))",
              "only within a batch"),
+        edit("labels[rows]", "labels[images[rows]]", "In the brackets stand row numbers"),
+        edit("rng.permutation(len(images))", "rng.permutation(64)", "In the brackets stand row numbers"),
+        edit("order = rng.permutation(len(images))", "order = rng.permutation(size)", "images[rows], labels[rows]",
+             "images[start:start + size][order], labels[start:start + size][order]", "In the brackets stand row numbers"),
         edit("rng.permutation(len(images))", "np.roll(np.arange(len(images)), rng.integers(1, len(images)))",
              "neighbours"),
         edit("in range(0, len(images), size)", "in rng.permutation(range(0, len(images), size))", "order[",
@@ -243,7 +247,12 @@ def _one_epoch(answer, count, size, rng):
     if isinstance(came, tuple) and isinstance(came[0], np.ndarray):
         raise Wrong(tried, "one pair of arrays", "all the batches",
                     "return ends the function at its first batch. yield goes on.")
-    came = list(islice(came, 10 * count))
+    try:
+        came = list(islice(came, 10 * count))
+    except IndexError as error:
+        error.hint = ("In the brackets stand row numbers, whole and from 0 to len(images) − 1: pieces of one order of all "
+                      "rows, the same for both arrays.")
+        raise
     if len(came) == 10 * count:
         raise Wrong(tried, f"{len(came)} batches, and more to come", "one epoch",
                     "It goes on for ever. One call is one epoch: every scan once, and then the end.")
@@ -319,7 +328,9 @@ def _blown_up(got, expected):
             mean, spread = train.mean(axis=0), train.std(axis=0)
             spread = np.where(spread > 0, spread, 1)
             return (train - mean) / spread, (new - mean) / spread""",
-    explained="Mean and spread come from the training scans, and from nothing else.",
+    explained="""
+        Mean and spread come from the training scans, and from nothing else. (Ink here is counted in sixteenths, exactly. Of a
+        pixel that is 0.1 in every scan, rounding makes a spread of 1e-15 or so: there ask `spread > 1e-9`.)""",
     why="Mean and spread are learned from the training scans, like weights. What only the test could tell, the scaler must not hear.",
     mistakes=[
         (lambda train, new: (_scaled(train, new, train)[0], _scaled(train, new, new)[1]),
@@ -346,6 +357,8 @@ def _blown_up(got, expected):
         (lambda train, new: _scaled(train, new, train, axis=1),
          "axis=1 gives one number a scan. One a pixel is wanted: go down the rows, axis=0."),
         (lambda train, new: _scaled(train, train, train, axis=1, keepdims=True),
+         "axis=1 goes along a scan, from pixel to pixel. Go down the rows, axis=0."),
+        (lambda train, new: _scaled(train, new, train, axis=1, keepdims=True),
          "axis=1 goes along a scan, from pixel to pixel. Go down the rows, axis=0."),
         (lambda train, new: _scaled(train, train, train), "train came back twice: scale the new scans too."),
         swapped(_right_scale), printed(_right_scale),
