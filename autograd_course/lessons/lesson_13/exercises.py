@@ -38,7 +38,7 @@ prediction(
 
 prediction(
     "13.cure",
-    question="""ρ has 120 steps of gradient descent; right would be 1. From 1.1, where the gradient is huge, the first
+    question="""ρ has 120 steps of gradient descent, lr = 0.001; right would be 1. From 1.1, where the gradient is huge, the first
         step lands at −154. From 0.8, where it is tiny, ρ hardly moves. Now c is 1. From where does it arrive?""",
     answer="from 1.1 alone", choices=["from both", "from 1.1 alone", "from 0.8 alone", "from neither"],
     reveal="""**From 1.1 alone.** A gradient that is too long, but finite, still points the right way, and here
@@ -193,6 +193,8 @@ def _states(w, start, steps):
         edit("(1 - states[k] ** 2)", "1 - states[k] ** 2",
              "Brackets: g * (1 - states[k] ** 2). Without them the 1 is lost."),
         edit(_ON, "g = g + w", "g and w are added. Through a product you multiply."),
+        edit(_ON, "g = g / w", "Divided by w. Back through a product, too, you multiply."),
+        edit(_TANH, "g = g * (1 - states[-1] ** 2)", "Each step has its own slope: states[k], not always the last."),
         edit(_ON, "g = w", "On to the state before: g times w. What arrived is lost here."),
         edit("g * (1 - states[k] ** 2)", "g * (1 - states[k] ** 2) * w",
              "w twice. The first line stops at the product; w belongs to the way on to states[k - 1]."),
