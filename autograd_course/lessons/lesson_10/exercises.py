@@ -81,6 +81,8 @@ def _first(g, z, x):
              "Nearly the largest is not the largest: by a hair is enough, and the one alone gets all."),
         edit("g *", "g * x *", "np.sum(x == z)", "np.sum(x * (x == z))",
              "x is in it, above and below: where the largest is 0, that is 0/0."),
+        (lambda g, z, x: g * x * (x == z) / np.sum(x == z),
+         "x is multiplied in: those that are largest share g, whatever their value."),
         (lambda g, z, x: g * (x == z),
          "Each of those that tie gets all of g: with two of them, 20 is given away of 10. Share it."),
         (lambda g, z, x: g * (x == z) / x.size,
@@ -168,7 +170,11 @@ WRONG_SOFTMAX = [
     (lambda g, z, x: z * (g - np.sum(g * z, keepdims=True)), WHOLE),
     (lambda g, z, x: z * (g - np.sum(g * z, axis=-1)), LOST),
     (lambda g, z, x: z * (g - np.sum(g * z, axis=0)), COLUMNS),
-    (lambda g, z, x: z * (g - np.sum(g * z, axis=0, keepdims=True)), COLUMNS)]
+    (lambda g, z, x: z * (g - np.sum(g * z, axis=0, keepdims=True)), COLUMNS),
+    (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=-1, keepdims=True),
+     "That is the rule of log_softmax. Here z is p itself: the rule of softmax comes first."),
+    (lambda g, z, x: z * (g + np.sum(g * z, axis=-1, keepdims=True)),
+     "What the bottom does counts against it: the sum is taken off g.")]
 WRONG_LOG = [
     (lambda g, z, x: g - z * np.sum(g, axis=-1, keepdims=True), "z is log p in this op. p itself is np.exp(z)."),
     (lambda g, z, x: g - P * np.sum(g, axis=-1, keepdims=True), "That p is of a cell above. Here p is np.exp(z)."),
