@@ -140,6 +140,7 @@ WRONG = [
     ("99.slope", lambda x: x ^ 2, "A power is **"),
     ("99.slope", lambda x: math.tanh(np.array([x, x])), "np.tanh and so on take arrays"),
     ("99.slope", lambda x: np.array([x]).pow(2), "no .pow: most of NumPy's functions"),
+    ("99.slope", lambda x: np.array([x]).mul_(2), "no .mul_, PyTorch's change in place"),
     ("99.slope", lambda x: np.sum([x], dim=0), "axis=… and keepdims=True"),
     ("99.slope", lambda x: np.array([[x]]).sum(1, True), "axis=… and keepdims=True"),
     ("99.slope", lambda x: np.array([x, x]).item(), "a single number out of an array"),
