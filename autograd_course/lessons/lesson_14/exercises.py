@@ -121,8 +121,16 @@ WRONG_PIXELS = [(_loop(line, 1), hint) for line, hint in [
       for wrong in [
         lambda g, x, y, i, j, a, b: g[i + a, j + b] * y[a, b], lambda g, x, y, i, j, a, b: g[a, b] * y[a, b]]),
     (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j] * y[i, j]), OF_THE_KERNEL),
-    (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j] * y[2 - a, 2 - b]),
-     "For x: the kernel is turned around here. It turns by itself: take y[a, b], the factor of this multiplication.")]]
+    (_adds(lambda i, j, a, b: (a + j, b + i), _times_y),
+     "For x: i and j are exchanged. i and a count rows, j and b columns: x[i + a, j + b]."),
+    (_adds(lambda i, j, a, b: [i + a, j + b], _times_y),
+     "For x: a list in the brackets picks two whole rows. Both numbers without it: grad_x[i + a, j + b]."),
+    (_adds(_pixel, lambda g, x, y, i, j, a, b: g * y),
+     "One multiplication: g[i, j] times the one number that it met, not all of g."),
+    *((_adds(_pixel, wrong),
+       "For x: the kernel is turned around here. It turns by itself: take y[a, b], the factor of this multiplication.")
+      for wrong in [
+        lambda g, x, y, i, j, a, b: g[i, j] * y[2 - a, 2 - b], lambda g, x, y, i, j, a, b: g[i, j] * y[-a, -b]])]]
 WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
     (_keeps(_entry, _times_x),
      "For y: = keeps the last place alone. The kernel is used at every place: each use adds, +=."),
@@ -260,6 +268,10 @@ WRONG_UNFOLD = [
      "That is z again. What was copied forward is added up backward: which of the two adds?"),
     (lambda g, z, x, kernel_size, stride=1, padding=0: g,
      "g has a number for each copy, and x has only one: the copies have to be added."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: g * ag.fold(g, x.shape[2:], kernel_size, stride, padding),
+     "g is in already: fold adds up what arrives, and nothing is multiplied."),
+    (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, (8, 8), kernel_size, stride, padding),
+     "An image may have any size: x.shape[2:]."),
     (lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, stride, padding),
      "unfold copies. What was copied forward is added up backward."),
     (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, kernel_size, stride, padding),
@@ -507,6 +519,12 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
          "That is the mean of each block, average pooling. max sends nothing to those that are not the largest."),
         (_to_pooled([[1, 0], [1, 0]], [[1, 1], [1, 1]], [[1, 0], [0, 0]], [[0, 0], [0, 1]]),
          "Those are the places. What arrives there?"),
+        (_to_pooled([[0, 0], [10, 0]], [[0, 0], [0, 20]]),
+         "All to the last of them. The rule of lesson 10 shares a tie equally."),
+        (POOLED * _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]),
+         "What arrives is multiplied by the value: the slope of max at the largest is 1, at a tie its share of 1."),
+        (_to_pooled([[5, 0], [5, 0]], [[7.5, 7.5], [7.5, 7.5]], [[20, 0], [0, 0]]),
+         "20 arrives at the top right and 30 at the bottom left: g has its rows one below the other."),
         (np.array([[3.0, 0.0], [5.0, 6.0]]), "Those are the values. What goes back to x, in the shape of x?")],
     planted=[([[5, 0, 5, 5], [5, 0, 5, 5], [30, 0, 0, 0], [0, 0, 40, 0]], "got"),
              ([[10, 20], [30, 40]], "Shape (2, 2)"),
@@ -630,6 +648,7 @@ def _known(z):
         (ag.elementwise(lambda x: np.sqrt(x) * x, lambda g, z, x: g * 1.5 * np.sqrt(x), name="mine"),
          "takes every number"),
         (ag.elementwise(lambda x: 1 / x, lambda g, z, x: -g * z * z, name="mine"), "takes every number"),
+        (ag.elementwise(lambda x: x / (1 + x), lambda g, z, x: g / (1 + x) ** 2, name="mine"), "at x = −1"),
         (ag.elementwise(lambda x: np.floor(x), lambda g, z, x: 0 * g, name="mine"), "no gradient would come through"),
         (ag.elementwise(lambda x: x * x / np.sum(x * x), lambda g, z, x: g * x, name="mine"), "entry by entry"),
         (ag.elementwise(lambda x, y: x * x * y, lambda g, z, x, y: 2 * g * x * y, lambda g, z, x, y: g * x * x),
@@ -666,16 +685,18 @@ def my_op(answer):
     if answer.kind != "elementwise":
         return _mixes(answer)
     function, rule = answer.function, answer.rules[0]
+    whole = np.arange(-8, 9) / 2
     with np.errstate(all="ignore"):
-        z, at_zero = np.asarray(function(X)), np.asarray(function(np.zeros(1)))
+        z, at_whole = np.asarray(function(X)), np.asarray(function(whole))
     if z.shape != X.shape or not np.allclose(z[1, 2], function(X[1, 2]), equal_nan=True):
         raise Wrong("your function, of an array and of one of its entries", f"shape {z.shape}, {brief(z)}",
                     "the same number, in both",
                     "An elementwise op works entry by entry: no entry of z depends on two of x.")
-    if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_zero)):
-        raise Wrong(f"your function at x = {brief(X)}, and at 0", f"{brief(z)}, and {brief(at_zero)}",
-                    "a number everywhere",
-                    "In a network it meets any number, below 0 too. Choose one that takes every number.")
+    if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_whole)):
+        x, got = [*whole, *X.ravel()], [*at_whole, *z.ravel()]
+        first = np.argmin(np.isfinite(got))
+        raise Wrong(f"your function at x = {number(x[first])}", number(got[first]), "a number everywhere",
+                    "In a network it meets any number, 0 and those below too. Choose one that takes every number.")
     if known := _known(z):
         raise Wrong("your function", f"the same as ag.{known}", "a new one",
                     f"That is {known}: the table has it already.")
