@@ -27,7 +27,7 @@ def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, 
     for the same `args`; anything else is called, `hint(got, expected)`, and gives a sentence or None. `function` is the
     learner's, called with `args`.
     """
-    if waits(got):
+    if got is None or waits(got, called=function is not None):
         raise NotYet
     if not same(got, expected, rtol, atol):
         place = _first_difference(got, expected, rtol, atol)
@@ -216,13 +216,11 @@ def scaled(c, x):
     return type(x)(scaled(c, part) for part in x) if isinstance(x, (tuple, list)) else c * x
 
 
-def waits(answer):
-    """Whether a `...` (or None) stands where an answer belongs."""
-    if isinstance(answer, (tuple, list)):
-        return any(map(waits, answer))
-    if isinstance(answer, dict):
-        return any(map(waits, answer.values()))
-    return answer is None or answer is ...
+def waits(answer, called=False):
+    """Whether a `...` stands where an answer belongs, or a None, but for one among what a function gives, `called`."""
+    if isinstance(answer, (tuple, list, dict)):
+        return any(waits(part, called) for part in (answer.values() if isinstance(answer, dict) else answer))
+    return answer is ... or answer is None and not called
 
 
 def unfinished(answer, indices=False):
@@ -317,13 +315,17 @@ def _plain(x):
 
 
 def _recognised(got, wrong, args, expected, rtol, atol):
-    """Whether `got` is what the mistake `wrong` gives, and gives here in place of what is expected."""
+    """Whether `got` is what the mistake `wrong` gives, and gives here in place of what is expected.
+
+    What is nearly right is held to the check's own tolerance: else a mistake that is small here would explain it.
+    """
     if callable(wrong):
         try:
             wrong = _silently(wrong, args)
         except Exception:      # it ends in an error here, and the learner's answer did not
             return False
-    return same(got, wrong, 1e-5, 1e-9) and not same(wrong, expected, rtol, atol)
+    close = (rtol, atol) if same(got, expected, 1e-5, 1e-9) else (1e-5, 1e-9)
+    return same(got, wrong, *close) and not same(wrong, expected, rtol, atol)
 
 
 def _cause(got, expected, hints, args, rtol, atol, letters=()):
@@ -348,6 +350,8 @@ def _cause(got, expected, hints, args, rtol, atol, letters=()):
     if have is None and isinstance(got, np.ndarray) and got.dtype.kind == "b":
         return ("That is True and False: a comparison, which comes last unless it stands in brackets. Multiply g by it: g * (…)."
                 if "g" in letters else "That is True and False, one for each entry, where numbers are expected.")
+    if want.ndim == 0 and isinstance(got, (tuple, list)) and have is None:
+        return f"A single number was expected, and this holds {len(got)}: give the number itself, without brackets."
     if have is None:
         return f"{'An array' if want.ndim else 'A number'} was expected, and this is of type {type(got).__name__}."
     if want.ndim == 0 and have.ndim:

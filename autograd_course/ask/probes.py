@@ -30,6 +30,8 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
         function = (lambda *args: rule(*args, **named)) if named and callable(rule) else rule
         hints = of_rule(row, arg, whole=whole, inputs=inputs, **named)
         for given in rule_cases(row, inputs, named) + ([] if inputs else _special_cases(row, arg)):
+            if np.ndim(given[2 + arg]) == 0:      # NumPy's number, as the engine gives: (x > 0).astype(float) is right
+                given = (*given[:2 + arg], np.asarray(given[2 + arg])[()], *given[3 + arg:])
             told = ", ".join(f"{name} = {brief(value)}" for name, value in zip(["g", "z", *row.letters], given))
             if named != params:
                 told += f", axis = {named['axis']}"

@@ -573,7 +573,7 @@ def product():
     (lambda g, z, x, y: (g * y, g * x), "This rule is for x alone"),
     (lambda g, z, x, y: g * z, "g times the value"),
     (lambda g, z, x, y: g * z / x if np.ndim(x) == 0 else 0, "got       0"),
-    (lambda g, z, x, y: g * y if not isinstance(x, int) else g * (x // 2), "x = 3, y = 4"),
+    (lambda g, z, x, y: g * y if not isinstance(x, np.integer) else g * (x // 2), "x = 3, y = 4"),
     (lambda g, z, x, y: g * y if x is not y else 2 * g * y, "Exactly double"),
     (lambda g, z, x, y: g * y if np.shape(x) == np.shape(y) else g, "the rule for x of multiply, with g = [["),
     (lambda g, z, x, y: (g * y).sum(0) if np.ndim(g) > 1 else g * y, "Shape (3,), where (2, 3) was expected"),

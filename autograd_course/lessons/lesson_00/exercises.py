@@ -135,6 +135,7 @@ def hidden(x):
         (-1, "A square is a number times itself, not times 2."),
         (4, "The square comes first, then + 5."),
         (2, "The square is forgotten: first 0 − 3, then its square, then + 5."),
+        (8, "The square is forgotten: (−3)² is 9."),
         (-6, "That is the gradient at 0, or a ^: a power is ** in Python. The question asks for the value.")],
     planted=[(15, "expected  the height of the curve over x = 0"), ("14", "of type str")])
 def value(answer):
@@ -167,6 +168,11 @@ def value(answer):
         (11.4, "The decimal point slipped: 3 · 0.02 is 0.06."),
         (12.6, "The decimal point slipped: 3 · 0.02 is 0.06. And the gradient is negative."),
         (-138, "You divided the gradient by the nudge. Multiply them."),
+        (-150, "You divided the gradient by the nudge. Multiply them; and that is the change."),
+        (-2.98, "That is gradient plus nudge. Multiply them, and add what comes out to the value, 12."),
+        (-3.06, "The change is −0.06. It belongs to the value, 12, and not to the gradient."),
+        (-36, "You multiplied the value by the gradient. Multiply the *nudge* by it, and add that to the value."),
+        (0.24, "You multiplied the value by the nudge. Multiply the *gradient* by it, and add that to the value."),
         (-3, "That is the gradient. The question asks for the value."),
         (12, "That is the value before the nudge. By how much does it change?")],
     planted=[(11.9, "expected  the value after the nudge")])
@@ -257,6 +263,10 @@ def _next(x, gradient):
          "A steep gradient is cut off. A tenth of *any* gradient: the rule in one line needs no limit."),
         (lambda x, gradient: abs(x - 0.1 * gradient), "You may arrive left of 0: an x can be negative."),
         (lambda x, gradient: x - 0.1 * int(gradient), "The gradient is cut off to a whole number."),
+        (lambda x, gradient: int(x - 0.1 * gradient), "The next x is cut off to a whole number."),
+        (lambda x, gradient: 0.1 * (x - gradient),
+         "A tenth of the gradient alone: 0.1 * (x − gradient) takes a tenth of x too. Mind the brackets."),
+        (lambda x, gradient: x - 0.01 * gradient, "The right way, ten times too short: a tenth of the gradient."),
         off_by(1, _next, "One too far to the right: start from x, and take off a tenth of the gradient."),
         printed(_next)],
     planted=[(lambda x, gradient: x - 0.1 * gradient if gradient else 0.0, "got       0"),

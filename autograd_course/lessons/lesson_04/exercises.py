@@ -148,6 +148,7 @@ LOG_OF_SIZE = (lambda g, z, x, y: g * z * np.log(np.abs(x)),
 TURN = [
     [(lambda g, z, x: g * x, "x is the slope of exp at that height. Turned over: 1 divided by it."),
      (lambda g, z, x: g * z, "That is exp's rule. Turned over, the slope is 1 divided by the height of exp, which is x."),
+     (lambda g, z, x: -g / x ** 2, "That is the slope of 1/x. The slope of log is 1/x itself."),
      (lambda g, z, x: g / np.exp(x), "The height of exp is taken where log came from, at z: it is x itself.")],
     [(lambda g, z, x, y: g * z * np.log(z), "log z is the whole exponent, y log x. ④ is log x alone."),
      (lambda g, z, x, y: g * z, "That is ③ alone. p = y log x has a slope too: ④."),
@@ -295,6 +296,7 @@ def _but(right, i, rule):
         edit("np.sign(x)", "np.sign(np.round(x))", "abs"), edit("(x > y)", "(np.abs(x) > np.abs(y))", "maximum"),
         ((), "values were expected")],
     also_right=[edit("g * (x > 0)", "np.where(x > 0, g, 0)"), edit("g * (x > 0)", "g * np.heaviside(x, 0.0)"),
+                edit("(x > 0)", "(x > 0).astype(float)"),
                 edit("g * np.sign(x)", "g * (x > 0) - g * (x < 0)"), edit("np.where(c, g, 0)", "g * c"),
                 edit("g * (x > y) + g / 2 * (x == y)", "g * (np.sign(x - y) + 1) / 2"),
                 edit("g * (x > y) + g / 2 * (x == y)", "np.select([x > y, x == y], [g, g / 2], 0.0)")])
@@ -393,6 +395,8 @@ def _by_size(x):
     mistakes=[
         (lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
          "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan."),
+        (lambda x: max(-1.0, min(1.0, x)),
+         "That is x, cut off at 1 and −1. tanh bends all the way: it needs the exp."),
         (lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)),
          "Right at 400. Which exp overflows at −400? −2 · −400 is 800."),
         (lambda x: np.abs(_by_size(x)),
