@@ -17,7 +17,7 @@ from ..show import style
 from ..show.picture import Picture
 from ..show.rules import letters_of
 from ..show.table import CODE, FAINT, side_by_side, table
-from ..source import is_stub, source
+from ..source import has_blank, is_stub, source
 from .compare import Endless, bounded
 from .probes import special_points
 from .verdict import brief, said, shortest
@@ -127,7 +127,7 @@ def _one(rules, key, argument):
     if library is None:
         return Line(where, "not the same", text, "None", [
             ("", f"Nothing goes to {letters[2 + argument]}, it has no slope: give None in its place.")])
-    if mine is None or mine is ...:
+    if mine is None or mine is ... or has_blank(mine):
         return Line(where, "not yet", text, LATER, [])
     line = Line(where, "not yet", text, source(library) or "(its source is not at hand)", [])
     if not callable(mine):

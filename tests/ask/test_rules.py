@@ -207,7 +207,12 @@ def documented_stub(g, z, x, y):
     """Write it here."""
 
 
-@pytest.mark.parametrize("mine", [..., None, stub, documented_stub, lambda g, z, x, y: ..., lambda g, z, x, y: g * ...])
+def half_filled(g, z, x, y):
+    part = ...
+    return part.sum()
+
+
+@pytest.mark.parametrize("mine", [..., None, stub, documented_stub, half_filled, lambda g, z, x, y: ..., lambda g, z, x, y: g * ...])
 def test_not_yet(mine):
     for rules in ([mine], [mine, mine], [lambda g, y: g * y, ... if mine is None else mine]):      # None beside others is left out
         found = same_line({ag.multiply: rules})
