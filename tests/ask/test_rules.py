@@ -212,7 +212,8 @@ def half_filled(g, z, x, y):
     return part.sum()
 
 
-@pytest.mark.parametrize("mine", [..., None, stub, documented_stub, half_filled, lambda g, z, x, y: ..., lambda g, z, x, y: g * ...])
+@pytest.mark.parametrize("mine", [..., None, stub, documented_stub, half_filled, lambda g, z, x, y: ...,
+                                  lambda g, z, x, y: g * ...])
 def test_not_yet(mine):
     for rules in ([mine], [mine, mine], [lambda g, y: g * y, ... if mine is None else mine]):      # None beside others is left out
         found = same_line({ag.multiply: rules})
