@@ -6,7 +6,8 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 # Parts are handed out in this order: what takes longest first, then other runs, and what asks for their outputs last.
-FIRST = ["browser 0", "browser 1", "run 14", "run 12", "run 19", "run 11", "run 05", "run 13", "run 00", "run 06", "run 07", "run 21"]
+FIRST = ["browser 0", "browser 1", "run 14", "run 12", "run 19", "run 11", "run 05",
+         "run 13", "run 00", "run 06", "run 07", "run 21"]
 LAST = ["site", "site measured"]      # two, for two processes
 
 

@@ -94,7 +94,7 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
     if moving not in movable:
         raise ValueError(f"slope_explorer: moving={moving!r}: what can move in {subject.name} is {', '.join(movable)}")
 
-    @lru_cache(maxsize=64)      # of a slider's places: those of the other argument come again for each place of the point
+    @lru_cache(maxsize=64)      # a slider's places: those of the other argument come again for each of the point
     def still(moving, *xs):
         """What stays while the point runs along the curve."""
         return _Still(subject, subject.names.index(moving), xs, _span(specs[moving]), against)

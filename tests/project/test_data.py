@@ -43,7 +43,8 @@ def test_mnist_without_a_network(monkeypatch):
 
 def fetched(monkeypatch, labels):
     """mnist() where OpenML sends 70,000 images of 4 pixels, all 255, and these labels."""
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: (np.full((70_000, 4), 255), np.array(labels, object)))
+    monkeypatch.setattr("sklearn.datasets.fetch_openml",
+                        lambda *_, **__: (np.full((70_000, 4), 255), np.array(labels, object)))
     return mnist()
 
 

@@ -270,7 +270,7 @@ def test_pages_in_a_browser(site, page, name):
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert page.locator("main").inner_text().strip()
     scrolls = "item => getComputedStyle(item).overflowX !== 'visible'"
-    assert not page.evaluate(f"[...document.querySelectorAll('li')].some({scrolls})"), "which hides its bullet or number"
+    assert not page.evaluate(f"[...document.querySelectorAll('li')].some({scrolls})"), "its bullet or number is hidden"
     page.set_viewport_size({"width": 900, "height": 700})
     assert not page.faults
 
