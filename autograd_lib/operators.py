@@ -8,6 +8,7 @@ import numpy as np
 
 from . import ops
 from .tape import Primitive, Tensor, is_constant, plain
+from .trace import indices
 
 
 def _method(f):
@@ -119,7 +120,7 @@ def _array(self, dtype=None, copy=None):
 
 
 def _getitem(self, index):
-    parts = index if isinstance(index, tuple) else (index,)
+    parts = indices(index)
     if any(isinstance(i, Tensor) for i in parts):
         index = tuple(plain(i) if isinstance(i, Tensor) else i for i in parts)
         index = index[0] if len(index) == 1 else index

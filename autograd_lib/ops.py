@@ -17,7 +17,7 @@ from itertools import accumulate
 import numpy as np
 
 from .tape import Primitive, Tensor, as_array, bilinear, elementwise, linear, primitive
-from .trace import Traced, Unseen, item, known
+from .trace import Traced, Unseen, indices, item, known
 
 # --- Lesson 03: arithmetic -------------------------------------------------------------------------------
 
@@ -195,7 +195,7 @@ astype = linear(_astype,
 
 
 def _scatter(x, index, shape):
-    parts = index if isinstance(index, tuple) else (index,)
+    parts = indices(index)
     if Traced in map(type, parts):
         raise Unseen("scatter: in a program it is one line")
     if all(i is None or i is Ellipsis or isinstance(i, (int, np.integer, slice)) for i in parts):

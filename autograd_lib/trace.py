@@ -205,11 +205,13 @@ def call(function, args, keywords=(), after=None):
 
 def item(x, index):
     """`x[index]`, where `x` may be a plain array and its index one that is traced, which NumPy would not write down."""
-    traced = type(x) is np.ndarray and Traced in map(type, _parts(index))
-    return call(operator.getitem, (x, index)) if traced else x[index]
+    if writing.get() and type(x) is np.ndarray and Traced in map(type, indices(index)):
+        return call(operator.getitem, (x, index))
+    return x[index]
 
 
-def _parts(index):
+def indices(index):
+    """What stands between the brackets of x[…], one for each comma."""
     return index if isinstance(index, tuple) else (index,)
 
 
@@ -231,9 +233,7 @@ def _values(item):
 
 
 def _traced(item):
-    if isinstance(item, (list, tuple)) and type(item) is not Traced:
-        return any(map(_traced, item))
-    return type(item) is Traced
+    return any(map(_traced, item)) if isinstance(item, (list, tuple)) else type(item) is Traced
 
 
 class Trace:
@@ -263,7 +263,7 @@ class Trace:
             raise Unseen(f"{name}: an axis, a shape or a size is computed here from the arguments of a function that is "
                          "compiled, and every array of a program has the shape it had: pass it as an int")
         index = args[1] if function is operator.getitem else keywords.get("index")
-        if any(type(part) is Traced and part.dtype == bool for part in _parts(index)):
+        if any(type(part) is Traced and part.dtype == bool for part in indices(index)):
             raise Unseen("x[mask] has as many entries as the mask, which is computed from the arguments, has True: use "
                          "where(mask, x, 0)")
         key = function, self._key(args), self._key(keywords)

@@ -109,8 +109,8 @@ class Writer:
         for node in lines:
             for x in [node, *arguments(node)]:
                 end[_root(x).order] = max(end.get(_root(x).order, 0), node.order)
-        here, made = {node.order for node in lines}, {node.order: _made(node.value) for node in lines}
-        last = {node.order: {x.order: x for x in map(_root, arguments(node)) if end[x.order] == node.order and x.order in here}
+        made = {node.order: _made(node.value) for node in lines}
+        last = {node.order: {x.order: x for x in map(_root, arguments(node)) if end[x.order] == node.order and x.order in made}
                 for node in lines}          # what of its own a node is the last to read
         over = {node.order: [x for x in last[node.order].values() if made[x.order] == made[node.order]]
                 for node in lines if _large(node) and node.function is not np.matmul}

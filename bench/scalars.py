@@ -29,8 +29,7 @@ def scalar_engines(function):
         import torch
         torch.set_num_threads(1)
         runs["PyTorch"] = backward_of(lambda v: torch.tensor(v, dtype=torch.float64, requires_grad=True), function,
-                                      torch.tanh,
-                                      lambda x: x.grad)
+                                      torch.tanh, lambda x: x.grad)
     if have("HIPS autograd"):
         import autograd
         import autograd.numpy as anp

@@ -147,8 +147,7 @@ class Exercise:
 
 
 def exercise(name, *, minutes, difficulty, question, stub, hints, solution, why, explained="", mistakes=(), planted=(),
-             also_right=(),
-             names=dict):
+             also_right=(), names=dict):
     """Registers the decorated function as the check of exercise `name`, and gives back the Exercise."""
     stub, solution = cleandoc(stub), cleandoc(solution)
     for one in [*mistakes, *planted]:

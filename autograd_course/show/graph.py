@@ -85,8 +85,8 @@ def read(output, gradients=True, called=None):
                 nodes.append(Node(key, None, None, {}, np.asarray(x), None, (), (), (), False))
             inputs.append((key, local[slot]))
         nodes.append(Node(id(tensor), tensor.name or called.get(id(tensor)), tensor.op and tensor.op.name,
-                          tensor.params, tensor.data,
-                          arriving.get(id(tensor)), tuple(inputs), tuple(passed), ways, id(tensor) in reached))
+                          tensor.params, tensor.data, arriving.get(id(tensor)), tuple(inputs), tuple(passed), ways,
+                          id(tensor) in reached))
     return nodes
 
 
@@ -503,8 +503,7 @@ def draw(nodes, placed, text, cards=MappingProxyType({}), beads=MappingProxyType
             _constant(layers, node, *placed.at[str(i)])
         else:
             _card(layers, node, *placed.at[str(i)], *sizes[node.key], titles[node.key], called[node.key],
-                  node is nodes[-1],
-                  cards.get(node.key), grads.get(node.key), carried)
+                  node is nodes[-1], cards.get(node.key), grads.get(node.key), carried)
     inks = {"colour": carried.colour, "dash": carried.dash, "written": style.WRITTEN[carried.colour]}
     body = "".join([LAYERS[name].format("".join(parts), **inks) for name, parts in layers.items() if parts])
     drawn = svg(f"{-EDGE} {-EDGE} {placed.width + 2 * EDGE:.0f} {placed.height + 2 * EDGE:.0f}",

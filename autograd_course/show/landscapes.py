@@ -13,8 +13,7 @@ BOX = (62, 34, 570, 380)
 SIZE = "0 0 654 466"
 # The paths differ by marker and dashes as well as by colour.
 PATHS = [("circle", "#222222", "none"), ("square", "#6A51A3", "8 4"), ("triangle", "#8A6500", "2 3"),
-         ("diamond", "#0B7285", "10 3 2 3"),
-         ("cross", "#A61E4D", "5 2")]
+         ("diamond", "#0B7285", "10 3 2 3"), ("cross", "#A61E4D", "5 2")]
 # Two classes: marker, ink, pale and strong tint.
 CLASSES = [("circle", "#6A51A3", "#ECE7F4", "#D3C6EA"), ("square", "#8A6500", "#FAF1DA", "#EFD795")]
 ROWS, COLUMNS = 60, 90          # of the grid on which a classifier is asked
@@ -246,7 +245,6 @@ def _marker(shape, x, y, r):
     corners = {"square": [(-1, -1), (1, -1), (1, 1), (-1, 1)], "triangle": [(0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
                "diamond": [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
                "cross": [(-1, -.5), (-.5, -1), (0, -.5), (.5, -1), (1, -.5), (.5, 0), (1, .5), (.5, 1), (0, .5),
-                         (-.5, 1), (-1, .5),
-                         (-.5, 0)]}[shape]
+                         (-.5, 1), (-1, .5), (-.5, 0)]}[shape]
     r *= 0.9                    # a square looks larger than a circle
     return "M" + " ".join(f"{x + r * a:.1f} {y + r * b:.1f}" for a, b in corners) + "Z"

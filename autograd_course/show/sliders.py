@@ -122,8 +122,7 @@ def _control(name, spec, label, small):
         numbers = all(isinstance(choice, (int, float)) for choice in spec)
         options = [(f"{choice:g}".replace("e-0", "e-") if numbers else str(choice), choice) for choice in spec]
         box = widgets.Dropdown(options=options, value=spec[0], description=name, style=label,
-                               layout=small if numbers else WIDE,
-                               tooltip=f"choose {name}")
+                               layout=small if numbers else WIDE, tooltip=f"choose {name}")
         if not numbers:
             return box, box, None
         slider = widgets.SelectionSlider(options=options, value=spec[0], readout=False, layout=WIDE,

@@ -163,8 +163,8 @@ class _Subject:
         with np.errstate(all="ignore"):
             if self.rule is None:
                 return plain(grad(self.f, argnums=i)(*xs)).item()
-            return float(plain(self.rule(np.float64(g), np.float64(self.value(*xs)),
-                                         *xs) if self.takes_g else self.rule(*xs)).item())
+            given = (np.float64(g), np.float64(self.value(*xs)), *xs) if self.takes_g else xs
+            return float(plain(self.rule(*given)).item())
 
 
 def _spec(given, usual):

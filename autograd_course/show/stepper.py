@@ -65,9 +65,8 @@ class Stepper(widgets.VBox):
         self.explorer.players["step"].interval = 2000       # ms, to read a sentence
         self.explorer.children[1].layout.max_height = None      # its large graphs have a window of their own
         self.sliders = self.explorer.sliders
-        steps = "".join(f"<li>{escape(frame.say)}</li>" for frame in story)
-        steps = f'<details><summary>All {len(story)} steps as a list</summary><ol start="0">{steps}</ol></details>'
-        folds = steps
+        said = "".join(f"<li>{escape(frame.say)}</li>" for frame in story)
+        steps = folds = f'<details><summary>All {len(story)} steps as a list</summary><ol start="0">{said}</ol></details>'
         start = story[0]
         if start.placed and _size(start.placed)[1] > WHOLE:
             whole = graph.draw(start.nodes, start.placed, _text(start), start.cards, start.beads,

@@ -82,8 +82,7 @@ LAYERS = {
     "autograd_lib": [{"trace"}, {"tape"}, {"ops"}, {"operators"}, {"transforms"}, {"writer"}, {"guards"}, {"state"},
                      {"nn", "optim", "check", "data", "compile"}, {"__init__"}],
     "autograd_course": [{"source", "data", "samples", "peers"}, {"show"}, {"ask"}, {"practice"}, {"lessons"},
-                        {"doctor"},
-                        {"__init__"}],
+                        {"doctor"}, {"__init__"}],
 }
 MODULES = sorted(path for package in LAYERS for path in ROOT.glob(f"{package}/**/*.py"))
 

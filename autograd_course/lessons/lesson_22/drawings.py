@@ -52,7 +52,8 @@ def cobweb(f, slope, z, rounds, start):
     for _ in range(rounds):
         way.append(float(f(way[-1])))
         sums.append(1 + J * sums[-1])
-    there, back = abs(way[-1] - z), abs(sums[-1] - 1 / (1 - J))
+    exact = 1 / (1 - J)
+    there, back = abs(way[-1] - z), abs(sums[-1] - exact)
 
     plot = Axes((44, 40, 330, 330), (0, TURN), (0, TURN))
     plot.frame(ticks(0, TURN, 7), ticks(0, TURN, 7), "z", f"There: after {rounds} rounds off by {number(there)}")
@@ -66,7 +67,6 @@ def cobweb(f, slope, z, rounds, start):
     plot.line(*np.transpose(corners), style.VALUE, 1.8)
     plot.dot(z, z, style.INK, style.PAPER, size=6)
 
-    exact = 1 / (1 - J)
     beside_it = Axes((44, 40, 330, 330), (0, max(30, rounds)), (-1.0, 3.0))
     beside_it.frame(ticks(0, 30, 6), ticks(-1, 3, 8), "rounds", f"Back: u, off by {number(back)}")
     beside_it.line([0, 30], [exact] * 2, style.INK, 1.4, "7 4")
