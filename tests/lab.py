@@ -238,9 +238,10 @@ LISTEN = """() => {
         rest: (late = performance.now() + 60_000) => new Promise((rested, failed) => {
             const left = () => lab.answered && lab.shown >= lab.changed
                 ? Math.max(lab.answered, lab.shown) + 60 - performance.now() : 20;
-            const ask = () => left() <= 0 ? rested([lab.changed - lab.pressed, lab.shown - lab.pressed])
+            const ask = () => left() <= 0 ? requestIdleCallback(() => left() <= 0 ? rest() : ask())
                 : performance.now() > late ? failed(Error('the kernel does not answer, or the widget does not rest'))
                 : setTimeout(ask, left());
+            const rest = () => rested([lab.changed - lab.pressed, lab.shown - lab.pressed]);
             ask();
         }),
     };

@@ -252,13 +252,14 @@ def test_gym(lesson):
         return
     panel = dict(lesson.widgets())["gym"]
     kind, upto = panel.query_selector_all("select")
-    lesson.watch(panel)
     kind.select_option(label="walk a graph")
     here = Gym(upto.evaluate("choice => choice.selectedOptions[0].text"))      # what an empty record gives
     here.kind.value = "walk"
     problem = here.problem
     lesson.wait("([panel, title]) => panel.innerText.includes(title)", given=[panel, here.titled])
-    lesson.wait("performance.now() - lab.changed > 500")        # its boxes come after its title
+    labels = [box.label for box in problem.boxes]      # its boxes come after its title
+    lesson.wait("""([panel, labels]) => [...panel.querySelectorAll('.widget-text')].map(box => box.innerText.trim())
+                   .join() === labels.join()""", given=[panel, labels])
     boxes = panel.query_selector_all("input[type=text]")
     number, wrong, hint = problem.wrong[0]
     photograph(lesson, panel, "gym_before")
