@@ -308,17 +308,11 @@ max = primitive(_extremum(np.maximum, np.max), *_weighted(_extreme), name="max")
 min = primitive(_extremum(np.minimum, np.min), *_weighted(_extreme), name="min")
 
 
-def _below_top(x, axis):
-    """`x` less its largest entry along `axis`, and that entry."""
+def _logsumexp(x, axis=None, keepdims=False):
     top = x.max(axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)   # ∞ − ∞ would be nan
-    return x - top, top
-
-
-def _logsumexp(x, axis=None, keepdims=False):
-    d, top = _below_top(x, axis)
     with np.errstate(divide="ignore"):
-        z = np.log(np.exp(d).sum(axis=axis, keepdims=True)) + top
+        z = np.log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top
     return z if keepdims else z.squeeze(axis)
 
 
@@ -328,13 +322,13 @@ logsumexp = primitive(_logsumexp,
 
 
 def _softmax(x, axis=-1):
-    e = np.exp(_below_top(x, axis)[0])
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
     e /= e.sum(axis=axis, keepdims=True)
     return e
 
 
 def _log_softmax(x, axis=-1):
-    d, _ = _below_top(x, axis)
+    d = x - x.max(axis=axis, keepdims=True)
     return d - np.log(np.exp(d).sum(axis=axis, keepdims=True))
 
 
