@@ -25,7 +25,7 @@ def draw():
     walk = [graph.draw(frame.nodes, frame.placed, "", frame.cards, frame.beads, frame.grads)
             for frame in stepper.frames(output(-4.0))]
     slide = [draw_graph(output(float(w))).html for w in [*range(-4, 5), *range(3, -5, -1)]]
-    shown = [re.search(r"<svg[^>]*>(.*)</svg>", html, re.DOTALL)[1] for html in [*walk, *slide]]
+    shown = [re.search(r"<svg[^>]*><g>(.*)</g></svg>", html, re.DOTALL)[1] for html in [*walk, *slide]]
     shown = [re.sub(r"<title>.*?</title>", "", body, flags=re.DOTALL) for body in shown]
     *starts, whole = accumulate([0, *[WALK] * len(walk), *[SLIDE] * len(slide)])
     moves, layers = [], []
@@ -37,8 +37,8 @@ def draw():
     style = (f"g[class]{{visibility:hidden;animation:{whole:g}s step-end {TWICE} both}}"
              f"g[class]:last-of-type{{visibility:visible}}{''.join(moves)}"
              "@media(prefers-reduced-motion:reduce){svg g[class]{animation:none}}")
-    head = re.search(r"<svg.*?</title>", draw_graph(output(-4.0)).html, re.DOTALL)[0]
-    return f"{head}<style>{style}</style>{''.join(layers)}</svg>\n"
+    head, title = re.search(r"(<svg.*?)<g>(<title>.*?</title>)", draw_graph(output(-4.0)).html, re.DOTALL).groups()
+    return f"{head}{title}<style>{style}</style>{''.join(layers)}</svg>\n"
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from html import escape
 
 from . import style
 
-LEAST = 0.62          # of its natural size: smaller is not read; 720 px just fit JupyterLab in a window of 900
+LEAST = "var(--least,.62)"      # of its natural size: smaller is not read; 720 px just fit JupyterLab in a window of 900
 
 
 class Picture:
@@ -38,14 +38,15 @@ class Picture:
 def svg(view_box, body, text, unit="px"):
     """An accessible SVG on a paper card: `text` whole for a screen reader, its first line on hover.
 
-    It has its natural size; in a narrower window it is smaller as long as it can be read, and then scrolls.
+    It has its natural size; in a narrower window it is smaller as long as it can be read, and then scrolls: a page may ask
+    for more than LEAST by `--least`. The title is the drawing's: were it the image's own, a screen reader would say it again.
     """
     width = view_box.split()[2]
-    return (f'<div style="{style.CARD};min-width:{LEAST * float(width):.0f}{unit}">'
+    return (f'<div style="{style.CARD};min-width:calc({LEAST}*{float(width):g}{unit})">'
             f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
             f'viewBox="{view_box}" width="{width}{unit}" role="img" aria-label="{escape(text)}" '
             f'style="display:block;max-width:100%;height:auto;background:{style.PAPER}">'
-            f"<title>{escape(text.partition(chr(10))[0])}</title>{body}</svg></div>")
+            f"<g><title>{escape(text.partition(chr(10))[0])}</title>{body}</g></svg></div>")
 
 
 def beside(*drawings):

@@ -452,8 +452,8 @@ def picture(frame):
         drawn = (f'<div style="position:relative;height:{window:.0f}px;overflow:hidden;mask-image:{fade}"><div style="position:absolute;'
                  f'width:{wide:.0f}px;top:{-y:.0f}px;left:clamp(100% - {wide:.0f}px,50% - {x:.0f}px,0px)">{drawn}</div></div>')
     else:                                                  # a window too narrow for it shows what is around the eye
-        least = LEAST * wide
-        drawn = (f'<div style="margin-left:clamp(min(0px,100% - {least:.0f}px),50% - {LEAST * x:.0f}px,0px)">{drawn}</div>')
+        drawn = (f'<div style="margin-left:clamp(min(0px,100% - {LEAST}*{wide:.0f}px),50% - {LEAST}*{x:.0f}px,0px)">'
+                 f'{drawn}</div>')
     # The text says all of it to a screen reader. In a narrow window the sentence wraps, and the graph alone scrolls.
     return Picture(f'<div style="display:grid;grid-template-columns:minmax(0,900px)"><div style="{style.CARD};display:block;'
                    f'font-family:{style.FONT}">{say}'

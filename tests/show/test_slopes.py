@@ -20,7 +20,7 @@ def panels(picture):
     """The drawings, parsed: an error in one, such as a bare < or a nan, would be an error here."""
     roots = [node for node in ET.fromstring(picture.html).iter(f"{SVG}svg") if node.get("role") == "img"]
     assert len(roots) == 3
-    assert all(root.get("aria-label") and root.find(f"{SVG}title").text for root in roots)
+    assert all(root.get("aria-label") and root.find(f"{SVG}g/{SVG}title").text for root in roots)
     assert not re.search(r"[\"\s,M](nan|-?inf)\b", re.sub(r"aria-label=\"[^\"]*\"|>[^<]*<", "", picture.html))
     return roots
 

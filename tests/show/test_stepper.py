@@ -469,8 +469,9 @@ def test_a_narrow_window_is_turned_to_the_card_and_its_inputs():
     p = x + y
     lefts = []
     for frame in frames(p * w):
-        clamp = re.search(r"margin-left:clamp\(min\(0px,100% - (\d+)px\),50% - (\d+)px,0px\)", picture(frame).html)
-        least, eye = map(int, clamp.groups())
+        part = r"var\(--least,([.\d]+)\)\*(\d+)px"
+        clamp = re.search(rf"margin-left:clamp\(min\(0px,100% - {part}\),50% - {part},0px\)", picture(frame).html)
+        least, eye = (part * px for part, px in np.reshape([*map(float, clamp.groups())], (2, 2)))
         assert 390 < least < 430
         lefts.append(max(390 - least, min(195 - eye, 0)))
     assert lefts[0] == 390 - least and lefts[-1] == 0

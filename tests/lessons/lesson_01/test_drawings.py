@@ -19,7 +19,7 @@ def drawn(picture, tag, **look):
     """All elements of that kind and look in its drawings, each of which says in words what it shows."""
     page = ET.fromstring(picture.html)
     images = [one for one in page.iter(f"{SVG}svg") if one.get("role") == "img"]
-    assert images and all(one.get("aria-label") and one.find(f"{SVG}title").text for one in images)
+    assert images and all(one.get("aria-label") and one.find(f"{SVG}g/{SVG}title").text for one in images)
     return [one for one in page.iter(SVG + tag) if all(one.get(name) == value for name, value in look.items())]
 
 
