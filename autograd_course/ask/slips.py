@@ -44,6 +44,7 @@ def _weight(places):
     return sum(1 if _operator(*pair) else _size(pair[0]) for pair in places)
 
 
+@lru_cache(maxsize=4096)
 def _size(node):
     return sum(1 for _ in ast.walk(node))
 
@@ -86,6 +87,7 @@ def _body(node):
     return [getattr(node, "args", None), *node.body[documented:]]
 
 
+@lru_cache(maxsize=512)      # of a right answer again and again, of a wrong one for each right one
 def _names(node):
     """{name: number} of what is bound in it: arguments, then all that is assigned to, in the order of the text."""
     bound = [part.arg for part in ast.walk(node) if isinstance(part, ast.arg)]
