@@ -421,7 +421,7 @@ def order(answer):
                         "The second call gives something else: the first has left something behind, in a Value or outside.")
         _expect_users_first(got, output, again, right)
     for output, words, right in [(_doubled(40), "order of 40 doublings, x = x + x", "41 Values"),
-                                 (_chain(5000), "order after 5,000 additions in a row", "10,001 Values")]:
+                                 (_chain(5000), "order after 5,000 additions in a row", "5,002 Values")]:
         try:
             _expect_users_first(_ordered(answer, output, words, right), output, words, right)
         except RecursionError:
