@@ -508,6 +508,11 @@ def layer(z, x):
     return np.tanh(_A @ z + _B @ x)
 
 
+def slow(z, x):
+    """Near z = 0 every round takes over 0.98 of the last: 300 rounds differ from 250."""
+    return x + 0.98 * np.sin(z)
+
+
 def rows(z, x):
     """Two rows, each a layer of its own; x is added to the first two entries."""
     return np.tanh(z @ _A + ag.concatenate([x, x[:, :1]], axis=1))
@@ -609,6 +614,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         edit(_ROUND, "u = u + back(g)[0]", "Jᵀ goes on with u; and g is added, as it arrived: u = g + Jᵀu."),
         edit(_END, "return np.abs(back(u)[1])", "A gradient has a sign: no abs."),
         edit("range(rounds)", "range(min(rounds, 3))", "More rounds may be asked for than 3: range(rounds)."),
+        edit("range(rounds)", "range(min(rounds, 50))", "All the rounds that are asked for, also 300: range(rounds)."),
         edit("range(rounds)", "range(50)", _MANY),
         edit("    " + _END, "        " + _END, _ONE),
         edit("ag.vjp(f, z, x)", "ag.vjp(f, x, z)", "f takes z first, then x."),
@@ -679,8 +685,8 @@ def pull_back(answer):
                             (kepler, of_kepler, np.array([0.7, 2.0]), 1),
                             (layer, of_layer, np.array([0.4, -0.9]), 0),
                             (kepler, of_kepler, np.array([5.0, 0.3]), 5),
-                            (layer, of_layer, np.array([-0.3, 0.6]), 60),
+                            (slow, np.zeros(2), np.array([0.0001, 0.3]), 300),
                             (rows, np.zeros((2, 3)), np.array([[0.2, -0.5], [0.9, 0.1]]), 3)]:
         z = _arrive(f, z, x)
-        g = rng.uniform(-2, 2, z.shape).round(1) * (100 if rounds == 60 else 1)
+        g = rng.uniform(-2, 2, z.shape).round(1) * (100 if rounds == 300 else 1)
         expect_call(answer, f, z, x, g, rounds, gives=_pull_back(f, z, x, g, rounds), hints=pull_back.mistakes)
