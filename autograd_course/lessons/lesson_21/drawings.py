@@ -181,30 +181,32 @@ def times(measured, rows):
     slowest = max(max(each.values()) for each in measured.values()) * 1e3
     fastest = min(each[0] / max(each) for each in measured.values()) * 1e3      # without anything to send
     limits = np.log10(fastest) - 0.2, np.log10(slowest)
-    plot = Axes((150, 46, wide, 34 * len(step)), limits, (0, 1))
-    plot.words(8, 24, f"one step over {rows:,} scans, in milliseconds", anchor="start", size=13)
+    bottom = 50 + 34 * len(step)
+    plot = Axes((150, 46, wide, bottom - 50), limits, (0, 1))
+    plot.words(8, 24, f"one step over {rows:,} scans, in milliseconds: each line ten times the last", anchor="start",
+               size=13)
     for power in range(int(np.ceil(limits[0])), int(limits[1]) + 1):
         x = plot.at(power, 0)[0]
-        plot.parts.append(f'<path d="M{x:.0f} 40V{50 + 34 * len(step)}" stroke="{style.LINE}" stroke-width=".6"/>')
-        plot.words(x, 64 + 34 * len(step), f"{10 ** power:,}" if power >= 0 else f"{10.0 ** power:g}", style.FAINT,
-                   size=12)
+        plot.parts.append(f'<path d="M{x:.0f} 40V{bottom}" stroke="{style.LINE}" stroke-width=".6"/>')
+        plot.words(x, bottom + 14, f"{10 ** power:,}" if power >= 0 else f"{10.0 ** power:g}", style.FAINT, size=12)
     said = []
     for row, (workers, seconds) in enumerate(step.items()):
         y, ideal = 62 + 34 * row, step[0] / max(workers, 1)
         name = "this process" if not workers else f"{workers} worker{'s' * (workers > 1)}"
         x, there = (plot.at(np.log10(1e3 * each), 0)[0] for each in (seconds, ideal))
         plot.words(8, y + 5, name, anchor="start", size=13)
-        plot.parts.append(f'<path d="M150 {y}H{x:.1f}" stroke="{style.VALUE}" stroke-width="9"/>')
         if workers:
-            plot.parts.append(f'<path d="M{there:.1f} {y - 11}v22" stroke="{style.INK}" stroke-width="2"/>')
-        plot.words(max(x, there * bool(workers)) + 8, y + 5, number(float(f"{1e3 * seconds:.3g}")), anchor="start",
+            plot.parts.append(f'<path d="M{there:.1f} {y}H{x:.1f}" stroke="{style.VALUE}" stroke-width="2"/>'
+                              f'<path d="M{there:.1f} {y - 10}v20" stroke="{style.INK}" stroke-width="2"/>')
+        plot.mark(x, y, style.VALUE, style.VALUE, size=6)
+        plot.words(max(x, there * bool(workers)) + 12, y + 5, number(float(f"{1e3 * seconds:.3g}")), anchor="start",
                    size=13, halo=True)
         said.append(f"{name}: {number(float(f'{1e3 * seconds:.3g}'))} ms"
-                    + f", and {number(float(f'{1e3 * ideal:.3g}'))} if nothing had to be sent" * bool(workers))
-    plot.words(8, 62 + 34 * len(step) + 26, "the upright mark: the time of this process, divided by the workers",
+                    + f"; the time of this process, divided by {workers}: {number(float(f'{1e3 * ideal:.3g}'))}" * bool(workers))
+    plot.words(8, bottom + 38, "the upright mark: the time of this process, divided by the workers",
                style.FAINT, "start", 12)
     text = f"One step over {rows:,} scans, on this computer, now.\n" + "\n".join(said)
-    return Picture(svg(f"0 0 {150 + wide + 70} {62 + 34 * len(step) + 38}", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 0 {150 + wide + 70} {bottom + 50}", "".join(plot.parts), text), text)
 
 
 # --- The whole way --------------------------------------------------------------------------------------------------

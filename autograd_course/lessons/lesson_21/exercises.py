@@ -50,8 +50,9 @@ prediction(
     "21.workers", question="""A step over 20 scans takes a few milliseconds in one process. Two workers take half of
         the scans each, on two cores. How long does it take now?""",
     answer="longer", choices=["half as long", "about as long", "longer"],
-    reveal="""**Longer.** The parameters and the scans have to be sent to the workers and the gradients back, at every
-        step. That takes longer than the work itself. Below you see from which size on it pays, on your computer.""")
+    reveal="""**Longer**, on nearly every computer. The parameters and the scans have to be sent to the workers and the
+        gradients back, at every step. That usually takes longer than the work itself. Below it is measured on yours,
+        and from which size on it pays.""")
 
 card("21", [
     "One calculation, one gradient: engines agree to rounding. Where they part, the calculation differs or a rule is "

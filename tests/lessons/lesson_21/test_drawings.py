@@ -74,10 +74,11 @@ def test_agree_draws_no_line_over_a_jump():
 def test_times_grow_and_say_what_ought_to_be():
     measured = {20: {0: 0.002, 2: 0.012}, 5000: {0: 0.4, 2: 0.25}}
     picture = times(measured, 20)
-    assert "this process: 2 ms" in picture.text and "2 workers: 12 ms, and 1 if nothing had to be sent" in picture.text
-    ends = [float(one.get("d").rpartition("H")[2]) for one in drawings(picture)[0].iter(f"{SVG}path")
-            if "H" in one.get("d")]
-    assert ends[0] < ends[1]
+    assert "this process: 2 ms" in picture.text and "2 workers: 12 ms; the time of this process, divided by 2: 1\n" in picture.text + "\n"
+    dots = [float(one.get("cx")) for one in drawings(picture)[0].iter(f"{SVG}circle")]
+    [(ideal, end)] = [re.findall(r"[\d.]+", one.get("d"))[::2] for one in drawings(picture)[0].iter(f"{SVG}path")
+                      if "H" in one.get("d")]
+    assert float(ideal) < dots[0] < dots[1] == float(end)
 
 
 def test_the_way_counts_what_was_missed_and_mended():
