@@ -35,10 +35,12 @@ def turning(h, n):
 
     The square is the next value, by the rule of two terms from the last two.
     """
-    n = min(n, int(LONGEST / h) - 1)
+    fit = int(LONGEST / h) - 1
+    full = f"; the picture holds {fit} steps" if n > fit else ""
+    n = min(n, fit)
     x = h * np.arange(n + 1)
     y = np.sin(x) * np.cos(x)
-    wave = _wave((268, 40, 500, 190), title=f"{number(np.pi / h)} samples a period")
+    wave = _wave((268, 40, 500, 190), title=f"{number(np.pi / h)} samples a period{full}")
     fine = np.linspace(0, LONGEST, 400)
     wave.line(fine, np.sin(fine) * np.cos(fine), style.LINE, 1)
     face = Axes((20, 40, 190, 190), (-0.65, 0.65), (-0.65, 0.65))
@@ -56,7 +58,7 @@ def turning(h, n):
     wave.dot(x[-1], y[-1], style.VALUE, style.VALUE)
     text = [f"step {n}, x = {number(x[-1])}: the point is at ({number(round(hand, 10))}, {number(round(y[-1], 10))}), "
             "and its height is the value",
-            f"each step turns it by 2h = {number(2 * h)}: {number(np.pi / h)} samples a period"]
+            f"each step turns it by 2h = {number(2 * h)}: {number(np.pi / h)} samples a period{full}"]
     if n:
         following = 2 * np.cos(2 * h) * y[-1] - y[-2]
         wave.dot(x[-1] + h, following, style.INK, style.PAPER, square=True, size=6)
@@ -163,7 +165,7 @@ def continued(known, truth, network, rule):
 
 
 def gradient_sizes(named, limits=None):
-    """How large the gradient of each layer is: a bar on a logarithmic scale for a typical entry, the root of the mean of g².
+    """How large the gradient of each layer is: a dot on a logarithmic scale for a typical entry, the root of the mean of g².
 
     named: name -> gradient, or a module after `backward()`. limits: (lowest, highest) of the scale, to hold it still under a slider.
     """
@@ -186,12 +188,12 @@ def gradient_sizes(named, limits=None):
         plot.line([k, k], plot.y, style.LINE, 0.5)
     for nth, (name, shape, words) in enumerate(said):
         py = 34 + 30 * nth + 20
+        plot.parts.append(f'<path d="M{left} {py - 5}h400" stroke="{style.LINE}" stroke-width="0.5"/>')
         plot.words(left - 10, py, f"{escape(name)}<tspan fill='{style.FAINT}'>{shape}</tspan>", anchor="end", size=13)
         right = left
         if 0 < sizes[name] < np.inf:
             right = plot.at(np.clip(np.log10(sizes[name]), low, high), 0)[0]
-            plot.parts.append(f'<rect x="{left}" y="{py - 16}" width="{right - left:.1f}" height="22" fill="{style.GRADIENT}" '
-                              f'fill-opacity="0.25" stroke="{style.GRADIENT}" stroke-width="2" stroke-dasharray="6 4"/>')
-        plot.words(right + 8, py, words, style.GRADIENT, "start", halo=True)
+            plot.mark(right, py - 5, style.GRADIENT, style.GRADIENT)
+        plot.words(right + 12, py, words, style.GRADIENT, "start", halo=True)
     text = "\n".join(["gradient sizes, √ mean(g²)", *(f"{name}{shape}: {words}" for name, shape, words in said)])
     return Picture(svg(f"0 0 {left + 400 + 90:.0f} {30 * len(said) + 84}", "".join(plot.parts), text), text)

@@ -48,8 +48,8 @@ def test_gradient_sizes():
     assert picture.text.splitlines()[1:] == ["first (2,): 3.536e−5", "dead (2, 2): 0: every entry is zero",
                                              "last (1, 1): 0.1",
                                              "none: no gradient arrived"]
-    bars = [float(rect.get("width")) for rect in svg_of(picture).iter(f"{SVG}rect")]
-    assert len(bars) == 2 and bars[0] < bars[1]
+    dots = [float(dot.get("cx")) for dot in svg_of(picture).iter(f"{SVG}circle")]
+    assert len(dots) == 2 and dots[0] < dots[1]
     assert {"3.536e−5", "0: every entry is zero", "no gradient arrived"} <= set(written(picture))
     assert "a (1,): 0: every entry" in drawn.gradient_sizes({"a": np.zeros(1)}).text
 
@@ -61,7 +61,8 @@ def test_gradient_sizes_of_a_module():
 
 
 def test_gradient_sizes_on_a_scale_that_stays():
-    def widths(size):
+    def places(size):
         picture = drawn.gradient_sizes({"a": np.array([size]), "b": np.array([1.0])}, limits=(1e-4, 1))
-        return [float(rect.get("width")) for rect in svg_of(picture).iter(f"{SVG}rect")]
-    assert widths(1e-2) == [200, 400] and widths(1e-3) == [100, 400] and widths(1e-9) == [0, 400]
+        small, one = (float(dot.get("cx")) for dot in svg_of(picture).iter(f"{SVG}circle"))
+        return one - small
+    assert [places(size) for size in (1e-2, 1e-3, 1e-9)] == [200, 300, 400]
