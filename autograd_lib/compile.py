@@ -13,7 +13,7 @@ from types import MethodType
 import numpy as np
 
 from . import tape
-from .guards import Watched, flatten, ours, rebuilt, spec, taking
+from .guards import PLAIN, Watched, flatten, ours, rebuilt, spec, static, taking
 from .tape import Primitive, Tensor, boxed, collect, plain, recording, result, written_down
 from .trace import Trace, Traced, Unseen, equal, writing
 from .transforms import jvp, vjp
@@ -48,7 +48,7 @@ def compile(f):
     TypeError
         When called: if a program could not do for other values what it does for these: an `if`, `while`, `float()`,
         `int()` or place in a list that depends on an argument, random or counted numbers made inside `f`, a value
-        assigned in place.
+        assigned in place, an error caught that other values do not raise, a thing that each call changes.
 
     Another shape, dtype or structure of the arguments, and a number, array, list or function that `f` closes over and
     that is another now, make another program, up to 16; after them `f` runs uncompiled, with a warning. An array that
@@ -79,7 +79,8 @@ class Compiled:
 
     def __call__(self, *args, **kwargs):
         last = self.last
-        if last and not writing.get() and (leaves := last.taken(args, kwargs)) and last.holds():
+        if last and not writing.get() and last.recorded is recording() and (leaves := last.taken(args, kwargs)) \
+                and last.holds():
             try:
                 return last.run(leaves)
             except Exception:
@@ -107,8 +108,9 @@ class Compiled:
                           f"once more: {self._difference(key)}", RuntimeWarning, stacklevel=3)
             return self.f(*args, **kwargs)
         try:
-            watched = Watched(self.f)
-            program = Program(self.__name__, key, *(_trace(self.f, watched, structure, values) for _ in range(2)))
+            first = _trace(self.f, structure, values)
+            watched = Watched([self.f, *static(structure)])     # what f keeps for its next call is there by now
+            program = Program(self.__name__, key, _trace(self.f, structure, values), first, watched)
         except Unseen:
             raise
         except Exception as error:
@@ -131,7 +133,9 @@ class Compiled:
 
 
 def _say(spec):
-    return "a float" if spec is float else f"of shape {spec[0]}, {spec[1]}" + ", a Tensor" * (len(spec) > 2)
+    if isinstance(spec, type):
+        return f"a {spec.__name__}"
+    return f"of shape {spec[0]}, {spec[1]}" + ", a Tensor" * (len(spec) > 2)
 
 
 # --- Trace ------------------------------------------------------------------------------------------------
@@ -167,12 +171,12 @@ def _origin():
     return found if isinstance(found, tuple) else None
 
 
-def _trace(f, watched, structure, leaves):
+def _trace(f, structure, leaves):
     """The Trace of one call. It also says of what it returned the `structure` and the `leaves`, and of each Tensor
     among them what arrives there and what it sends to which Tensor (`pulls`); what arrays are called in the code
-    (`names`); how many arguments were `given`; and what `f` closes over (`watched`)."""
+    (`names`); and how many arguments were `given`."""
     trace = Trace(_origin)
-    trace.names, trace.watched, trace.pulls, trace.given, trace.calls = {}, watched, {}, len(leaves), []
+    trace.names, trace.pulls, trace.given, trace.calls = {}, {}, len(leaves), []
     outside = sys.gettrace()
     with written_down(trace):
         boxes = [boxed(trace.input(x._data), x) if isinstance(x, Tensor) else trace.input(x) for x in leaves]
@@ -184,6 +188,9 @@ def _trace(f, watched, structure, leaves):
             sys.settrace(outside)
         if trace.refused:
             raise trace.refused[0]      # f has caught it, and gone another way than it goes with arrays
+        if trace.caught:
+            raise Unseen(f"an error is caught here that other values may not raise: {trace.caught}; choose with "
+                         "where(…), or keep this part out of what is compiled") from trace.caught
         trace.leaves = []
         trace.structure = flatten(out, trace.leaves)
         for i, z in enumerate(trace.leaves):
@@ -193,9 +200,6 @@ def _trace(f, watched, structure, leaves):
     trace.places = {id(box): i for i, box in enumerate(boxes)} | {id(box): t for t, box in trace.stands_for.items()}
     trace.pulls = {i: (g, [(trace.places[id(t)], gx) for t, gx in arrived if id(t) in trace.places])
                    for i, (g, arrived) in trace.pulls.items()}
-    for path, t in trace.watched.tensors:
-        if t in trace.stands_for:
-            trace.names.setdefault(trace.stands_for[t]._data, path)
     return trace
 
 
@@ -229,12 +233,19 @@ class Program:
     name : of the function that was traced
     key : the structure of the arguments, what each array has to have, and whether Tensors are recorded
     trace, again : of two calls with the same arguments, which must have done the same
+    watched : what the function closes over, which the calls must have left as it was
     """
 
-    def __init__(self, name, key, trace, again):
+    def __init__(self, name, key, trace, again, watched):
         _compare(name, trace, again)
-        self.tensors, self.structure = list(trace.stands_for), trace.structure
-        self.taken, self.holds = taking(key[0], key[1:-1]), trace.watched.holding(self.tensors)
+        if (changed := watched.changed()) is not None:
+            raise Unseen(f"{name}: each call changes {changed}, which is random or counted or kept from call to call, "
+                         "and a program would not: pass it as an argument, and return what is new")
+        for path, t in watched.tensors:
+            if t in trace.stands_for:
+                trace.names.setdefault(trace.stands_for[t]._data, path)
+        self.tensors, self.structure, self.recorded = list(trace.stands_for), trace.structure, key[-1]
+        self.taken, self.holds = taking(key[0], key[1:-1]), watched.holding(self.tensors)
         outputs = [_bottom(z, trace) for z in trace.leaves]
         results = [x for x in outputs if isinstance(x, Traced)]
         checks = [trace.nodes[n] for n in trace.checks]
@@ -284,12 +295,12 @@ class Program:
     def within(self, f, structure, leaves):
         """The same inside a transform: a row like any other, whose rules are compiled when they are first asked for."""
         whole = [x for x in (*leaves, *self.tensors) if isinstance(x, Tensor) and not x.level and x.requires_grad]
-        if self.structure is not ... or self.outputs != [...] or whole:
+        if self.structure is not ... or self.outputs[0] is not ... or whole:
             args, kwargs = rebuilt(structure, iter(leaves))
             return f(*args, **kwargs)
         if not self.row.function:
             self.row = _as_row(self, f, structure, leaves)
-        return self.row(*leaves)
+        return self.row(*leaves, *self.tensors)     # so that the pass backward sees if one was changed
 
 
 class _Given:
@@ -318,7 +329,10 @@ class _Pull:
 
 
 def _as_row(program, f, structure, leaves):
-    """`f` as a row of its array arguments: the program, and for each argument a rule and a push, compiled."""
+    """`f` as a row of its array arguments and the Tensors it reads: the program, and for each argument a rule and a
+    push, compiled."""
+    n = len(leaves)
+
     def flat(*xs):
         args, kwargs = rebuilt(structure, iter(xs))
         return f(*args, **kwargs)
@@ -327,14 +341,20 @@ def _as_row(program, f, structure, leaves):
         def pull(g, *xs):
             return vjp(lambda x: flat(*xs[:i], x, *xs[i + 1:]), xs[i])[1](g)[0]
         compiled = compile(pull)
-        return lambda g, z, *xs: compiled(g, *xs)
+
+        def checked(g, z, *xs):
+            if not program.holds():
+                raise RuntimeError(f"{program.row.name}: what it closes over was changed after it was called, so its "
+                                   "gradient can no longer be computed; call it again")
+            return compiled(g, *xs[:n])
+        return checked
 
     def push(i):
         compiled = compile(lambda t, *xs: jvp(lambda x: flat(*xs[:i], x, *xs[i + 1:]), (xs[i],), (t,))[1])
-        return lambda t, z, *xs: compiled(t, *xs)
+        return lambda t, z, *xs: compiled(t, *xs[:n])
 
-    floats = [plain(x).dtype.kind == "f" for x in leaves]
-    return Primitive("primitive", lambda *xs: plain(program.run(xs)), name=program.row.name,
+    floats = [plain(x).dtype.kind == "f" for x in leaves] + [False] * len(program.tensors)
+    return Primitive("primitive", lambda *xs: plain(program.run(xs[:n])), name=program.row.name,
                      rules=[rule(i) if wanted else None for i, wanted in enumerate(floats)],
                      pushes=[push(i) if wanted else None for i, wanted in enumerate(floats)])
 
@@ -355,6 +375,10 @@ def _compare(name, trace, again):
             raise Unseen(f"{name}: two calls with the same arguments did not do the same, at {what}: random or counted "
                          "numbers made inside a function that is compiled would stay those of the first call; pass "
                          "them as an argument")
+    odd = [type(x).__name__ for x in static(trace.structure) if not isinstance(x, PLAIN)]
+    if odd and trace.structure != again.structure:
+        raise Unseen(f"{name} returns a new {odd[0]} at every call, and what is compiled returns arrays, Tensors, "
+                     "numbers, and lists, tuples and dicts of them")
     outputs = [[_bottom(z, t) for z in t.leaves] for t in (trace, again)]
     if len(trace.nodes) != len(again.nodes) or trace.structure != again.structure or not _alike(*outputs):
         raise Unseen(f"{name}: two calls with the same arguments did not do the same; what changes from call to call "

@@ -4,15 +4,30 @@ The parts of this file: *arguments*, their structure, shapes and dtypes; *what a
 the functions it calls, the attributes that these name.
 """
 
+import dis
+import os
+import pickle
+import random
+import re
 import sys
+from array import array
 from collections import deque
-from functools import partial
-from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from copy import copy
+from gc import get_referents
+from operator import attrgetter, methodcaller
+from types import CellType, CodeType, FunctionType, MemberDescriptorType, ModuleType
+from weakref import ref
 
 import numpy as np
 
-from .tape import Primitive, Tensor, as_array, recording
-from .trace import Traced, equal
+from .tape import Primitive, Tensor, as_array
+from .trace import Traced, Unseen, equal
+
+PLAIN = (type(None), bool, int, float, str, bytes, complex)
+# What reaches an attribute by a name that need not stand in the code.
+_REFLECTING = {"getattr", "vars", "dir", "__dict__", "__getattribute__", "getmembers", "asdict", "astuple"}
 
 
 class _Written:
@@ -82,10 +97,8 @@ def spec(x):
         return x.shape, x.dtype
     if isinstance(x, Tensor):
         return x.shape, x.dtype, x.requires_grad
-    if type(x) is float:
-        return float
     as_array(x, "compile: an argument")
-    return x.shape, x.dtype
+    return type(x) if isinstance(x, (float, np.generic)) else (x.shape, x.dtype)
 
 
 def taking(structure, specs):
@@ -99,8 +112,9 @@ def taking(structure, specs):
         lines.append(f"    {name} = {place}")
         if structure is ...:
             wanted = next(specs)
-            tests = [f"type({name}) is {'float' if wanted is float else 'Tensor' if len(wanted) > 2 else 'ndarray'}"]
-            if wanted is not float:
+            number = isinstance(wanted, type)
+            tests = [f"type({name}) is {known(wanted) if number else 'Tensor' if len(wanted) > 2 else 'ndarray'}"]
+            if not number:
                 tests += [f"{name}.shape == {wanted[0]}", f"{name}.dtype is {known(wanted[1])}"]
                 tests += [f"{name}._requires_grad is {wanted[2]}", f"not {name}.level"] if len(wanted) > 2 else []
             lines.append(f"    if not ({' and '.join(tests)}): return None")
@@ -131,100 +145,141 @@ def taking(structure, specs):
 
 
 class Watched:
-    """What `f` closes over.
+    """What the functions and objects `roots` close over.
 
     `tensors` are (name, Tensor), of which only the name is of interest. `holding` gives the function that says whether
     all is as it was: cells, globals, attributes and items the same, and every array that can be written to equal to a
-    copy.
+    copy. `changed` names what is not, of which generators of random numbers are a part.
     """
 
-    def __init__(self, f):
-        self.names, before = set(), None
-        while before != self.names:         # an object may be met before the function that names its attribute
-            before = self.names.copy()
-            self.written = _Written("def holds():", equal=equal, recording=recording)
+    def __init__(self, roots):
+        self.names, self.all, self.grads, found = set(), False, False, None
+        while found != (len(self.names), self.all, self.grads):     # an object may be met before its attribute is named
+            found = len(self.names), self.all, self.grads
+            self.written = _Written("def holds():", equal=equal)
             self.known, self.tests, self.tensors, self.seen = self.written.known, {}, [], {}
-            self.todo = [("", f)]
+            self.drawn = [("np.random", np.random.mtrand._rand), ("random", random._inst)]
+            self.todo = [("", x) for x in roots]
             for path, x in self.todo:       # which grows on the way
                 self.look(path, x)
+        self.drawn = [(path, x, pickle.dumps(x)) for path, x in self.drawn]
 
     def look(self, path, x):
-        plain_value = isinstance(x, (type(None), bool, int, float, str, bytes, complex))
-        if id(x) in self.seen or type(x) is Traced or plain_value:
+        if id(x) in self.seen or type(x) is Traced or isinstance(x, PLAIN):
             return
         self.seen[id(x)] = x
+        own = not installed(getattr(x if isinstance(x, (type, Primitive)) else type(x), "__module__", None) or "")
         if isinstance(x, Tensor):
             self.tensors.append((path.removeprefix("."), x))
+            if self.grads:
+                self.same(f"{path}.grad", f"{self.known(x)}.grad", x.grad)
         elif isinstance(x, np.ndarray):
             if x.flags.writeable or x.base is not None:
-                self.test(f"equal({self.known(x)}, {self.known(x.copy())})")
-        elif isinstance(x, MethodType):
-            self.todo.append((path, x.__self__))
-            self.todo.append((path, x.__func__))
-        elif isinstance(x, partial):
-            self.todo += [(path, part) for part in (x.func, x.args, x.keywords)]
+                self.test(path, f"equal({self.known(x)}, {self.known(x.copy())})")
+        elif isinstance(x, (np.random.Generator, np.random.RandomState, random.Random)):
+            self.drawn.append((path, x))
         elif isinstance(x, FunctionType):
-            for name in self.code(x.__code__):
-                if name in x.__globals__ and not installed(x.__globals__.get("__name__") or ""):
-                    self.item(f".{name}", x.__globals__, name)
-            for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ()):
-                try:
-                    self.same(f".{name}", f"{self.known(cell)}.cell_contents", cell.cell_contents)
-                except ValueError:          # a variable that has no value yet
-                    pass
-            for name in ("__defaults__", "__kwdefaults__"):
-                if getattr(x, name):
-                    self.same("", f"{self.known(x)}.{name}", getattr(x, name))
-        elif isinstance(x, (staticmethod, classmethod)):
-            self.todo.append((path, x.__func__))
-        elif isinstance(x, property):
-            self.todo.append((path, x.fget))
-        elif "__wrapped__" in getattr(x, "__dict__", ()):       # a compiled function, or another's object around one
-            self.todo.append((path, x.__wrapped__))
+            self.function(path, x)
         elif isinstance(x, ModuleType):
-            if not installed(x.__name__):
-                self.attributes(path, vars(x))
-        elif isinstance(x, dict):
-            self.test(f"len({self.known(x)}) == {len(x)}")
-            for key in list(x):
-                self.item(f"{path}.{key}", x, key)
-        elif isinstance(x, tuple):
-            self.todo += [(f"{path}.{i}", item) for i, item in enumerate(x)]
-        elif isinstance(x, (list, deque)):
-            self.test(f"len({self.known(x)}) == {len(x)}")
-            for i in range(len(x)):
-                self.item(f"{path}.{i}", x, i)
-        elif isinstance(x, set):
-            self.test(f"{self.known(x)} == {self.known(set(x))}")
+            if not ours(x.__name__):
+                self.attributes(path, vars(x), not installed(x.__name__))
         elif isinstance(x, type):
+            self.todo.append((path, type(x)))
             for kind in x.__mro__:
+                space = vars(kind)
                 if installed(kind.__module__):
-                    for value in vars(kind).values():
+                    for value in space.values():
                         if isinstance(value, FunctionType):
                             self.code(value.__code__)
                 else:
-                    for name, value in vars(kind).items():
-                        if name in self.names or name.startswith("__") and callable(value):
-                            self.item(f"{path}.{name}", vars(kind), name)
-        elif not isinstance(x, Primitive):
+                    self.test(path, f"len({self.known(space)}) == {len(space)}")
+                    for name, value in space.items():
+                        if self.all or name in self.names or name.startswith("__") and callable(value):
+                            self.item(f"{path}.{name}", space, name)
+        elif isinstance(x, Primitive):
+            self.todo += [(path, part) for part in (x.function, x.rule, x.pushes) if own]
+        elif type(x).__module__ != "functools" and "__wrapped__" in getattr(x, "__dict__", ()):
+            self.todo.append((path, x.__wrapped__))             # a compiled function, or another's object around one
+        elif isinstance(x, Iterator) and not hasattr(x, "readline"):
+            raise Unseen(f"{path.removeprefix('.')} is an iterator, a {type(x).__name__}: it gives something else at "
+                         "every call, and a program would not ask it again; pass what it gives as an argument")
+        else:
             self.todo.append((path, type(x)))
+            self.inside(path, x)
             if hasattr(x, "__dict__"):
-                self.test(f"len({self.known(vars(x))}) == {len(vars(x))}")
-                self.attributes(path, vars(x))
-            for name in self.names:
-                if isinstance(getattr(type(x), name, None), MemberDescriptorType) and hasattr(x, name):
-                    self.same(f"{path}.{name}", f"{self.known(x)}.{name}", getattr(x, name))
+                self.test(path, f"len({self.known(vars(x))}) == {len(vars(x))}")
+                self.attributes(path, vars(x), own, object)
+            for name, slot in [entry for kind in type(x).__mro__ for entry in vars(kind).items()]:
+                if isinstance(slot, MemberDescriptorType) and (self.all and own or name in self.names):
+                    if hasattr(x, name):
+                        self.same(f"{path}.{name}", f"{self.known(x)}.{name}", getattr(x, name))
+                    else:
+                        self.test(path, f"not hasattr({self.known(x)}, {name!r})")
+
+    def function(self, path, x):
+        names, module = self.code(x.__code__), x.__globals__.get("__name__") or ""
+        if not installed(module):
+            self.all = self.all or bool(names & _REFLECTING)
+            self.grads = self.grads or _reads_grad(x.__code__, x.__globals__)
+            self.todo += [(f".{name}", sys.modules[name]) for name in names & sys.modules.keys()]     # imported inside
+            absent = names - x.__globals__.keys()
+            self.test(path, f"{self.known(x.__globals__)}.keys().isdisjoint({self.known(absent)})")
+        if not ours(module):
+            self.attributes("", x.__globals__, not installed(module), names=names)
+        for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ()):
+            try:
+                self.same(f".{name}", f"{self.known(cell)}.cell_contents", cell.cell_contents)
+            except ValueError:              # a variable that has no value yet
+                self.test(f".{name}", f"{self.known(cell)} == {self.known(CellType())}")
+        for name in ("__defaults__", "__kwdefaults__"):
+            if getattr(x, name):
+                self.same("", f"{self.known(x)}.{name}", getattr(x, name))
+        if vars(x):
+            self.todo.append((path, vars(x)))
+
+    def inside(self, path, x):
+        """What is in a container, or in an object of Python's that leads to another."""
+        known = self.known(x)
+        if isinstance(x, dict):
+            self.test(path, f"[*{known}] == {self.known([*x])}")
+            for key in x:
+                self.todo.append((path, key))
+                self.item(f"{path}.{key}", x, key)
+        elif isinstance(x, (list, deque)):
+            self.test(path, f"len({known}) == {len(x)}")
+            for i in range(len(x)):
+                self.item(f"{path}.{i}", x, i)
+        elif isinstance(x, tuple):
+            self.todo += [(f"{path}.{i}", item) for i, item in enumerate(x)]
+        elif isinstance(x, (set, bytearray, array)):
+            self.test(path, f"{known} == {self.known(copy(x))}")
+            self.todo += [(path, item) for item in x]
+        elif isinstance(x, ref):
+            self.same(path, f"{known}()", x())
+        elif isinstance(x, ContextVar):
+            self.same(path, f"{known}.get(None)", x.get(None))
+        elif isinstance(x, (attrgetter, methodcaller)):
+            self.names |= words(repr(x))
+        elif type(x).__module__ in ("builtins", "functools"):       # a bound method, a partial, a frozenset
+            self.todo += [(path, item) for item in get_referents(x)]
 
     def code(self, code):
         """The names in it, in the functions within, and its texts: what may be the name of an attribute."""
-        texts = [x for x in code.co_consts if isinstance(x, str)]
-        found = {*code.co_names, *texts}.union(*[self.code(part) for part in code.co_consts if isinstance(part, CodeType)])
+        texts = [words(x) for x in code.co_consts if isinstance(x, str)]
+        inside = [self.code(part) for part in code.co_consts if isinstance(part, CodeType)]
+        found = set(code.co_names).union(*texts, *inside)
         self.names |= found
         return found
 
-    def attributes(self, path, names):
-        for name in self.names & names.keys():
-            self.item(f"{path}.{name}", names, name)
+    def attributes(self, path, space, own, kind=None, names=None):
+        """Watch what is named of a module or an object: by default everything of one's own, and numbers, texts, tables
+        and functions of one that is installed."""
+        kind = kind or (object if own else (*PLAIN, Mapping, list, FunctionType))
+        if names is None:
+            names = {name for name in space if not name.startswith("__")} if self.all and own else self.names
+        for name in names & space.keys():
+            if isinstance(space[name], kind):
+                self.item(f"{path}.{name}", space, name)
 
     def item(self, path, items, key):
         self.same(path, f"{self.known(items)}[{self.known(key)}]", items[key])
@@ -232,31 +287,69 @@ class Watched:
     def same(self, path, place, value):
         """Demand that at `place`, Python text, is `value`, or an equal number, text or array."""
         known = self.known(value)
-        equals = f" or equal({place}, {known})" * isinstance(value, (int, float, str, bytes, complex, np.generic,
-                                                                     np.ndarray))
-        self.test(f"({place} is {known}{equals})")
+        equals = f" or equal({place}, {known})" * (
+            isinstance(value, (int, float, str, bytes, complex, np.generic, np.ndarray)) and type(value) is not Traced)
+        self.test(path, f"({place} is {known}{equals})")
         self.todo.append((path, value))
 
-    def test(self, text):
-        self.tests[text] = None
+    def test(self, path, text):
+        self.tests[text] = path.removeprefix(".")
+
+    def changed(self):
+        """The name of what is not as it was, or None."""
+        for path, x, state in self.drawn:
+            if pickle.dumps(x) != state:
+                return path.removeprefix(".") or "an argument"
+        failed = [path or "an argument" for text, path in self.tests.items() if not _holds(text, self.written.space)]
+        return failed[0] if failed else None
 
     def holding(self, tensors):
-        """A function that says whether all is as it was, `tensors` keep shape and dtype, and recording is on or off as
-        now."""
-        for t in tensors:
+        """A function that says whether all is as it was, and `tensors` keep shape and dtype."""
+        for t in {*tensors, *[t for _, t in self.tensors]}:
             shape, dtype, wanted = spec(t)
-            self.test(f"{self.known(t)}.shape == {shape} and {self.known(t)}.dtype == {self.known(dtype)} and "
+            self.test("", f"{self.known(t)}.shape == {shape} and {self.known(t)}.dtype == {self.known(dtype)} and "
                       f"{self.known(t)}._requires_grad is {wanted}")
-        self.written.lines += ["    try:", f"        return recording() is {recording()} \\",
-                               *[f"            and {test} \\" for test in self.tests], "            and True",
+        self.written.lines += ["    try:", *[f"        if not ({test}): return False" for test in self.tests],
+                               "        return True",
                                "    except (LookupError, ValueError, AttributeError):", "        return False"]
         return self.written.done()
 
 
+def _holds(text, space):
+    try:
+        return eval(text, space)
+    except (LookupError, ValueError, AttributeError):
+        return False
+
+
+def words(text):
+    return set(re.findall(r"\w+", text))
+
+
+def _reads_grad(code, space):
+    """Whether it names an attribute `grad` of what is no module."""
+    before = None
+    for step in dis.get_instructions(code):
+        if step.argval == "grad" and step.opname != "LOAD_GLOBAL" and not isinstance(space.get(before), ModuleType):
+            return True
+        before = step.argval if isinstance(step.argval, str) else None
+    return any(_reads_grad(part, space) for part in code.co_consts if isinstance(part, CodeType))
+
+
+def static(structure):
+    """The values that are part of a structure."""
+    if structure is ...:
+        return []
+    kind, *parts = structure
+    return [parts[0].item] if kind == "is" else [x for part in parts for x in static(part[1] if kind is dict else part)]
+
+
 def installed(module):
     """Whether a module is Python's, or an installed library's: what its functions close over is not watched."""
-    file = getattr(sys.modules.get(module), "__file__", None) or ""
-    return ours(module) or module.partition(".")[0] in sys.stdlib_module_names or "site-packages" in file
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None:
+        return module.partition(".")[0] in sys.stdlib_module_names
+    return ours(module) or "site-packages" in file or os.path.dirname(file).startswith(os.path.dirname(os.__file__))
 
 
 def ours(module):

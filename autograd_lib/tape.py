@@ -132,6 +132,8 @@ class Tensor:
     def requires_grad(self, wanted):
         if self.op is not None:
             raise RuntimeError(f"requires_grad is set on leaves only; this Tensor was made by {self.op.name}")
+        if writing.get() and self.order < writing.get().start:
+            _check_not_written("requires_grad is set")
         if wanted and not self._requires_grad:
             _check_floating(self.dtype, "requires_grad")
             self._data, self._memory = _own(self._data), None
@@ -198,7 +200,7 @@ class Tensor:
 
     def zero_grad(self):
         """Forget the gradient: the next `backward()` starts from nothing."""
-        self.grad = None
+        commit([(setattr, self, "grad", None)])
 
     def detach(self):
         """The same value as a constant: no gradient flows through it, of whatever order or level."""
@@ -701,6 +703,7 @@ def commit(changes):
 
     Everything that can fail is to be worked out before, and the functions are C's own, such as setattr.
     """
+    _check_not_written("a Tensor, a model or an optimizer is changed, as by zero_grad(), train() or step(),")
     deque(starmap(call, changes), maxlen=0)
 
 

@@ -7,6 +7,7 @@ derivative. What would take the value out of sight, such as an `if`, raises `Uns
 """
 
 import operator
+import warnings
 from contextvars import ContextVar
 
 import numpy as np
@@ -64,13 +65,14 @@ class Traced:
     function, args, keywords : how it was made, with Traced arrays among the arguments; function is None for an input
     value : of this run, an array or a number
     why : what the Trace's `origin` said of the place where it was made
+    errors : what np.errstate said there, where that is not what it says outside
     """
 
-    __slots__ = ("trace", "order", "function", "args", "keywords", "value", "why")
+    __slots__ = ("trace", "order", "function", "args", "keywords", "value", "why", "errors")
 
     def __init__(self, trace, function, args, keywords, value, why=None):
         self.trace, self.function, self.args, self.keywords = trace, function, args, keywords
-        self.value, self.why = value, why
+        self.value, self.why, self.errors = value, why, ()
         self.order = len(trace.nodes)
         trace.nodes.append(self)
 
@@ -145,7 +147,8 @@ class Traced:
                      "float(), int(), .item() or an index does: the program would do for ever what it did for the "
                      "first call; use where(…), or keep this part out of what is compiled")
 
-    __bool__ = __float__ = __int__ = __index__ = __complex__ = item = tolist = _number
+    __bool__ = __float__ = __int__ = __index__ = __complex__ = __round__ = __divmod__ = __rdivmod__ = _number
+    item = tolist = _number
 
     def _in_place(self, other):
         raise Unseen("an operator in place, such as x += y, cannot be compiled: write x = x + y")
@@ -158,8 +161,10 @@ class Traced:
             raise AttributeError(f"an array has no attribute {name!r}")
         raise Missing(f"x.{name} of an array cannot be compiled: use a function of NumPy or of autograd_lib")
 
-    def __pos__(self):
+    def __pos__(self, _=None):
         return self
+
+    __copy__ = __deepcopy__ = __pos__       # nothing is ever written into it
 
     def __repr__(self):
         return f"<traced array of shape {self.shape}, {self.dtype}>"
@@ -197,7 +202,8 @@ def call(function, args, keywords=(), after=None):
     when its inside was to be written."""
     trace = writing.get()
     if trace is None:
-        raise Unseen("an array of a function that was compiled was kept beyond its call: return it instead")
+        raise Unseen("an array of a function that was compiled was kept beyond its call, or passed to another thread: "
+                     "return it instead")
     if after:
         del trace.refused[trace.refused.index(after):]
     return trace.call(function, args, dict(keywords))
@@ -244,22 +250,24 @@ class Trace:
     """
 
     def __init__(self, origin=lambda: None):
-        self.nodes, self.inputs, self.origin = [], [], origin
-        self.known, self.stands_for, self.checks, self.kept, self.refused = {}, {}, {}, [], []
+        self.nodes, self.inputs, self.origin, self.caught = [], [], origin, None
+        self.known, self.stands_for, self.checks, self.kept, self.refused, self.frozen = {}, {}, {}, [], [], {}
+        self.errors, self.filters = _complaints()
 
     def input(self, value, why=None):
-        node = Traced(self, None, (), {}, value, why)
+        node = Traced(self, None, (), {}, _read_only(value.view()) if isinstance(value, np.ndarray) else value, why)
         self.inputs.append(node)
         return node
 
     def call(self, function, args, keywords):
+        args, keywords = self.as_now(args), self.as_now(keywords)
+        name = getattr(function, "name", None) or function.__name__
         values = _values(args)
         if function in UFUNCS and any(isinstance(v, (np.ndarray, np.generic)) for v in values):
             function = UFUNCS[function]
         numpys = (getattr(function, "__module__", None) or "numpy").startswith("numpy")     # not a row, an operator
         fixed = args[_ARRAYS.get(function, 1):] if numpys and not isinstance(function, np.ufunc) else ()
         if any(map(_traced, [*fixed, *[value for name, value in keywords.items() if name not in _NAMED]])):
-            name = getattr(function, "name", None) or function.__name__
             raise Unseen(f"{name}: an axis, a shape or a size is computed here from the arguments of a function that is "
                          "compiled, and every array of a program has the shape it had: pass it as an int")
         index = args[1] if function is operator.getitem else keywords.get("index")
@@ -269,7 +277,23 @@ class Trace:
         key = function, self._key(args), self._key(keywords)
         if key in self.known:
             return self.known[key]
-        value = function(*values, **_values(keywords))
+        errors, filters = _complaints()
+        here = errors - self.errors         # what np.errstate says in f and not outside
+        if filters != self.filters or not {how for _, how in here} <= {"ignore", "warn"}:
+            raise Unseen(f"{name}: np.errstate or a filter of warnings, set inside a function that is compiled, makes "
+                         "errors of some values and not of others: use where(…), or set it around the call")
+        try:
+            value = function(*values, **_values(keywords))
+        except (ArithmeticError, IndexError, np.linalg.LinAlgError) as error:
+            self.caught = error
+            raise
+        except ValueError as error:
+            if "read-only" in str(error):
+                raise Unseen(f"{name} writes into an array that is there (out=, copy=False), which cannot be compiled: "
+                             "use the array that it returns") from None
+            raise
+        if isinstance(value, np.ndarray) and value.flags.writeable:
+            _read_only(value)
         if isinstance(function, np.ufunc) and len(args) == 2 and not keywords and function is not np.matmul:
             args = tuple(_as_number(a, b, value) for a, b in zip(args, args[::-1]))
             key = function, self._key(args), ()
@@ -286,14 +310,28 @@ class Trace:
         if isinstance(value, (tuple, list)):
             raise Unseen(f"{function.__name__} returns several arrays, and cannot be compiled")
         self.known[key] = node = Traced(self, function, args, keywords, value, self.origin())
+        node.errors = tuple(sorted(here))
         return node
+
+    def as_now(self, item):
+        """`item` with the arrays and lists in it as they are now, whatever becomes of them; equal arrays are one."""
+        if isinstance(item, np.ndarray) and type(item) is not Traced:
+            one = item.size and not any(item.strides)
+            key = item.shape, item.strides, item.dtype, (item.ravel()[:1] if one else item).tobytes()
+            if key not in self.frozen:
+                self.frozen[key] = _read_only(np.array(item)) if not one or not item.ndim else \
+                    np.broadcast_to(item.ravel()[0], item.shape)
+            return self.frozen[key]
+        if type(item) in (list, tuple):
+            return type(item)(map(self.as_now, item))
+        return {name: self.as_now(value) for name, value in item.items()} if type(item) is dict else item
 
     def _key(self, item):
         """Equal for what is the same, and the same for equal numbers of one type."""
         if isinstance(item, Traced):
             if item.trace is not self:
-                raise Unseen("an array of another function that is compiled, or of another call, was kept: pass it as "
-                             "an argument")
+                raise Unseen("an array of another function that is compiled, or of another call, was kept, as a "
+                             "running mean is: pass it as an argument, and return what is new")
             return "node", item.order
         if isinstance(item, (list, tuple)):
             return type(item), tuple(map(self._key, item))
@@ -317,14 +355,26 @@ def _as_number(constant, other, z):
     return constant.ravel()[0].item() if uniform and fits else constant
 
 
+def _complaints():
+    """What np.errstate says, and whether warnings are errors."""
+    return {*np.geterr().items()}, [f for f in warnings.filters if f[0] == "error"]
+
+
+def _read_only(array):
+    array.flags.writeable = False
+    return array
+
+
 def _same(x, z):
     return isinstance(x, (np.ndarray, np.generic)) and x.dtype == z.dtype and np.shape(x) == np.shape(z)
 
 
 def equal(a, b):
-    """Whether two values are the same number, text or array, of one type; nan equals nan."""
+    """Whether two values are the same number, text or array, of one type; nan equals nan, and 0 not -0."""
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
-        return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
-    return isinstance(a, (int, float, str, bytes, complex, np.generic)) and (a == b or a != a and b != b)
+        return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f") and (
+            a.dtype.kind != "f" or np.array_equal(np.signbit(a), np.signbit(b)))
+    return isinstance(a, (int, float, str, bytes, complex, np.generic)) and (
+        a == b and (a != 0 or repr(a) == repr(b)) or a != a and b != b)

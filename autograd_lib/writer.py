@@ -33,9 +33,10 @@ class Writer:
     """Writes the nodes of a trace as functions of NumPy calls, one operation a line, nothing that is not needed."""
 
     def __init__(self, trace, name):
-        self.trace, self.name, self.texts, self.own = trace, name, [], {}
-        self.names, self.taken, self.header, self.constants = {}, {"np", "ops", "memory"}, {}, {}
-        self.numbers = count(1)
+        self.trace, self.texts, self.own = trace, [], {}
+        self.names, self.header, self.constants = {}, {}, {}
+        self.taken = {"np", "ops", "memory", "bool", "float", "slice", "range"}
+        self.name, self.numbers = name + "_" * (name in self.taken), count(1)
 
     def function(self, suffix, inputs, results, saved, known, structure=None):
         """Write one, of the nodes `inputs`: it returns `results` in a `structure`, or in one tuple with, unless it is
@@ -53,13 +54,16 @@ class Writer:
         text = [f"def {name}({', '.join(parameters)}):"]
         if memory:
             text.append(f"    {', '.join(memory)}{',' * (len(memory) == 1)} = memory or {name}_memory()")
-        before = None
+        before = quiet = None
         for node in lines:
             if self.inlined(node):
                 continue
             place = out.get(node.order)
             place = self.name_of(place) if isinstance(place, Traced) else place
-            line = f"    {self.name_of(node, last)} = {self.expression(node, place)}"
+            if node.errors != quiet and node.errors:
+                text.append(f"    with np.errstate({', '.join(f'{name}={how!r}' for name, how in node.errors)}):")
+            quiet = node.errors
+            line = f"    {'    ' * bool(quiet)}{self.name_of(node, last)} = {self.expression(node, place)}"
             comment, before = _comment(node, before, several), node
             text.append(f"{line:<59} # {comment}" if comment else line)
             if node.order in checks:
@@ -68,7 +72,8 @@ class Writer:
         taken, returned = {_root(x).order for x in inputs}, []
         for x in results:
             array = isinstance(x.value if isinstance(x, Traced) else x, np.ndarray)
-            shared = array and (not isinstance(x, Traced) or _root(x).order in taken)
+            root = _root(x) if isinstance(x, Traced) else None
+            shared = array and (root is None or root.order in taken or not np.may_share_memory(root.value, x.value))
             returned.append(self.say(x) + ".copy()" * shared)
             taken |= {_root(x).order} if isinstance(x, Traced) else set()
         if saved is not None:
@@ -87,7 +92,8 @@ class Writer:
             value = parts[0].item
             return repr(value) if value is None or type(value) in (bool, int, str) else self.name_own(value)
         if kind is dict:
-            return "{" + ", ".join(f"{self.say(key)}: {self.structure(part, texts)}" for key, part in parts) + "}"
+            said = [self.say(key) if type(key) in (str, int, float, tuple) else self.name_own(key) for key, _ in parts]
+            return "{" + ", ".join(f"{key}: {self.structure(part, texts)}" for key, (_, part) in zip(said, parts)) + "}"
         inside = [self.structure(part, texts) for part in parts]
         if kind is list:
             return f"[{', '.join(inside)}]"
@@ -96,9 +102,12 @@ class Writer:
         return f"{self.name_own(kind)}({', '.join(inside)})"
 
     def name_own(self, value):
-        """A name for what cannot be written as text, a class of the learner's for example."""
-        name = getattr(value, "__name__", f"k{len(self.own)}")
+        """A name for what cannot be written as text, a class or a row of the learner's for example."""
+        name = re.sub(r"\W", "_", getattr(value, "name", None) or getattr(value, "__name__", f"k{len(self.own)}"))
+        while self.own.get(name, self) is not value and (name in self.taken or name == self.name):
+            name += "_"
         self.own[name] = value
+        self.taken.add(name)
         return name
 
     def planned(self, lines, kept):
@@ -188,7 +197,7 @@ class Writer:
         first = args[0].value if args and isinstance(args[0], Traced) else None
         if isinstance(function, np.ufunc) and out:
             return f"np.{function.__name__}({', '.join([*said, f'out={out}'])})"
-        if function in _SIGNS and not keywords:
+        if function in _SIGNS and not keywords and (not isinstance(function, np.ufunc) or _of_arrays(args)):
             said[0] = f"({said[0]})" if said[0].startswith("-") else said[0]
             return f" {_SIGNS[function]} ".join(said) if len(said) > 1 else _SIGNS[function] + said[0]
         if function is operator.getitem:
@@ -225,9 +234,7 @@ class Writer:
         """A row that is one line: by its name in the table, or as it came from the learner's code."""
         if not _own(row):
             return f"ops.{row.name}" if getattr(ops, row.name, None) is row else f'ops.ROWS["{row.name}"]'
-        name = row.name + "_" * (row.name == self.name)
-        self.own[name] = row
-        return name
+        return self.name_own(row)
 
     def say(self, x):
         """A value as it stands in the source."""
@@ -236,10 +243,12 @@ class Writer:
         if isinstance(x, (list, tuple)):
             inside = ", ".join(map(self.say, x))
             return f"[{inside}]" if isinstance(x, list) else f"({inside}{',' * (len(x) == 1)})"
-        if isinstance(x, np.dtype) or isinstance(x, type) and issubclass(x, np.generic):
+        if isinstance(x, np.dtype) or isinstance(x, type) and issubclass(x, (np.generic, int, float)):
             return f"np.{np.dtype(x).name}" if np.dtype(x) != bool else "bool"
         if isinstance(x, slice):
             return f"slice({self.say(x.start)}, {self.say(x.stop)}, {self.say(x.step)})"
+        if isinstance(x, np.longdouble):
+            return repr(x)
         if isinstance(x, np.generic):
             return f"np.{x.dtype.name}({self.say(x.item())})" if x.dtype != bool else repr(bool(x))
         if isinstance(x, float) and not np.isfinite(x):
@@ -263,7 +272,7 @@ class Writer:
                 return name
         if array.ndim == 0:
             return self.say(array[()])
-        name = f"c{len(self.constants)}"
+        name = next(n for n in map("c{}".format, count(len(self.constants))) if n not in self.taken)
         self.constants[name] = array
         self.taken.add(name)
         self.header[name] = _literal(array) or (f'{self.name}.constants["{name}"]    # {array.dtype}, shape '
@@ -278,10 +287,16 @@ def _literal(array):
                        (f"np.zeros({array.shape})", np.zeros(array.shape)), (f"np.eye({n})", np.eye(n))):
         if equal(array, same):
             return text
-    if array.size > 64:
+    if not 0 < array.size <= 64:
         return None
-    dtype = "" if array.dtype in (np.float64, np.int64, bool) and array.size else f", np.{array.dtype.name}"
+    dtype = "" if array.dtype in (np.float64, np.int64, bool) else f", np.{array.dtype.name}"
     return f"np.array({array.tolist()!r}{dtype})".replace("nan", "np.nan").replace("inf", "np.inf")
+
+
+def _of_arrays(args):
+    """Whether a sign between these does what NumPy's function does: of two plain numbers, or of a list, it does not."""
+    kinds = [type(a.value) if type(a) is Traced else type(a) for a in args]
+    return any(issubclass(kind, (np.ndarray, np.generic)) for kind in kinds) and not {list, tuple} & {*kinds}
 
 
 def _path(function):
@@ -317,11 +332,12 @@ def _made(z):
 
 def _root(node):
     """Whose memory the result may lie in: its own, or that of what it is a view of."""
-    while node.function in _VIEWS or isinstance(node.function, Primitive) and _own(node.function):
-        inside = arguments(node)
-        if not inside:
+    while inside := arguments(node):
+        shared = [x for x in inside if np.may_share_memory(x.value, node.value)]
+        view = node.function in _VIEWS or isinstance(node.function, Primitive) and _own(node.function)
+        if not shared and not view:
             break
-        node = inside[0]
+        node = (shared or inside)[0]
     return node
 
 

@@ -1,12 +1,21 @@
 """compile: a program computes what the tape computes, can be read and run, and what it could not repeat is refused."""
 
 import gc
+import os
 import re
+import sys
 import threading
 import tracemalloc
 import warnings
-from collections import deque
+from collections import OrderedDict, deque
+from contextvars import ContextVar
+from functools import partial, reduce
+from itertools import cycle
+from operator import attrgetter
+from queue import SimpleQueue
+from types import MappingProxyType, ModuleType, SimpleNamespace
 from unittest.mock import patch
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -432,8 +441,9 @@ def test_backward_and_steps_belong_outside():
 
 
 def test_an_array_that_leaks_is_an_error_when_it_is_used():
-    leaked = []
-    ag.compile(lambda x: (leaked.append(x * 2), x)[1])(np.ones(2))
+    queue = SimpleQueue()               # which no guard can see into
+    ag.compile(lambda x: (queue.put(x * 2), x)[1])(np.ones(2))
+    leaked = [queue.get()]
     with pytest.raises(TypeError, match="kept beyond"):
         leaked[0] + 1
     for f in (lambda x: x + leaked[0], lambda x: np.concatenate([x, leaked[0]]), lambda x: leaked[0] * 3 + x * 3):
@@ -526,6 +536,294 @@ def test_whatever_a_function_reads_is_watched(f):
     for value in (2.0, 3.0):
         set_to(value)
         same(compiled(x), value * x)
+
+
+class Part:
+    """Reads its `rate`, in its class or in itself, in `method`."""
+    rate = 2.0
+
+    def method(self, x):
+        return x * self.rate
+
+
+class Slotted:
+    __slots__ = ("rate",)
+
+
+class Kinds(type):
+    rate = 2.0
+
+
+def test_there_is_no_way_round_the_guards(monkeypatch):
+    """Each was a silent wrong number: what `f` reads in this way, and what sets it, 2 at first, to another number."""
+    part, table, slot, cell = Part(), {"rate": 2.0}, Slotted(), None
+    thing, config, scaled = type("Sub", (Part,), {})(), ModuleType("a_config"), lambda x: x * scaled.rate
+    listed, kinds = type("Listed", (list,), {})([1.0]), Kinds("Kind", (), {})
+    part.rate = config.rate = scaled.rate = listed.rate = Kinds.rate = 2.0
+    monkeypatch.setitem(sys.modules, "a_config", config)
+    monkeypatch.setenv("A_RATE", "2")
+    view, get, getter, weak, var = MappingProxyType(table), table.get, attrgetter("rate"), ref(part), ContextVar("var")
+    var.set(2.0)
+    row = ag.elementwise(lambda x: x * part.rate, lambda g, z, x: g * part.rate, name="row")
+
+    def imported(x):
+        from a_config import rate
+        return x * rate
+
+    def late(x):
+        try:
+            return x * cell
+        except NameError:
+            return x * 2.0
+    del cell
+
+    def set_cell(value):
+        nonlocal cell
+        cell = value
+
+    def to(owner):
+        return lambda value: setattr(owner, "rate", value)
+    x, in_table = np.array([1.0, 2.0]), partial(table.__setitem__, "rate")
+    for how, f, set_to in [
+            ("a name that is put together", lambda x: x * getattr(part, "ra" + "te"), to(part)),
+            ("every attribute", lambda x: x * sum(vars(part).values()), to(part)),
+            ("attrgetter", lambda x: x * getter(part), to(part)),
+            ("a weak reference", lambda x: x * weak().rate, to(part)),
+            ("a view of a dict", lambda x: x * view["rate"], in_table),
+            ("a method of a dict", lambda x: x * get("rate"), in_table),
+            ("an object in a frozenset", lambda x, these=frozenset([part]): x * [*these][0].rate, to(part)),
+            ("an object that is a key", partial(lambda these, x: x * [*these][0].rate, {part: 1}), to(part)),
+            ("a function's own attribute", scaled, to(scaled)),
+            ("a list's own attribute", lambda x: x * listed.rate, to(listed)),
+            ("a subclass that gets the name", lambda x: thing.method(x), to(type(thing))),
+            ("a class of classes", lambda x: x * kinds.rate, to(Kinds)),
+            ("a slot that is empty", lambda x: x * (slot.rate if hasattr(slot, "rate") else 2.0), to(slot)),
+            ("a variable without a value", late, set_cell),
+            ("a module imported inside", imported, to(config)),
+            ("the environment", lambda x: x * float(os.environ["A_RATE"]),
+             lambda value: monkeypatch.setenv("A_RATE", str(value))),
+            ("a context", lambda x: x * var.get(), var.set),
+            ("a row of one's own", row, to(part)),
+            ("the rule of a row", ag.grad(lambda x: ag.sum(row(x))), to(part))]:
+        compiled, before = ag.compile(f), f(x)
+        same(compiled(x), before)
+        set_to(3.0)
+        assert not np.array_equal(f(x), before)
+        np.testing.assert_array_equal(compiled(x), f(x), err_msg=how)
+        part.rate = table["rate"] = 2.0
+
+
+@pytest.mark.parametrize("f, change", [
+    (lambda thing, x: thing.method(x), lambda thing: setattr(thing, "rate", 5.0)),
+    (Part.method, lambda thing: setattr(thing, "rate", 5.0)),
+    (lambda thing, x: np.copysign(x, thing.zero), lambda thing: np.negative(thing.zero, out=thing.zero)),
+    (lambda thing, x: reduce(lambda x, step: step(x), thing.steps.values(), x),
+     lambda thing: thing.steps.move_to_end("a"))], ids=["attribute", "method", "sign of zero", "order of a dict"])
+def test_an_argument_that_is_no_array_is_watched(f, change):
+    thing, compiled, x = Part(), ag.compile(f), np.array([1.0, 2.0])
+    thing.zero, thing.steps = np.zeros(2), OrderedDict(a=np.sin, b=np.exp)
+    before = f(thing, x)
+    same(compiled(thing, x), before)
+    change(thing)
+    same(compiled(thing, x), f(thing, x))
+    assert not np.array_equal(f(thing, x), before)
+
+
+def test_a_model_that_is_an_argument_may_be_switched():
+    class Model(nn.Module):
+        def __init__(self):
+            for i in range(2):
+                setattr(self, f"layer{i}", nn.Sequential(nn.Linear(3, 3, rng=i), lambda x: x * (1 + self.training)))
+
+        def forward(self, x):
+            for i in range(2):
+                x = getattr(self, f"layer{i}")(x)
+            return x
+    model, x = Model(), np.ones((2, 3))
+    for f, args in ((lambda model, x: model(x), (model, x)), (lambda x: model(x), (x,)), (model, (x,))):
+        compiled = ag.compile(f)
+        for switch in (model.train, model.eval, lambda: setattr(model, "layer1", nn.Linear(3, 3, rng=5))):
+            switch()
+            same(compiled(*args), f(*args))
+
+
+def test_a_gradient_that_is_read_is_watched_and_one_that_is_forgotten_inside_is_an_error():
+    w = ag.Tensor([1.0, 2.0], requires_grad=True)
+    read, x = ag.compile(lambda x: x - 0.1 * w.grad), np.array([1.0, 2.0])
+    for g in (1.0, 2.0):
+        w.grad = np.full(2, g)
+        same(read(x), x - 0.1 * w.grad)
+    asked = ag.compile(lambda x: x * (2.0 if w.requires_grad else 3.0))
+    for wanted in (True, False):
+        w.requires_grad = wanted
+        same(asked(x), x * (2.0 if wanted else 3.0))
+    model = mlp()
+    optimizer = ag.optim.SGD(model.parameters(), lr=0.1)
+    for change in (w.zero_grad, model.zero_grad, optimizer.zero_grad, model.eval,
+                   lambda: setattr(w, "requires_grad", True)):
+        with pytest.raises(TypeError, match="inside a function that is being compiled"):
+            ag.compile(lambda x: (change(), x * 2)[1])(x)
+
+
+def counted():
+    n = 0
+
+    def f(x):
+        nonlocal n
+        n += 1
+        return x * (2 if n % 3 else 3)
+    return f
+
+
+def beside():
+    thing = SimpleNamespace(calls=0)
+
+    def f(x):
+        thing.calls += 1
+        return x
+    return f
+
+
+def running():
+    thing = SimpleNamespace(mean=np.zeros(2))
+
+    def f(x):
+        thing.mean = 0.9 * thing.mean + 0.1 * x
+        return x
+    return f
+
+
+@pytest.mark.parametrize("make", [
+    counted, beside, running, lambda: partial(lambda rng, x: x * (rng.random() < 0.9), np.random.default_rng(0)),
+    lambda: lambda x: x * (np.random.rand() < 2), lambda: partial(lambda turn, x: x * next(turn), cycle([2, 2, 3]))])
+def test_what_a_call_changes_is_an_error_even_if_two_calls_agree(make):
+    """A number that is random, or counted, or kept, and was the same twice."""
+    with pytest.raises(TypeError, match="each call changes|at every call|was kept"):
+        ag.compile(make())(np.ones(2))
+
+
+def test_what_a_call_keeps_once_is_no_change():
+    cache = {}
+
+    def f(x):
+        if "eye" not in cache:
+            cache["eye"] = 2 * np.eye(2)
+        return x @ cache["eye"]
+    assert len(both(f, np.ones(2)).programs) == 1
+
+
+def test_a_result_that_is_its_argument_or_a_row_of_a_constant_is_the_callers_alone():
+    table, x = np.arange(6.0).reshape(2, 3), np.array([0.5, 2.0, 1.0])
+    for f in (lambda x: np.diff(x, n=0), lambda x: ag.Tensor(table)[np.argmax(x) - 1].data):
+        compiled = ag.compile(f)
+        compiled(x)[:] = 7
+        same(compiled(x), f(x))
+    as_number = ag.compile(lambda x: (x, x + 1))
+    as_number(np.float64(1))
+    one = np.array(1.0)
+    found = as_number(one)[0]
+    one[...] = 5
+    assert found == 1
+
+
+def one_hot(x):
+    e, z = np.zeros(3), 0
+    for i in range(3):
+        e[:] = 0
+        e[i] = i + 1
+        z = z + x * e
+    return z
+
+
+def growing(x):
+    parts, places = [x], [0]
+    one, first = np.concatenate(parts), x[places]
+    parts.append(x)
+    places.append(1)
+    return np.concatenate(parts).sum() + one.sum() + x[places].sum() + first
+
+
+@pytest.mark.parametrize("f", [
+    one_hot, growing, lambda x: np.copysign(x, np.zeros(3)) + 2 * np.copysign(x, -np.zeros(3)),
+    lambda c0: c0 * np.array([0.3, 0.1, 0.2]) + np.array([0.5, 0.1, 0.2]), lambda x: x.sum(dtype=float),
+    lambda float: float.max() - np.inf, lambda x: np.concatenate([np.zeros((0, 3), int), x[None]])])
+def test_a_constant_is_what_it_was_where_it_was_used(f):
+    both(f, np.array([0.5, -1.0, 2.0]))
+
+
+@pytest.mark.parametrize("f, calls", [(lambda a, b: np.divide(a, b), [(1.0, 2.0), (1.0, 0.0)]),
+                                      (lambda a, b: a ** b, [(8.0, 1 / 3), (-8.0, 1 / 3)]),
+                                      (lambda a, b: np.multiply([1.0, 2.0], a) + b, [(1.0, 2.0), (3.0, 4.0)])])
+def test_numbers_of_python_stay_pythons(f, calls):
+    compiled = ag.compile(f)
+    with np.errstate(all="ignore"):
+        for args in calls:
+            np.testing.assert_array_equal(compiled(*args), f(*args))
+
+
+def test_rows_of_one_name_and_rows_named_as_a_variable():
+    def row(factor, name):
+        return ag.elementwise(lambda x: np.asarray(x) * factor, lambda g, z, x: g * factor, name=name)
+    two, three, h_ = row(2, "scale"), row(3, "scale"), row(5, "h")
+
+    def f(x):
+        h = h_(x)
+        return two(x) + 10 * three(x) + h
+    both(f, np.array([1.0, 2.0]))
+
+
+def solved(a, b):
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        return b
+
+
+def raised(a, b):
+    with np.errstate(divide="raise"):
+        try:
+            return np.log(a) @ b
+        except FloatingPointError:
+            return b
+
+
+@pytest.mark.parametrize("f, first", [(solved, np.zeros((2, 2))), (raised, np.ones((2, 2))),
+                                      (raised, np.zeros((2, 2)))])
+def test_an_error_of_some_values_that_is_caught_inside_is_an_error(f, first):
+    with pytest.raises(TypeError, match="is caught here|makes errors"):
+        ag.compile(f)(first, np.ones(2))
+
+
+@pytest.mark.parametrize("f", [
+    lambda x, out: (x.sum(0, out=out), out * 2)[1], lambda x, out: (np.sum(x, 0, None, out), out)[1],
+    lambda x, out: (np.concatenate([x[0]], out=out), out * 2)[1], lambda x, out: np.nan_to_num(x, copy=False),
+    lambda x, out: np.median(x, overwrite_input=True)])
+def test_nothing_is_written_into_an_array_that_is_there(f):
+    x = np.array([[1.0, np.nan], [2.0, 3.0]])
+    with pytest.raises(TypeError, match="writes into"):
+        ag.compile(lambda x: f(x, np.zeros(2)))(x)
+    assert np.isnan(x[0, 1])
+
+
+def test_a_warning_that_the_function_silences_is_silent():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        both(lambda x: ag.logsumexp(x, axis=1), np.array([[1.0, 2.0], [-np.inf, -np.inf]]))
+
+
+def test_a_pass_backward_of_a_transform_sees_what_has_changed():
+    c, rate, x = ag.Tensor([2.0, 3.0]), 2.0, np.array([1.0, 2.0])
+    f = ag.compile(lambda x: (x * x * c * rate).sum())
+    _, pull = ag.vjp(f, x)
+    same(pull(1.0)[0], 4.0 * x * c.data)
+    c.data = np.ones(2)
+    with pytest.raises(RuntimeError, match="was changed"):
+        pull(1.0)
+    _, pull = ag.vjp(f, x)
+    rate = 3.0
+    with pytest.raises(RuntimeError, match="was changed"):
+        pull(1.0)
+    same(ag.grad(f)(x), 6.0 * x)
 
 
 def test_parameters_are_read_at_every_call():
