@@ -100,8 +100,8 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, large):
                 faults.append(f"  the rule is not linear in {what}: −8 times as much gives something else   [{path}{mode}]")
     if faults:
         more = f"\n  … and {len(faults) - 8} more" if len(faults) > 8 else ""
-        raise AssertionError(f"check_grads: {len(faults)} entries of the order {path.count('>') + 1} derivative are wrong\n"
-                             + "\n".join(faults[:8]) + more)
+        raise AssertionError(f"check_grads: the order {path.count('>') + 1} derivative is wrong in {len(faults)} "
+                             f"place{'s' * (len(faults) > 1)}\n" + "\n".join(faults[:8]) + more)
     if order > 1:
         # Functions of the inputs, and of what arrives: `t` times a fixed direction, at t = 1.
         derived = {"rev": lambda *xs: _joined(vjp(f, *xs[:-1])[1](xs[-1] * u)),

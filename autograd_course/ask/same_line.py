@@ -22,6 +22,7 @@ from .compare import Endless, bounded
 from .probes import special_points
 from .verdict import brief, said, shortest
 
+MOST_STEPS = 100_000
 # One rule compared: where it belongs, the verdict, both texts, and (label, text) pairs on what was tried, as in a Verdict.
 Line = namedtuple("Line", "where verdict mine library note")
 ICONS = {"same line": "✓", "same line, other letters": "✓", "different, and right": "✓",
@@ -61,6 +62,7 @@ class Comparison(Picture):
                 f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>{table(rows, ruled=True, wide=True)}</div>')
 
 
+NO_END = f"no end after {MOST_STEPS:,} steps"
 LATER = "comes when yours is there"        # or it would be copied
 
 
@@ -143,7 +145,11 @@ def _one(rules, key, argument):
 def _judged(line, rules, library, row, argument, how, letters, keywords):
     """`line` with its verdict: by what the two did on the same numbers, then by their code."""
     mine = rules[argument]
-    trials = [_trial(mine, how, case, letters) for case in _cases(row, argument)]
+    trials = []
+    for case in _cases(row, argument):
+        trials.append(_trial(mine, how, case, letters))
+        if trials[-1].fault == "endless":      # the next ones would be, too, and each takes its time
+            break
     if any(trial.fault == "not yet" for trial in trials):
         return line._replace(library=LATER)
     wrong = next((trial for trial in trials if trial.fault), None)
@@ -299,7 +305,7 @@ def _trial(mine, how, case, letters):
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             came = bounded(partial(mine, **named) if how == "name" else partial(mine, *passed, **case.keywords),
-                           most=100_000)
+                           most=MOST_STEPS)
         if came is ... or came is None and is_stub(mine):
             return ended("not yet", "")
         if came is None:
@@ -308,7 +314,7 @@ def _trial(mine, how, case, letters):
         if got.dtype.kind not in "biuf":
             return ended("wrong", brief(came))
     except Endless:
-        return ended("wrong", "no end after 100,000 steps")
+        return ended("endless", NO_END)
     except (Exception, SystemExit) as error:
         waits = isinstance(error, TypeError) and "'ellipsis'" in said(error)
         return ended("not yet" if waits else "wrong", f"{type(error).__name__}: {shortest(said(error), 500)}")

@@ -204,7 +204,11 @@ def test_the_report_of_a_scalar_function_gives_its_slope():
 
 def test_a_long_report_is_cut():
     text = report(row(lambda g, z, x: g * x), np.ones((10, 10)))
-    assert len(text.splitlines()) < 15 and "more" in text and "200 entries" in text
+    assert len(text.splitlines()) < 15 and "more" in text and "wrong in 200 places" in text
+
+
+def test_one_place_is_one_place():
+    assert report(row(lambda g, z, x: g * x), 3.0, modes=["rev"]).startswith("check_grads: the order 1 derivative is wrong in 1 place\n")
 
 
 # --- What is right is accepted ---------------------------------------------------------------------------

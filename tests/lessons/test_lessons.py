@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 LESSONS = {path.stem[:2]: path for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb"))}
 EVERY_LESSON = pytest.mark.parametrize("lesson", LESSONS)
 MOST_CELLS, MOST_PREDICTIONS, LONGEST_CELL = 55, 6, 25
+WIDEST_LINE = 111       # a cell of JupyterLab shows about as many at 1280 pixels; what is wider is cut off, or scrolled to
 MOST_MINUTES, MOST_WORDS, LONGEST_TEXT = 60, 1300, 120
 
 
@@ -53,6 +54,13 @@ def test_a_lesson_is_no_longer_than_a_sitting(lesson):
     assert max(lines) <= LONGEST_CELL, (f"a cell of {max(lines)} lines, and {LONGEST_CELL} is the most: cut it in two, or move what draws "
                                         f"into drawings.py. It begins with\n{longest[:200]}")
     assert median(lines) <= 4, f"half of the code cells have more than 4 lines: {sorted(lines)}. Cut some in two"
+
+
+@EVERY_LESSON
+def test_a_line_of_code_fits_its_cell(lesson):
+    wide = {cell.id: line for cell in cells(lesson, "code") if not cell.metadata.get("jupyter", {}).get("source_hidden")
+            for line in cell.source.splitlines() if len(line) > WIDEST_LINE}
+    assert wide == {}, f"a line is wider than {WIDEST_LINE}: break it"
 
 
 @EVERY_LESSON

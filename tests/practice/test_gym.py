@@ -15,7 +15,7 @@ import autograd_lib as ag
 from autograd_course import gym
 from autograd_course.ask import record
 from autograd_course.practice import KINDS, LESSONS, Gym, catches, jacobians, keys, pick, rules, shapes, walks
-from autograd_course.practice.problems import Line, value_in
+from autograd_course.practice.problems import Line, Mark, value_in
 from autograd_course.practice.shapes import axes_in
 
 COUNT = int(os.environ.get("GYM_PROBLEMS", 60))
@@ -430,6 +430,17 @@ def test_what_is_too_large_is_said_in_every_box():
     for problem in (jacobians.make("jacobian.cumsum", None), rules.make("rule.multiply.x", None)):
         (mark,) = problem.judge(["9**9**9"])
         assert mark.good is None and mark.hint == "“9**9**9” is too large to be worked out."
+
+
+@pytest.mark.parametrize("loop", ["[k for k in range(10**5) for _ in range(10**5)]", "(k for k in iter(int, 1) if k)", "range(10**9)",
+                                  "map(abs, range(10**9))"])
+def test_a_line_whose_loop_is_too_long_is_stopped(loop):
+    for problem in (jacobians.make("jacobian.cumsum", None), rules.make("rule.multiply.x", None)):
+        assert problem.judge([f"0 * sum({loop})"]) == [Mark(False, "It does not come to an end.")]
+
+
+def test_a_loop_that_ends_is_worked_out():
+    assert one(jacobians.make("jacobian.cumsum", None), 0, "sum(k == j for k in range(i + 1))").good
 
 
 @pytest.mark.parametrize("text", ["x**1000", "g * y * x**(y - 1)", "n**(i - j)", "10**-9",

@@ -127,6 +127,9 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
          "central moves one number, and f takes two: hold the other knob still, lambda moving: f(moving, y)."),
         (lambda f, x, y, dx, dy: 12 * dx + 9 * dy,
          "12 and 9 are the slopes of the cell above, at its own point. Measure inside your function, from its f, x and y."),
+        *(edit(*changes, "Both knobs move in f(moving, moving). Hold the other one still: f(moving, y), and f(x, moving).")
+          for changes in [("f(moving, y)", "f(moving, moving)", "f(x, moving)", "f(moving, moving)"),
+                          ("f(moving, y)", "f(moving, moving)"), ("f(x, moving)", "f(moving, moving)")]),
         edit("f(moving, y)", "f(moving, 2.0)", "f(x, moving)", "f(3.0, moving)",
              "2.0 and 3.0 are the knobs of the cell above: hold yours, y and x."),
         edit("f(moving, y)", "f(moving, 2.0)", "2.0 is the y of the cell above. Hold your own: f(moving, y)."),
@@ -185,8 +188,8 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
                     return dx * (f(x + 1e-6, y) - f(x, y)) / 1e-6 + dy * central(partial(f, x), y)"""])
 def two_knobs(answer):
     for f, x, y, dx, dy, slope_x, slope_y in [
-            (_steep, 3.0, 2.0, 0.1, 0.3, 12.0, 9.0),
             (_mixed, 0.5, -2.0, 0.3, -0.4, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0),
+            (_steep, 3.0, 2.0, 0.1, 0.3, 12.0, 9.0),
             (_mixed, 0.5, -2.0, 0.0, 0.7, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0),
             (_steep, -2.0, 3.0, 0.2, 0.1, -12.0, 4.0)]:
         expect_call(answer, f, x, y, dx, dy, gives=slope_x * dx + slope_y * dy, rtol=1e-4, hints=two_knobs.mistakes)

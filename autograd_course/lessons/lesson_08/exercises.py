@@ -87,6 +87,7 @@ _TO_NUMBER = [
     (lambda g: g.size, "You count the cells, as if each of them brought 1. Each brings its g."),
     (lambda g: g[0, 0], "Only one copy has paid. What of the others?"),
     (lambda g: abs(g.sum()), _SIZES),
+    (np.trace, "That is the diagonal alone, g[0, 0] + g[1, 1]. The number went to every cell of z."),
     (lambda g: 21.0, "That is right for the g of the picture alone. Add up whatever arrives.")]
 
 
@@ -118,7 +119,7 @@ _TO_NUMBER = [
 def bias(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    for g in (np.array([[1.0, 2, 3], [4, 5, 6]]), *np.random.default_rng(0).normal(scale=3, size=(2, 2, 3)).round(2)):
+    for g in (np.array([[2.0, 1, 5], [3, 7, 8]]), *np.random.default_rng(0).normal(scale=3, size=(2, 2, 3)).round(2)):
         for rule, name, right, hints in zip(answer, ("to_column", "to_number"), (g.sum(axis=1, keepdims=True), g.sum()),
                                             (_TO_COLUMN, _TO_NUMBER)):
             expect_call(rule, g, gives=right, hints=hints, tried=f"{name}(g), with g = {brief(g)}")
