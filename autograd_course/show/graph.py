@@ -445,19 +445,19 @@ LAYERS = {
     "tip": f'<path fill="{style.LINE}" d="{{}}"/>',
     "bar": f'<path stroke="{style.INK}" stroke-width="1.6" d="{{}}"/>',
     "bead": f'<g fill="{style.PAPER}">{{}}</g>',
-    "bead word": '<g font-size="11.5" text-anchor="middle" pointer-events="none">{}</g>',
+    "bead word": '<g font-size="12.5" text-anchor="middle" pointer-events="none">{}</g>',
     "paper": f'<g fill="{style.PAPER}">{{}}</g>',
     "head of a leaf": '<path fill="#fef3d0" d="{}"/>',
     "head of a result": '<path fill="#e8eaed" d="{}"/>',
     "title": '<g text-anchor="middle" font-weight="600">{}</g>',
-    "label": f'<g font-size="11" fill="{style.FAINT}">{{}}</g>',
-    "remark": f'<g font-size="11.5" text-anchor="middle" fill="{style.FAINT}">{{}}</g>',
+    "label": f'<g font-size="12" fill="{style.FAINT}">{{}}</g>',
+    "remark": f'<g font-size="12" text-anchor="middle" fill="{style.FAINT}">{{}}</g>',
     "value line": f'<path stroke="{style.VALUE}" stroke-width="3" d="{{}}"/>',
     "value": f'<g text-anchor="end" font-weight="600" fill="{style.VALUE}">{{}}</g>',
-    "value range": f'<g text-anchor="end" font-size="11" fill="{style.VALUE}">{{}}</g>',
+    "value range": f'<g text-anchor="end" font-size="12" fill="{style.VALUE}">{{}}</g>',
     "carried line": '<path stroke="{colour}" stroke-width="3" {dash} d="{}"/>',
     "carried": '<g text-anchor="end" font-weight="600" fill="{written}">{}</g>',
-    "carried range": '<g text-anchor="end" font-size="11" fill="{written}">{}</g>',
+    "carried range": '<g text-anchor="end" font-size="12" fill="{written}">{}</g>',
     "outline": '<g fill="none" pointer-events="all">{}</g>',      # over the words, so that its title shows on hover
     "mark": '<g font-size="11" font-weight="600" text-anchor="middle">{}</g>',
 }
@@ -534,7 +534,7 @@ def _bead(layers, local, x, y, where, gx, size, state, carried):
                           f'{outline.format(colour=carried.colour)}>'
                           f"<title>{escape(where)}: {minus(word + passes)}</title></rect>")
     faint = f' fill="{style.FAINT}"' if state == "ahead" else ""
-    layers["bead word"].append(f'<text x="{x:.1f}" y="{y + 4:.1f}"{_squeezed(word, 12, BEAD - 10)}{faint}>{word}</text>')
+    layers["bead word"].append(f'<text x="{x:.1f}" y="{y + 4:.1f}"{_squeezed(word, 11, BEAD - 10)}{faint}>{word}</text>')
 
 
 def _squeezed(word, most, width):
@@ -585,7 +585,7 @@ def _card(layers, node, x, y, width, height, title, name, last, state, grad, car
         layers[role].append(f'<text x="{right:.1f}" y="{line + 17.5:.1f}"{faint}{_squeezed(shown, 8, 72)}>{shown}</text>')
         if array_like and array.size:
             ends = _range(array)
-            layers[f"{role} range"].append(f'<text x="{right:.1f}" y="{line + 36:.1f}"{_squeezed(ends, 20, 126)}>{ends}</text>')
+            layers[f"{role} range"].append(f'<text x="{right:.1f}" y="{line + 36:.1f}"{_squeezed(ends, 18, 126)}>{ends}</text>')
         said.append(f"{label} {shown if faint or not array_like else brief(array) + _entries(array)}")
         line = end
     outline, mark = STATES[state] if state else (f'stroke="{style.INK if last else style.FAINT}" stroke-width="{2.2 if last else 1.2}"', "")

@@ -14,9 +14,9 @@ LOOKS = {
 }
 
 
-def number(x):
-    """A number as every picture says it: four significant digits, a true minus, and none in front of zero."""
-    return minus(f"{x:.4g}").replace("e−0", "e−").replace("e+0", "e+") if x else "0"
+def number(x, digits=4):
+    """A number as every picture says it: so many significant digits, a true minus, and none in front of zero."""
+    return minus(f"{x:.{digits}g}").replace("e−0", "e−").replace("e+0", "e+") if x else "0"
 
 
 def minus(text):

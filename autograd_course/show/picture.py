@@ -5,8 +5,6 @@ from html import escape
 
 from . import style
 
-LEAST = "var(--least,.62)"      # of its natural size: smaller is not read; 720 px just fit JupyterLab in a window of 900
-
 
 class Picture:
     """What every drawing function returns; Jupyter shows `html`, a terminal and a screen reader get `text`.
@@ -35,14 +33,22 @@ class Picture:
         return self.text
 
 
+def least(width):
+    """How small a picture so many px wide may be shown, as a part of its natural size, in CSS; a page may ask for more by `--least`.
+
+    At 0.62 what is 720 px wide just fits JupyterLab in a window of 900. What is wider scrolls there anyway, and stays larger.
+    """
+    return f"var(--least,{.62 if width <= 720 else .75})"
+
+
 def svg(view_box, body, text, unit="px"):
     """An accessible SVG on a paper card: `text` whole for a screen reader, its first line on hover.
 
-    It has its natural size; in a narrower window it is smaller as long as it can be read, and then scrolls: a page may ask
-    for more than LEAST by `--least`. The title is the drawing's: were it the image's own, a screen reader would say it again.
+    It has its natural size; in a narrower window it is smaller as long as it can be read, and then scrolls.
+    The title is the drawing's: were it the image's own, a screen reader would say it again.
     """
     width = view_box.split()[2]
-    return (f'<div style="{style.CARD};min-width:calc({LEAST}*{float(width):g}{unit})">'
+    return (f'<div style="{style.CARD};min-width:calc({least(float(width))}*{float(width):g}{unit})">'
             f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
             f'viewBox="{view_box}" width="{width}{unit}" role="img" aria-label="{escape(text)}" '
             f'style="display:block;max-width:100%;height:auto;background:{style.PAPER}">'

@@ -14,7 +14,7 @@ from ..source import is_stub
 from . import style
 from .axes import DOTS, Axes, decades, ticks
 from .differences import STEPS, against_steps, errors_at
-from .ink import minus, number
+from .ink import number
 from .picture import Picture, svg
 from .sliders import explore
 
@@ -53,7 +53,7 @@ def _four(x):
 
 def _ten(x):
     """A slope or difference as the text prints it, to ten digits; a zero without rounding is said to be one."""
-    return minus(f"{x:.10g}") if x else "exactly 0.0"
+    return number(x, 10) if x else "exactly 0.0"
 
 
 def _off(error):

@@ -16,7 +16,7 @@ from autograd_lib import tape
 
 from . import graph, style
 from .ink import minus, number
-from .picture import LEAST, Picture
+from .picture import Picture, least
 from .sliders import explore
 
 MOST = 8      # rows of a list in the panel
@@ -438,11 +438,11 @@ def picture(frame):
         visited = [(words.arriving, "", frame.at[1]), *((to, line, "") for to, line in frame.work[1 - MOST:])]
     colour = style.WRITTEN[words.carried.colour]
     ends = [(name, has, "") if has == "nothing" else (name, "", has) for name, has in frame.leaves]
-    size, least = (f"flex:0 1 {wide:.0f}px", 380) if beside else ("flex:1 0 100%", 230)     # px, of a part of the panel
-    panel = (_list(words.now + name, visited, work + 1, colour, f"1.5 1 {max(least, 290)}px")
+    size, basis = (f"flex:0 1 {wide:.0f}px", 380) if beside else ("flex:1 0 100%", 230)     # px, of a part of the panel
+    panel = (_list(words.now + name, visited, work + 1, colour, f"1.5 1 {max(basis, 290)}px")
              + _list(words.waiting, [(name, remark, has) for name, has, remark in frame.waiting], waiting, colour,
-                     f"1 1 {least}px")
-             + _list(words.leaves, ends, leaves, colour, f"1 1 {least}px"))
+                     f"1 1 {basis}px")
+             + _list(words.leaves, ends, leaves, colour, f"1 1 {basis}px"))
     say = (f'<div aria-hidden="true" style="font-size:15px;line-height:22px;min-height:{22 * ceil(letters / LETTERS)}px;'
            f'padding:2px 4px 8px">'
            f'<span style="color:{style.FAINT}">{frame.number}/{frame.last}</span>&ensp;{_words(frame.say)}</div>')
@@ -452,7 +452,8 @@ def picture(frame):
         drawn = (f'<div style="position:relative;height:{window:.0f}px;overflow:hidden;mask-image:{fade}"><div style="position:absolute;'
                  f'width:{wide:.0f}px;top:{-y:.0f}px;left:clamp(100% - {wide:.0f}px,50% - {x:.0f}px,0px)">{drawn}</div></div>')
     else:                                                  # a window too narrow for it shows what is around the eye
-        drawn = (f'<div style="margin-left:clamp(min(0px,100% - {LEAST}*{wide:.0f}px),50% - {LEAST}*{x:.0f}px,0px)">'
+        part = least(wide)
+        drawn = (f'<div style="margin-left:clamp(min(0px,100% - {part}*{wide:.0f}px),50% - {part}*{x:.0f}px,0px)">'
                  f'{drawn}</div>')
     # The text says all of it to a screen reader. In a narrow window the sentence wraps, and the graph alone scrolls.
     return Picture(f'<div style="display:grid;grid-template-columns:minmax(0,900px)"><div style="{style.CARD};display:block;'
