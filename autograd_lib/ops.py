@@ -97,7 +97,7 @@ def _gelu_tanh(x):
 
 
 def _gelu_rule(g, z, x):
-    x = np.clip(x, -100, 100)              # beyond, the slope is 0 or 1 long since, and x³ would overflow
+    x = np.clip(x, -100, 100)      # beyond, slope 0 or 1; x³ would overflow
     t = _gelu_tanh(x)
     return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * _GELU * (1 + 3 * 0.044715 * x * x))
 

@@ -30,10 +30,12 @@ def descend(f, by):
 # --- Errors over steps ------------------------------------------------------------------------------------------------------
 
 
-def _steps(box, n, powers, title):
-    """Axes for errors: steps from 0 to n across, powers of ten upwards."""
+def _steps(box, n, powers, title, errors):
+    """Axes for these errors: steps from 0 to n across, powers of ten upwards. The lowest stands for what is smaller, too."""
     plot = Axes(box, (0, n), powers)
-    plot.frame([(at, f"{at:,.0f}") for at, _ in ticks(0, n, 4)], decades(*powers, 1), "steps", title)
+    (low, words), *higher = decades(*powers, 1)
+    less = "≤" * bool(np.min(errors) < 10.0 ** low)
+    plot.frame([(at, f"{at:,.0f}") for at, _ in ticks(0, n, 4)], [(low, less + words), *higher], "steps", title)
     return plot
 
 
@@ -50,7 +52,7 @@ def _said(error, powers):
 def courses(lines, title, powers, dots=()):
     """Errors over the steps on a logarithmic scale: {name: (steps, errors)}, and `dots`, one a step, without a line through them."""
     n = max(steps[-1] for steps, _ in lines.values())
-    plot = _steps((54, 34, 410, 230), n, powers, title)
+    plot = _steps((54, 34, 410, 230), n, powers, title, [*dots, *(error for _, errors in lines.values() for error in errors)])
     for step, y in enumerate(_log(dots, powers)):
         plot.dot(step, y, style.LINE, size=2)
     said, ends = [title], []
@@ -86,7 +88,7 @@ def fit(target, model, errors, step, title, span, powers):
     plot.line(xs, ys, style.LINE, 5)
     plot.line(at, says, style.VALUE, 2.5)
     words = f"mean squared error {number(errors[step])}"
-    right = _steps((52, 34, 230, 230), len(errors) - 1, powers, words)
+    right = _steps((52, 34, 230, 230), len(errors) - 1, powers, words, errors)
     height = _log(errors, powers)
     right.line(range(len(errors)), height, FAINT, 1.5)
     right.line(range(step + 1), height[:step + 1], style.VALUE, 2.2)
