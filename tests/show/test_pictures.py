@@ -333,38 +333,44 @@ def test_a_path_that_runs_away_is_drawn_as_far_as_it_goes():
     assert "wild, gone" in written(picture), "it still has its name, where it was last seen"
 
 
-POINTS, LABELS = moons(40)
+@pytest.fixture(scope="module")
+def forty():
+    """Points and their classes. No constant: scikit-learn would be imported by every process that collects this file."""
+    return moons(40)
 
 
 def left_or_right(points):
     return 1 / (1 + np.exp(-5 * points[:, 0]))
 
 
-def test_boundary_from_recorded_probabilities():
-    where = plane(POINTS)
-    assert np.array_equal(where[-40:], POINTS)
-    picture = boundary(POINTS, LABELS, left_or_right(where), "After 3 steps")
-    right = np.sum((POINTS[:, 0] > 0) == (LABELS == 1))
+def test_boundary_from_recorded_probabilities(forty):
+    points, labels = forty
+    where = plane(points)
+    assert np.array_equal(where[-40:], points)
+    picture = boundary(points, labels, left_or_right(where), "After 3 steps")
+    right = np.sum((points[:, 0] > 0) == (labels == 1))
     assert picture.text == f"After 3 steps. {right} of 40 points lie on their own side of the boundary."
     assert {"0.25", "0.5", "0.75", "class 0", "class 1"} <= set(written(picture))
     line = [path for path in svg_of(picture).iter(f"{SVG}path") if path.get("stroke-width") == "2"]
     xs = [float(place.split()[0]) for place in line[0].get("d")[1:].replace("M", " ").split(" ") if "." in place][::2]
-    (low, high), width = (POINTS[:, 0].min() - 0.4, POINTS[:, 0].max() + 0.4), 570
+    (low, high), width = (points[:, 0].min() - 0.4, points[:, 0].max() + 0.4), 570
     assert np.allclose(xs, 62 + (0 - low) / (high - low) * width, atol=1), "undecided where x is 0"
 
 
-def test_boundary_of_a_model_that_knows_one_class():
-    picture = boundary(POINTS, LABELS, np.full(len(plane(POINTS)), 0.9), "At the start")
+def test_boundary_of_a_model_that_knows_one_class(forty):
+    points, labels = forty
+    picture = boundary(points, labels, np.full(len(plane(points)), 0.9), "At the start")
     assert picture.text == "At the start. 20 of 40 points lie on their own side of the boundary."
     assert not {"0.25", "0.75"} & set(written(picture))
 
 
-def test_boundary_with_pull():
-    p = left_or_right(plane(POINTS))
-    pull = np.abs(p[-40:] - LABELS)
-    rows = boundary(POINTS, LABELS, p, "After 3 steps", pull).text.splitlines()
+def test_boundary_with_pull(forty):
+    points, labels = forty
+    p = left_or_right(plane(points))
+    pull = np.abs(p[-40:] - labels)
+    rows = boundary(points, labels, p, "After 3 steps", pull).text.splitlines()
     hardest = np.argsort(-pull)[0]
-    assert len(rows) == 7 and rows[2].split() == (f"( {POINTS[hardest][0]:.2f}, {POINTS[hardest][1]:.2f}) class {LABELS[hardest]} "
+    assert len(rows) == 7 and rows[2].split() == (f"( {points[hardest][0]:.2f}, {points[hardest][1]:.2f}) class {labels[hardest]} "
                                                   f"pull {pull[hardest]:.2f} wrong side").replace("( -", "(-").split()
 
 
