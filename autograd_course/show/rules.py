@@ -3,6 +3,7 @@ import ast
 import inspect
 import re
 import textwrap
+from functools import lru_cache
 from html import escape
 
 from autograd_lib import ops
@@ -88,6 +89,7 @@ def _columns(row, lesson):
     return columns
 
 
+@lru_cache(maxsize=256)      # a lesson's table has all rules of the tables before it
 def body(function):
     """What a rule returns as (text, the comment beside it): one expression, or its lines if it takes several."""
     lines, node = find(function)
