@@ -173,6 +173,9 @@ class Watched:
             self.tensors.append((path.removeprefix("."), x))
             if self.grads:
                 self.same(f"{path}.grad", f"{self.known(x)}.grad", x.grad)
+            self.attributes(path, vars(x), True, names={
+                name for name in vars(x) if (self.all or name in self.names) and
+                (name == "name" or name not in ("_data", "order") and not hasattr(Tensor, name))})
         elif isinstance(x, np.ndarray):
             if x.flags.writeable or x.base is not None:
                 self.test(path, f"equal({self.known(x)}, {self.known(x.copy())})")

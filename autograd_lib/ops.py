@@ -196,7 +196,7 @@ astype = linear(_astype,
 
 def _scatter(x, index, shape):
     parts = indices(index)
-    if Traced in map(type, parts):
+    if Traced in map(type, (x, *parts)):
         raise Unseen("scatter: in a program it is one line")
     if all(i is None or i is Ellipsis or isinstance(i, (int, np.integer, slice)) for i in parts):
         out = np.zeros(shape, x.dtype)

@@ -1104,5 +1104,21 @@ def test_code_that_asks_for_an_array_gets_one():
     both(f, np.ones(3), 2.0)
 
 
+def test_single_entries_have_gradients_too():
+    w, x = ag.Tensor([1.0, 2.0, 3.0], requires_grad=True), np.array([0.5, 2.0, 1.0])
+    both(ag.grad(lambda x: x[0] ** 2 * x[2] + x[-1]), x)
+    ag.compile(lambda x: w[1] * x[0])(x).backward()
+    same(w.grad, np.array([0, 0.5, 0]))
+
+
+def test_what_a_tensor_is_called_and_given_is_watched():
+    w, x = ag.Tensor([1.0, 2.0]), np.array([1.0, 2.0])
+    for name, values in (("name", ("a", "b")), ("scale", (2.0, 3.0))):
+        f = ag.compile(lambda x, name=name: w * x * (2 if getattr(w, name) in ("a", 2.0) else 3))
+        for value in values:
+            setattr(w, name, value)
+            same(f(x), f.f(x))
+
+
 def test_a_matrix_of_one_number_stays_a_matrix_in_a_product():
     both(ag.grad(lambda x, y: ag.sum(x @ y) * 2.0, (0, 1)), *np.random.default_rng(0).normal(size=(2, 3, 3)))
