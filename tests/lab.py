@@ -2,24 +2,20 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tarfile
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import ceil
 
 import pytest
 
 TOKEN = "suite"
-NO_NOTICES = {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}  # they cover a corner
-SETTINGS = {
-    "@jupyterlab/apputils-extension:notification": NO_NOTICES,
-    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},  # cells off screen are in the page too
-}
-
+PATIENCE = 600      # seconds, until what is waited for will not come; some machines give us a twentieth of themselves
+SETTINGS = {"@jupyterlab/apputils-extension:notification": {      # they cover a corner
+    "fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}}
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]      # what axe-core is asked about
 
@@ -29,7 +25,7 @@ def from_npm(folder, package, member):
     if not shutil.which("npm"):
         pytest.skip("no npm here")
     fetched = subprocess.run(["npm", "pack", "--silent", package], cwd=folder, capture_output=True, text=True,
-                             timeout=120)
+                             timeout=PATIENCE)
     if fetched.returncode:
         pytest.skip(f"npm has no {package} for us: {fetched.stderr.strip()[-200:]}")
     with tarfile.open(next(folder.glob("*.tgz"))) as archive:
@@ -39,9 +35,6 @@ def from_npm(folder, package, member):
 @contextmanager
 def jupyterlab(folder, home):
     """Yield the address of a JupyterLab on `folder`, with settings, kernels and history of its own in `home`."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     settings = home / "settings"
     settings.mkdir()
     (settings / "overrides.json").write_text(json.dumps(SETTINGS))
@@ -49,31 +42,34 @@ def jupyterlab(folder, home):
         "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR",
         "IPYTHONDIR"]}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
-               f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",
+               "--ServerApp.port=0", f"--IdentityProvider.token={TOKEN}",
                f"--ServerApp.root_dir={folder}", f"--LabApp.app_settings_dir={settings}",
+               f"--MappingKernelManager.kernel_info_timeout={PATIENCE}",
                "--LabApp.expose_app_in_browser=True"]  # window.jupyterapp, which runs commands
     log = home / "lab.log"
     with open(log, "w") as output:
         server = subprocess.Popen(command, env=os.environ | own, stdout=output, stderr=subprocess.STDOUT)
-    address = f"http://127.0.0.1:{port}"
 
     def ask(path, method="GET"):
         request = urllib.request.Request(address + path, headers={"Authorization": f"token {TOKEN}"}, method=method)
-        return urllib.request.urlopen(request, timeout=5).read()
+        return urllib.request.urlopen(request, timeout=PATIENCE).read()
 
     try:
-        for _ in range(600):
-            try:
-                ask("/api/status")
-                break
-            except OSError:
-                assert server.poll() is None, "JupyterLab did not start:\n" + log.read_text()
-                time.sleep(0.1)
+        while not (address := address_in(home / "JUPYTER_RUNTIME_DIR")):
+            assert server.poll() is None, "JupyterLab did not start:\n" + log.read_text()
+            time.sleep(0.1)
         yield address
         ask("/api/shutdown", "POST")  # ends the kernels as well
-        server.wait(20)
+        server.wait(PATIENCE)
     finally:
         server.kill()
+
+
+def address_in(runtime):
+    """Where a server listens that has written it down, or is about to."""
+    for file in runtime.glob("jpserver-*.json"):
+        with suppress(ValueError):
+            return json.loads(file.read_text())["url"].rstrip("/")
 
 
 @contextmanager
@@ -87,7 +83,7 @@ def chromium(playwright):
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",  # as root, in a container
              "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
     try:
-        browser = playwright.chromium.launch(args=quiet, **where)
+        browser = playwright.chromium.launch(args=quiet, timeout=1000 * PATIENCE, **where)
     except Exception as error:
         assert not program, error
         yield None
@@ -106,9 +102,10 @@ class Window:
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
         self.page.on("request", lambda request: self.outside.append(request.url)
                      if not request.url.startswith((address, "data:", "blob:")) else None)
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.page.goto(f"{address}/lab?reset&token={TOKEN}")
-        self.page.wait_for_function("window.jupyterapp?.shell.currentWidget && !document.querySelector('#jupyterlab-splash')",
-                                    timeout=180_000)
+        self.page.wait_for_function("""window.jupyterapp?.shell.currentWidget
+                                       && !document.querySelector('#jupyterlab-splash')""", polling=20)
 
 
 class Lesson:
@@ -118,8 +115,9 @@ class Lesson:
         self.window, self.page = window, window.page
         self.page.evaluate("path => { window.ran = 0; jupyterapp.commands.execute('docmanager:open', {path}) }", path)
         self.wait("""path => { const panel = jupyterapp.shell.currentWidget;
-                  return panel?.context?.path === path && panel.sessionContext.session?.kernel?.status === 'idle' }""",
-                  given=path, seconds=180)
+                  return panel?.context?.path === path && panel.sessionContext.session?.kernel?.status === 'idle'
+                         && panel.content.widgets.every(cell => !cell.isPlaceholder()) }""",
+                  given=path)
         self.page.evaluate(LISTEN)
 
     def close(self):
@@ -128,14 +126,14 @@ class Lesson:
                            await panel.sessionContext.shutdown(); panel.dispose() }""")
         self.window.console, self.window.outside = [], []
 
-    def wait(self, condition, *, given=None, seconds=60):
+    def wait(self, condition, *, given=None):
         # Asked every 20 ms: to be asked at every frame, the page would have to draw frames
-        self.page.wait_for_function(condition, arg=given, timeout=1000 * seconds, polling=20)
+        return self.page.wait_for_function(condition, arg=given, polling=20)
 
-    def run_all(self, seconds=180):
+    def run_all(self):
         """Run all cells, to the end or the first error."""
         self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells').then(() => window.ran = 1) }")
-        self.wait("window.ran && lab.kernel.status === 'idle' && lab.widgets_show()", seconds=seconds)
+        self.wait("window.ran && lab.kernel.status === 'idle' && !lab.asked.size && lab.widgets_show()")
 
     def errors(self):
         """Every exception and warning of the kernel so far, also those of a slider's callback, and widgets that do not show.
@@ -158,11 +156,12 @@ class Lesson:
 
     def run(self, cell_id, text=None):
         """Run one cell by the keyboard, with `text` typed in the place of its own if there is one."""
-        self.cell(cell_id).query_selector(".cm-content").click()
+        self.cell(cell_id).wait_for_selector(".cm-content").click()
+        self.wait("id => lab.cell(id).node.querySelector('.cm-content') === document.activeElement", given=cell_id)
         if text is not None:
             self.page.keyboard.press("ControlOrMeta+A")
             self.page.keyboard.insert_text(text)
-            assert self.page.evaluate("id => lab.cell(id).model.sharedModel.source", cell_id) == text
+            self.wait("([id, text]) => lab.cell(id).model.sharedModel.source === text", given=[cell_id, text])
         self.page.evaluate("lab.ran = 0")
         self.page.keyboard.press("Shift+Enter")
         self.wait("lab.ran && lab.kernel.status === 'idle'")
@@ -176,6 +175,11 @@ class Lesson:
         """From now on `press` measures this widget's changes."""
         self.page.evaluate("widget => lab.watch(widget)", widget)
 
+    def rest(self):
+        """Wait until the kernel has answered all that it was asked, and the watched widget has shown it."""
+        rests = self.wait("lab.rests() && new Promise(idle => requestIdleCallback(() => idle(lab.rests())))")
+        return rests.json_value()
+
     def press(self, control, keys):
         """Press keys on a control of the watched widget, and wait until the kernel has answered and the widget is at rest.
 
@@ -186,7 +190,7 @@ class Lesson:
             self.page.keyboard.press(key)
         if standing and control.get_attribute("aria-valuetext") == standing:
             return None
-        return self.page.evaluate("lab.rest()")
+        return self.rest()
 
     def look(self, width=1280, theme="Light"):
         """The window's width, and JupyterLab's theme."""
@@ -198,6 +202,9 @@ class Lesson:
 
     def pictures(self, path):
         """The whole notebook in as many PNGs as it takes: path_1.png, path_2.png, …"""
+        # JupyterLab guesses how high the cells off screen are, and leaves them undrawn
+        drawn = "content-visibility: visible !important; contain: style !important"
+        self.page.add_style_tag(content=f".jp-Cell {{{drawn}}}")
         width, high = self.page.viewport_size["width"], 3000
         self.page.set_viewport_size({"width": width, "height": high})
         self.wait("high => lab.scroller().clientHeight > 0.9 * high", given=high)
@@ -219,9 +226,18 @@ LISTEN = """() => {
         kernel, cells, scroller: () => panel.node.querySelector('.jp-WindowedPanel-outer'),
         cell: id => cells().find(cell => cell.model.id === id),
         id: node => cells().find(cell => cell.node.contains(node)).model.id,
-        raised: [], ran: 0,
-        widgets_show: () => [...panel.node.querySelectorAll('[data-mime-type="application/vnd.jupyter.widget-view+json"]')]
-            .every(view => view.querySelector('.jupyter-widgets, .jupyter-widgets-error, .jp-WidgetManager-error')),
+        raised: [], ran: 0, asked: new Set(),      // which messages to widgets in the kernel it has not answered yet
+        // With all that is inside them: what ipywidgets puts into a box comes after the box
+        widgets_show: async () => {
+            const views = widget => [widget._view ?? [], ...[...widget.children()].map(views)].flat();
+            const whole = async view => {
+                for (const inside of await Promise.all(view.children_views?.views ?? []))
+                    await whole(inside);
+            };
+            await Promise.all(views(panel.content).map(whole));
+            return [...panel.node.querySelectorAll('[data-mime-type="application/vnd.jupyter.widget-view+json"]')]
+                .every(view => view.querySelector('.jupyter-widgets, .jupyter-widgets-error, .jp-WidgetManager-error'));
+        },
         watch: widget => {
             lab.observer?.disconnect();
             lab.observer = new MutationObserver(() => {
@@ -232,24 +248,20 @@ LISTEN = """() => {
         },
         ready: control => {
             control.focus();
-            lab.answered = lab.changed = lab.shown = 0;
+            lab.sent = lab.changed = lab.shown = 0;
             return control.getAttribute('aria-valuetext');
         },
-        rest: (late = performance.now() + 60_000) => new Promise((rested, failed) => {
-            const left = () => lab.answered && lab.shown >= lab.changed
-                ? Math.max(lab.answered, lab.shown) + 60 - performance.now() : 20;
-            const ask = () => left() <= 0 ? requestIdleCallback(() => left() <= 0 ? rest() : ask())
-                : performance.now() > late ? failed(Error('the kernel does not answer, or the widget does not rest'))
-                : setTimeout(ask, left());
-            const rest = () => rested([lab.changed - lab.pressed, lab.shown - lab.pressed]);
-            ask();
-        }),
+        rests: () => lab.sent && !lab.asked.size && lab.shown >= lab.changed
+                     && [lab.changed - lab.pressed, lab.shown - lab.pressed],
     };
     document.addEventListener('keydown', event => { lab.pressed = event.timeStamp }, {capture: true, signal: gone.signal});
+    kernel.anyMessage.connect((_, {msg, direction}) => {
+        if (direction === 'send' && msg.header.msg_type === 'comm_msg') lab.asked.add(lab.sent = msg.header.msg_id);
+    });
     kernel.iopubMessage.connect((_, {header, parent_header, content}) => {
         if (header.msg_type === 'error') lab.raised.push(`${content.ename}: ${content.evalue}`);
         if (content.name === 'stderr' && !content.text.startsWith('No such comm')) lab.raised.push(content.text);
-        if (content.execution_state === 'idle' && parent_header.msg_type === 'comm_msg') lab.answered = performance.now();
+        if (content.execution_state === 'idle') lab.asked.delete(parent_header.msg_id);
         if (content.execution_state === 'idle' && parent_header.msg_type === 'execute_request') lab.ran = 1;
     });
 }"""
