@@ -244,7 +244,9 @@ def same(got, expected, rtol, atol):
     if isinstance(expected, (bool, np.bool_)) or not isinstance(expected, (Number, np.generic, np.ndarray)):
         return type(got) in (bool, np.bool_, type(expected)) and got == expected
     got = _array(got)
-    return got is not None and got.shape == np.shape(expected) and np.allclose(got, expected, rtol, atol, equal_nan=True)
+    if got is None or np.iscomplexobj(got) and not np.iscomplexobj(expected):
+        return False
+    return got.shape == np.shape(expected) and np.allclose(got, expected, rtol, atol, equal_nan=True)
 
 
 ALL_SHOWN = 24      # entries of an array that a verdict shows; of a larger one the first that differs
@@ -358,6 +360,8 @@ def _cause(got, expected, hints, args, rtol, atol, letters=()):
         return f"A single number was expected, and this holds {have.size}: give the number itself, without brackets."
     if have.shape != want.shape:
         return f"Shape {have.shape}, where {want.shape} was expected{_misshapen(have, want)}"
+    if np.iscomplexobj(have) and not np.iscomplexobj(want):
+        return "A complex number came back, where a real one is expected: x.real and x.imag are its parts."
     if np.isnan(have).any() and not np.isnan(want).any():
         return "nan came back, as from 0/0, 0 · inf, inf − inf, or the root or logarithm of a negative number."
     return (_without_g(have, want, args, letters) or _factor(have, want) or _moved(have, want)
@@ -453,7 +457,7 @@ KNOWN = {2: "Exactly double.", 0.5: "Exactly half.", -1: "The right size with th
 
 def _factor(got, expected):
     """Names the constant c where got = c · expected, or got = expected + c; a single number is compared with known factors only."""
-    if not np.any(expected) or not np.all(np.isfinite(got)) or not np.any(got):
+    if not np.any(expected) or not np.all(np.isfinite(got)) or not np.any(got) or np.iscomplexobj(got):
         return ""
     pivot = np.unravel_index(np.argmax(np.abs(expected)), expected.shape)
     c, off = got[pivot] / expected[pivot], got[pivot] - expected[pivot]

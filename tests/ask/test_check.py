@@ -121,6 +121,8 @@ WRONG = [
     ("99.slope", lambda x: True, "A number was expected, and this is of type bool."),
     ("99.slope", lambda x: np.array([2 * x]), "A single number was expected, and this holds 1"),
     ("99.slope", lambda x: np.nan, "got       nan"),
+    ("99.slope", lambda x: 2 * x + 0j, "A complex number came back"),
+    ("99.pair", (500, 1000 + 1e-9j), "complex number"),
     ("99.slope", lambda x: print(end=""), "is there a return"),
     ("99.slope", lambda: 1, "TypeError"),
     ("99.slope", 1.0, "give it the function"),

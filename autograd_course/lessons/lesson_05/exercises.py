@@ -251,6 +251,13 @@ def _doubled(steps):
     return x
 
 
+def _rungs(steps):
+    x, one = _Value(1.0, name="x"), _Value(1.0)
+    for _ in range(steps):
+        x = x * one + x
+    return x
+
+
 def _chain(steps):
     x, one = _Value(0.0, name="x"), _Value(1.0)
     for _ in range(steps):
@@ -421,6 +428,7 @@ def order(answer):
                         "The second call gives something else: the first has left something behind, in a Value or outside.")
         _expect_users_first(got, output, again, right)
     for output, words, right in [(_doubled(40), "order of 40 doublings, x = x + x", "41 Values"),
+                                 (_rungs(40), "order of x = x · 1 + x, 40 times", "82 Values"),
                                  (_chain(5000), "order after 5,000 additions in a row", "5,002 Values")]:
         try:
             _expect_users_first(_ordered(answer, output, words, right), output, words, right)

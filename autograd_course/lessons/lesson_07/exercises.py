@@ -511,6 +511,7 @@ def _all_found(Engine, f, *xs):
         (("tanh", Scalar.tanh), "tanh passes"),
         (("backward", lambda self: 0), "The ledger is right"),
         (("order", lambda self: Scalar.order(self)[::-1]), "Oldest first"),
+        edit("if x not in found", "if x not in todo", "Every path is walked"),
         (("order", lambda self: [self, *self.inputs]), "Inputs of inputs"),
         (("order", _unsorted), "Who still owes this value?"),
         (("order", lambda self: print(0)), "It prints the result"),

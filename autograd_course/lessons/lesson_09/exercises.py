@@ -54,6 +54,7 @@ card("09", [
 RECTANGLES = np.array([[1, 2, 0], [-1, 1, 2]]), np.array([[2, 1, 0, 1], [3, -2, 4, -1], [1, 0, 2, 5]])
 G = np.array([[2, 1, 0, -1], [1, 0, 3, 1]])
 TALL = tuple(np.random.default_rng(0).integers(-4, 5, shape).astype(float) for shape in [(3, 5), (3, 2), (2, 5)])      # another such case
+THIN = np.array([[2.0, -1, 3]]), np.array([[0.5], [4], [-2]])        # axes of length 1, which a squeeze loses
 
 
 # --- From the indices -----------------------------------------------------------------------------------------------------------
@@ -194,7 +195,9 @@ WRONG_Y = [
         `.mT` exchanges the last two axes. For a matrix it is the same as `.T`, which reverses all axes; with a batch of matrices you will
         see the difference.""",
     why="Two products backward for one forward, each with as many multiplications.",
-    planted=[*(((wrong, _matmul_y), hint) for wrong, hint in WRONG_X),
+    planted=[edit("g @ y.mT", "np.squeeze(g @ y.mT)", "length 1 is lost"),
+             edit("x.mT @ g", "np.squeeze(x.mT @ g)", "length 1 is lost"),
+             *(((wrong, _matmul_y), hint) for wrong, hint in WRONG_X),
              *(((_matmul_x, wrong), hint) for wrong, hint in WRONG_Y),
              ((_matmul_y, _matmul_x), "are the two rules swapped")],
     also_right=[
@@ -213,7 +216,7 @@ def matmul(answer):
             z = xs[0] @ xs[1]
             expect_call(rule, g, z, *xs, gives=right(g, z, *xs), hints=hints,
                         tried=f"the rule for {slot}, with g {g.shape}, x {xs[0].shape} and y {xs[1].shape}")
-        expect_rule(rule, ag.ops.ROWS["matmul"], int(slot == "y"), inputs=[TALL[1:]])
+        expect_rule(rule, ag.ops.ROWS["matmul"], int(slot == "y"), inputs=[TALL[1:], THIN])
 
 
 # --- The same matrix twice ----------------------------------------------------------------------------------------------------------

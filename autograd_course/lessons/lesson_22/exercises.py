@@ -178,7 +178,7 @@ _ALL_CUT = "0 comes back everywhere: that is the derivative. Detach only what is
     planted=[
         (_row(lambda g, z, x: g * (np.abs(x) <= 1) * np.nan), "nan"),
         (lambda w: sign(w).tolist(), "One Tensor is wanted"), (lambda w: (sign(w), w), "One Tensor is wanted"),
-        (lambda w: ag.Tensor(1.0), "hape"),
+        (lambda w: ag.Tensor(1.0), "hape"), edit(_INSIDE, "inside = np.clip(w, -1, 1.01)", "1.0001"),
         (lambda w: (np.clip(w, -1, 1) + (sign(w) - np.clip(w, -1, 1)).detach())[:1], "hape"),
         (lambda w: (np.clip(w, -1, 1) + (sign(w) - np.clip(w, -1, 1)).detach()).sum(), "hape"),
         (lambda w: 1.0 if w >= 0 else -1.0, "truth value"),
@@ -210,7 +210,7 @@ def one_bit(answer):
     hints = [(_passed(wrong), hint) for wrong, hint in one_bit.mistakes]
     for most, w in [(3, np.array([0.4, -0.3, 1.7, -2.5, 0.0])),
                     (400, np.array([[1.0, -1.0, 0.8], [-0.6, 3.2, -1.0001]])),
-                    (3, np.array([2.4, 0.3, -0.7, 0.2, -1.6])),
+                    (3, np.array([2.4, 0.3, -0.7, 1.0001, -1.6])),
                     (0.1, np.array(-0.25))]:
         g = rng.uniform(-most, most, w.shape).round(2)
         expect_call(_passed(answer), w, g, gives=_right_bit(w, g), hints=[*hints, _third_value],
