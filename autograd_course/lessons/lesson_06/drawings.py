@@ -1,9 +1,12 @@
 """Lesson 06: points on a chessboard, a curve that is fitted, a branch that closes, and two small graphs with their operations left out."""
+from itertools import accumulate, pairwise
+from math import prod
+
 import numpy as np
 
 from autograd_lib import grad
 
-from ...show import graph, style
+from ...show import graph, ink, style
 from ...show.axes import Axes, decades, ticks
 from ...show.ink import number
 from ...show.picture import Picture, beside, svg
@@ -179,8 +182,11 @@ def _arrow(plot, start, end, passes=None):
     return (ax + bx) / 2, (ay + by) / 2
 
 
-def slide_graph(w1, w2, w3, x, y):
-    """The graph of a talk's slide: a = x², b = (w₁·a + w₃)², c = (w₂·b + w₃)², ŷ = sin(b + c), L = (ŷ − y)²."""
+def _slide(w1, w2, w3, x, y):
+    """(nodes, {(input, user): local gradient}) of a talk's slide.
+
+    a = x², b = (w₁·a + w₃)², c = (w₂·b + w₃)², ŷ = sin(b + c), L = (ŷ − y)².
+    """
     a = x * x
     p = w1 * a + w3
     b = p * p
@@ -198,10 +204,51 @@ def slide_graph(w1, w2, w3, x, y):
         nodes.append(graph.Node(name, name, None, {}, np.round(value, 4), np.round(gradients[name], 4), into,
                                 (None,) * len(into), (True,) * len(into), True,
                                 (inside[name],) if name in inside else ()))
-    given = f"x {_short(x)}, a {_short(a)}, y {_short(y)}"
+    return nodes, {(source, user): local for source, user, local in edges}
+
+
+def slide_graph(w1, w2, w3, x, y):
+    """The graph of the slide, with its local gradients."""
+    nodes, _ = _slide(w1, w2, w3, x, y)
+    given = f"x {_short(x)}, a {_short(x * x)}, y {_short(y)}"
     text = f"The graph of L at {given}, its operations left out\n{graph.describe(nodes)}"
     placed = graph.layout(nodes)
     return Picture(graph.listed(text) if placed is None else graph.draw(nodes, placed, text), text, says_all=True)
+
+
+FROM_W3 = ["w₃ b ŷ L", "w₃ c ŷ L", "w₃ b c ŷ L"]       # its paths; the slide forgot the last
+
+
+def stacked_paths(w1, w2, w3, x, y, paths):
+    """The slide's graph with one path of w₃ lit, and what it brings put beside what those before it bring.
+
+    paths: how many of the three, the last of them lit. All local gradients on them are to be positive, as in the lesson.
+    """
+    nodes, local = _slide(w1, w2, w3, x, y)
+    ways = [list(pairwise(path.split())) for path in FROM_W3]
+    brings = [prod(local[edge] for edge in way) for way in ways]
+    slots = {(source, node.key): slot for node in nodes for slot, (source, _) in enumerate(node.inputs)}
+    lit = {(user, slots[source, user]): "now" for source, user in ways[paths - 1]}
+    factors = " · ".join(_short(local[edge]) for edge in ways[paths - 1])
+    stack = " + ".join(f"{each:.4f}" for each in brings[:paths]) + f" = {sum(brings[:paths]):.4f}" * (paths > 1)
+    way = FROM_W3[paths - 1].replace(" ", " → ")
+    said = [f"Path {paths} of {len(ways)} from w₃ to L",
+            f"{way}: {factors} = {brings[paths - 1]:.4f}" + ", which the slide forgot" * (paths == 3),
+            f"so far {stack}" + ", the gradient of w₃" * (paths == 3)]
+    plot = Axes((20, 66, 560, 44), (0, sum(brings)), (0, 1))
+    plot.words(20, 22, said[1], anchor="start")
+    plot.words(20, 48, said[2], anchor="start")
+    for number, (begins, each) in enumerate(zip(accumulate(brings, initial=0), brings), 1):
+        left, wide = plot.at(begins, 1)[0], each / sum(brings) * 560
+        plot.parts.append(ink.cell(left, 66, wide, 44, look="gradient" if number <= paths else "ghost"))
+        if number == paths == 3:       # hatched: what the slide forgot
+            strokes = "".join(f"M{left + at:.1f} 106l14 -36" for at in range(6, int(wide) - 18, 10))
+            plot.parts.append(f'<path d="{strokes}" stroke="{style.GRADIENT}"/>')
+        if number <= paths:
+            plot.words(left + wide / 2, 93, f"{each:.4f}", halo=True)
+    placed = graph.layout(nodes)
+    drawn = graph.listed(graph.describe(nodes)) if placed is None else graph.draw(nodes, placed, said[0], beads=lit)
+    return Picture(drawn + svg("0 0 600 124", "".join(plot.parts), "\n".join(said[1:])), "\n".join(said), says_all=True)
 
 
 TALK = {"x": (52, 150), "a": (170, 150), "w₁": (170, 40), "w₂": (170, 260), "b": (365, 40), "w₃": (365, 150),

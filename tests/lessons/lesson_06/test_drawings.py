@@ -42,6 +42,25 @@ def test_the_slides_graph_knows_every_route():
         np.testing.assert_allclose([said[w] for w in ("w₁", "w₂", "w₃")], ag.grad(slide, (0, 1, 2))(*given), atol=6e-5)
 
 
+def test_the_paths_of_w3_stack_up_to_its_gradient():
+    """Each lights its arrows, brings the product of what they say, and stands beside those before it to scale."""
+    given, so_far, wholes = (0.5, 0.4, 0.3, 0.7, 0.3), 0.0, []
+    arrows = [["w₃ in b", "b in ŷ"], ["w₃ in c", "c in ŷ"], ["w₃ in b", "b in c", "c in ŷ"]]
+    for paths, before in enumerate(arrows, 1):
+        picture = drawn.stacked_paths(*given, paths=paths)
+        lit = re.findall(r'stroke-width="3"><title>([^<]*): ▶ local ([\d.]+)', picture.html)
+        assert {name for name, _ in lit} == {*before, "ŷ in L"}
+        brings = np.prod([float(local) for _, local in lit])
+        so_far += brings
+        said = [float(number) for number in re.findall(r"[\d.]+$|[\d.]+(?=,)", picture.text, re.MULTILINE)]
+        np.testing.assert_allclose(said, [brings, so_far], atol=2e-4)
+        boxes = re.findall(r'<rect x="[^"]*" y="[^"]*" width="([\d.]+)"[^>]*stroke-dasharray="[52] 3"', picture.html)
+        wholes.append(np.array(boxes, float) + 4)
+        assert len(re.findall(r'stroke-dasharray="5 3"', picture.html)) == paths
+    np.testing.assert_allclose(so_far, ag.grad(slide, 2)(*given), atol=2e-4)
+    np.testing.assert_allclose(wholes, [np.array([0.3010, 0.2313, 0.1008]) / 0.6331 * 560] * 3, atol=0.2)
+
+
 @pytest.mark.parametrize("w", [(1.7, 0.2, 0.6), (1.3, 0.13, -0.37), (0.1, 0.0, -0.5)])
 @pytest.mark.parametrize("x", [0.3, 0.9])
 def test_the_talks_graph_and_its_gates(w, x):
