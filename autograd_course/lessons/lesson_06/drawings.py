@@ -238,13 +238,13 @@ def stacked_paths(w1, w2, w3, x, y, paths):
     plot = Axes((20, 66, 560, 44), (0, sum(brings)), (0, 1))
     plot.words(20, 22, said[1], anchor="start")
     plot.words(20, 48, said[2], anchor="start")
-    for number, (begins, each) in enumerate(zip(accumulate(brings, initial=0), brings), 1):
+    for nth, (begins, each) in enumerate(zip(accumulate(brings, initial=0), brings), 1):
         left, wide = plot.at(begins, 1)[0], each / sum(brings) * 560
-        plot.parts.append(ink.cell(left, 66, wide, 44, look="gradient" if number <= paths else "ghost"))
-        if number == paths == 3:       # hatched: what the slide forgot
+        plot.parts.append(ink.cell(left, 66, wide, 44, look="gradient" if nth <= paths else "ghost"))
+        if nth == paths == 3:       # hatched: what the slide forgot
             strokes = "".join(f"M{left + at:.1f} 106l14 -36" for at in range(6, int(wide) - 18, 10))
             plot.parts.append(f'<path d="{strokes}" stroke="{style.GRADIENT}"/>')
-        if number <= paths:
+        if nth <= paths:
             plot.words(left + wide / 2, 93, f"{each:.4f}", halo=True)
     placed = graph.layout(nodes)
     drawn = graph.listed(graph.describe(nodes)) if placed is None else graph.draw(nodes, placed, said[0], beads=lit)
