@@ -591,6 +591,6 @@ def _card(layers, node, x, y, width, height, title, name, last, state, grad, car
     outline, mark = STATES[state] if state else (f'stroke="{style.INK if last else style.FAINT}" stroke-width="{2.2 if last else 1.2}"', "")
     layers["outline"].append(f"<rect {box} {outline}><title>{escape(name)}: {', '.join(said)}</title></rect>")
     if mark:
-        wide, ink, paper = 12 + 6.8 * len(mark), *((style.PAPER, style.INK) if state == "now" else (style.INK, style.PAPER))
+        wide, ink, paper = 14 + 7.2 * len(mark), *((style.PAPER, style.INK) if state == "now" else (style.INK, style.PAPER))
         layers["mark"].append(f'<rect x="{left + 8:.1f}" y="{top - 13:.1f}" width="{wide:.1f}" height="17" rx="8" fill="{paper}" '
                               f'stroke="{style.INK}"/><text x="{left + 8 + wide / 2:.1f}" y="{top - 0.5:.1f}" fill="{ink}">{mark}</text>')
