@@ -196,19 +196,24 @@ def layers(table, first=0, count=0, measured=None):
             plot.parts.append(f'<rect x="{left + 8:.1f}" y="{top:.1f}" width="{590 / len(table) - 16:.1f}" height="{low - top:.1f}" '
                               f'fill="{colour}" stroke="{style.VALUE}" stroke-dasharray="{dash}"/>')
         middle = plot.at(i + 0.5, 0)[0]
-        shown = number(round(stays, 1) or round(stays, 2))
+        shown = _brief(stays)
         plot.words(middle, plot.at(0, held)[1] - 6, shown, size=12)
         plot.words(middle, 240, str(i), style.FAINT, size=12)
         plot.words(middle, 257, name, size=13)
-        said.append(f"{i} {name}: {shown} MB held" + f" of {number(round(held, 1))}" * wrapped)
+        said.append(f"{i} {name}: {shown} MB held" + f" of {_brief(held)}" * wrapped)
     if count:
         (left, _), (right, _) = plot.at(first, 0), plot.at(last + 1, 0)
         plot.parts.append(f'<path d="M{left + 4:.1f} 264v6H{right - 4:.1f}v-6" fill="none" stroke="{style.INK}" stroke-width="2"/>')
         plot.words((left + right) / 2, 286, "wrapped", size=13)
-        said.insert(0, f"wrapped, {first} to {last}: {number(round(freed, 1))} MB are freed")
+        said.insert(0, f"wrapped, {first} to {last}: {_brief(freed)} MB are freed")
     if measured:
         said.insert(0, f"measured: held {number(_rough(measured[0]))} MB after the forward pass, "
                        f"at most {number(_rough(measured[1]))} MB until the backward pass is done")
         plot.words(70, 312, said[0], anchor="start", size=13)
     text = "\n".join(said)
     return Picture(svg("0 0 700 326", "".join(plot.parts), text), text)
+
+
+def _brief(size):
+    """One decimal, or two where one would say 0."""
+    return number(round(size, 1) or round(size, 2))

@@ -109,7 +109,9 @@ def test_layers_say_what_is_freed():
                      "wrapped, 0 to 2: 25.2 MB are freed", "0 Conv2d: 0 MB held of 16.8", "1 relu: 0 MB held of 8.4",
                      "2 MaxPool2d: 2.1 MB held of 2.1"]
     assert drawn.layers(TABLE).text.splitlines()[0] == "0 Conv2d: 16.8 MB held"
-    assert drawn.layers([*TABLE, ("Linear", 0.04, 0.02)]).text.endswith("3 Linear: 0.04 MB held")
+    linear = [*TABLE, ("Linear", 0.04, 0.02)]
+    assert drawn.layers(linear).text.endswith("3 Linear: 0.04 MB held")
+    assert drawn.layers(linear, first=3, count=1).text.endswith("3 Linear: 0.02 MB held of 0.04")
     assert "wrapped" not in drawn.layers(TABLE).html
 
 
