@@ -376,7 +376,7 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
     stub="""
         def by_hand(step, x, n, every):
             marks = []
-            with ag.no_grad():                                  # forward: the marks are kept, the rest is forgotten
+            with ag.no_grad():                                  # forward: keep the marks, forget the rest
                 s = ag.Tensor(x)
                 for i in range(n):
                     if i % every == 0:
