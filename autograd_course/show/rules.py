@@ -61,7 +61,7 @@ def table_of_rules(lesson):
         for letter, text, comment in columns:
             words.append(f"    to {letter}: {text}".replace("\n", "\n" + " " * 10) + f"    {comment}" * bool(comment))
         name = f"<strong>{row.name}</strong>" if new else row.name
-        (fresh if new else earlier).append((f"{name}<div>z = {escape(formula)}</div>",
+        (fresh if new else earlier).append(((f"{name}<div>z = {escape(formula)}</div>", "min-width:9em"),
                                             side_by_side([(f"to {letter}", text, comment)
                                                           for letter, text, comment in columns]),
                                             ("<br>".join([*where, *["today"] * new]), "white-space:nowrap")))

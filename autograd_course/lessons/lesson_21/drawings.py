@@ -202,7 +202,8 @@ def times(measured, rows):
         plot.words(max(x, there * bool(workers)) + 12, y + 5, number(float(f"{1e3 * seconds:.3g}")), anchor="start",
                    size=13, halo=True)
         said.append(f"{name}: {number(float(f'{1e3 * seconds:.3g}'))} ms"
-                    + f"; the time of this process, divided by {workers}: {number(float(f'{1e3 * ideal:.3g}'))}" * bool(workers))
+                    + (f"; the time of this process, divided by {workers}: {number(float(f'{1e3 * ideal:.3g}'))}"
+                       if workers else ""))
     plot.words(8, bottom + 38, "the upright mark: the time of this process, divided by the workers",
                style.FAINT, "start", 12)
     text = f"One step over {rows:,} scans, on this computer, now.\n" + "\n".join(said)
