@@ -71,8 +71,8 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, large):
             near = 1e-5 * max(abs(slope), size) + 4 * error
             low, high = bounds if sides else (slope, slope)
             if not (error < np.inf and low - near <= rule <= high + near):
-                faults.append(f"  {where}: the rule gave {rule / scale:.10g}, the difference gave {slope / scale:.10g}"
-                              f"   [{path}{mode}]")
+                faults.append(f"  {where}: the rule gave {rule / scale + 0:.10g}, "      # + 0: never -0
+                              f"the difference gave {slope / scale:.10g}   [{path}{mode}]")
         return sides
 
     for i, x in enumerate(xs):
