@@ -54,7 +54,8 @@ def turning(h, n):
     face.line([0, hand], [0, y[-1]], style.VALUE, 3)
     face.dot(hand, y[-1], style.VALUE, style.VALUE)
     (left, level), (right, _) = face.at(hand, y[-1]), wave.at(x[-1], y[-1])
-    level_line = f'<path d="M{left:.1f} {level:.1f}H{right:.1f}" stroke="{style.VALUE}" stroke-width="1" stroke-dasharray="2 3"/>'
+    level_line = (f'<path d="M{left:.1f} {level:.1f}H{right:.1f}" stroke="{style.VALUE}" stroke-width="1" '
+                  'stroke-dasharray="2 3"/>')
     wave.dot(x[-1], y[-1], style.VALUE, style.VALUE)
     text = [f"step {n}, x = {number(x[-1])}: the point is at ({number(round(hand, 10))}, {number(round(y[-1], 10))}), "
             "and its height is the value",
@@ -66,13 +67,15 @@ def turning(h, n):
         wave.words(px + (10 if px < 680 else -10), py + 5, "by the rule", style.INK, "start" if px < 680 else "end", 12,
                    halo=True)
         right = np.sin(2 * (x[-1] + h)) / 2
-        text.append(f"next value by the rule of two terms: {number(round(following, 10))}; it is {number(round(right, 10))}")
+        text.append(f"next value by the rule of two terms: {number(round(following, 10))}; "
+                    f"it is {number(round(right, 10))}")
     text = "\n".join(text)
     return Picture(svg("0 0 790 282", "".join([*face.parts, *wave.parts, level_line]), text), text, says_all=True)
 
 
 def unrolled(rho, gradients):
-    """The graph of many equal steps: all of them use the one matrix above; each arrow back is as wide as the gradient on it is long.
+    """The graph of many equal steps: all of them use the one matrix above; each arrow back is as wide as the gradient
+    on it is long.
 
     gradients: one row for each state, the first is where the steps begin.
     """
@@ -92,7 +95,8 @@ def unrolled(rho, gradients):
     chart.words(380, 28, f"one matrix, used {n} times", size=14)
     chart.words(chart.at(n, 0)[0] + 14, row + 5, "→ L", anchor="start", size=14)
     chart.words(chart.at(n, 0)[0] + 14, row + 25, "← back", style.GRADIENT, "start", 13)
-    text = [f"ρ = {number(rho)}: a gradient of length {number(lengths[n])} at s{_below(n)} has length {number(lengths[0])} at s₀"]
+    text = [f"ρ = {number(rho)}: a gradient of length {number(lengths[n])} at s{_below(n)} has length "
+            f"{number(lengths[0])} at s₀"]
     for k in range(0, n + 1, 10):
         px = chart.at(k, 0)[0]
         chart.words(px, 222, f"s{_below(k)}", style.VALUE, size=13)
@@ -165,16 +169,19 @@ def continued(known, truth, network, rule):
 
 
 def gradient_sizes(named, limits=None):
-    """How large the gradient of each layer is: a dot on a logarithmic scale for a typical entry, the root of the mean of g².
+    """How large the gradient of each layer is: a dot on a logarithmic scale for a typical entry, the root of the mean
+    of g².
 
-    named: name -> gradient, or a module after `backward()`. limits: (lowest, highest) of the scale, to hold it still under a slider.
+    named: name -> gradient, or a module after `backward()`. limits: (lowest, highest) of the scale, to hold it still
+    under a slider.
     """
     if hasattr(named, "named_parameters"):
         named = {name: p.grad for name, p in named.named_parameters()}
     sizes, said = {}, []
     for name, g in named.items():
         sizes[name] = 0.0 if g is None else float(np.sqrt(np.mean(np.square(g, dtype=float))))
-        words = "no gradient arrived" if g is None else "0: every entry is zero" if sizes[name] == 0 else number(sizes[name])
+        words = ("no gradient arrived" if g is None else
+                 "0: every entry is zero" if sizes[name] == 0 else number(sizes[name]))
         said.append((name, "" if g is None else f" {np.shape(g)}", words))
     seen = [size for size in sizes.values() if 0 < size < np.inf]
     low, high = (np.log10(limits) if limits else
