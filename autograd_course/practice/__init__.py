@@ -112,8 +112,9 @@ class Gym(Panel):
         for button in self.buttons:
             button.disabled = False
         picture = self.show([], [])
+        ticks = "".join(f"<li>{escape(box.label)}</li>" for box in self.problem.boxes if box.look == "tick")
         self.html = (f"<p><strong>{escape(self.titled)}</strong></p>{as_html(self.problem.question)}{picture.html}"
-                     f"{fold('Answer', self.problem.reveal)}")
+                     f"{f'<ul>{ticks}</ul>' * bool(ticks)}{fold('Answer', self.problem.reveal)}")
         self.text = f"{self.titled}\n{self.problem.question}\n{picture.text}"
 
     def _entry(self, box):

@@ -507,6 +507,8 @@ def test_every_kind_is_answered_in_the_widget(folder, kind):
         training.check()
         assert training.done and "Right at once." in training.verdict.value, (training.problem, training.verdict.value)
         assert escape(training.titled) in training.html and "<details>" in training.html
+        ticks = [box.label for box in training.problem.boxes if box.look == "tick"]
+        assert all(escape(label) in training.html for label in ticks)      # a page has no boxes: what is asked about is said
         training.next()
 
 
