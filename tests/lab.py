@@ -13,7 +13,7 @@ from math import ceil
 import pytest
 
 TOKEN = "suite"
-PATIENCE = 600      # seconds, until what is waited for will not come; some machines give us a twentieth of themselves
+PATIENCE = 240      # seconds, until what is waited for will not come; some machines give us a twentieth of themselves
 SETTINGS = {"@jupyterlab/apputils-extension:notification": {      # they cover a corner
     "fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}}
 
@@ -168,7 +168,10 @@ class Lesson:
 
     def shown(self, cell_id):
         """What the cell has put out, as text, once it has."""
-        self.wait("id => lab.cell(id).node.querySelector('.jp-OutputArea').innerText.trim()", given=cell_id)
+        self.wait("""id => {
+            const node = lab.cell(id).node;
+            node.scrollIntoView();      // off screen it is not drawn, and what is not drawn has no text
+            return node.querySelector('.jp-OutputArea').innerText.trim() }""", given=cell_id)
         return self.cell(cell_id).query_selector(".jp-OutputArea").inner_text()
 
     def watch(self, widget):

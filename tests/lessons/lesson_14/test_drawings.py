@@ -18,7 +18,7 @@ def slid(x, y, **sizes):
 
 def cells(picture, stroke):
     """The numbers of the cells with this line, in the order of drawing."""
-    root = ET.fromstring(picture.html)[0]
+    root = ET.fromstring(picture.html)[0][0]
     found = list(root)
     return [int(after.text) for cell, after in zip(found, found[1:])
             if cell.tag == f"{SVG}rect" and cell.get("stroke") == stroke]
