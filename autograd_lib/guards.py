@@ -262,13 +262,13 @@ class Watched:
         elif isinstance(x, ContextVar):
             self.same(path, f"{known}.get(None)", x.get(None))
         elif isinstance(x, (attrgetter, methodcaller)):
-            self.names |= words(repr(x))
+            self.names |= _words(repr(x))
         elif type(x).__module__ in ("builtins", "functools"):       # a bound method, a partial, a frozenset
             self.todo += [(path, item) for item in get_referents(x)]
 
     def code(self, code):
         """The names in it, in the functions within, and its texts: what may be the name of an attribute."""
-        texts = [words(x) for x in code.co_consts if isinstance(x, str)]
+        texts = [_words(x) for x in code.co_consts if isinstance(x, str)]
         inside = [self.code(part) for part in code.co_consts if isinstance(part, CodeType)]
         found = set(code.co_names).union(*texts, *inside)
         self.names |= found
@@ -325,7 +325,7 @@ def _holds(text, space):
         return False
 
 
-def words(text):
+def _words(text):
     return set(re.findall(r"\w+", text))
 
 
