@@ -139,6 +139,9 @@ def inline(tex, display="inline"):
     # What the converter does not know: `aligned`, which is `align*` within a formula, and an escaped underscore in words.
     made = convert(re.sub(r"(begin|end){aligned}", r"\1{align*}", tex).replace(r"\_", "_"), display=display)
     made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")       # said by HTML itself
+    # TeX's spacing, of which the converter says nothing: a sign after an operator is a number's own, and ∂ is a letter.
+    made = re.sub(r"(?<=</mo>)(?<!(?:29|5D|7C|7D);</mo>)<mo>(?=&#x02212;)", '<mo form="prefix">', made)
+    made = made.replace("<mo>&#x02202;", '<mo lspace="0" rspace="0">&#x02202;')
     before, after = r"(?<=</m[in]>)(?=<mi>[a-z]{2})", r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sup|sub|frac)>)"
     return re.sub(f"{before}|{after}", r'\1<mspace width="0.17em"/>', made)       # a log x, not alogx
 
@@ -178,8 +181,12 @@ def page_of(url):
     return re.sub(r"^(?:notebooks/)?([\w.]+)\.(?:ipynb|md)(?=$|#)", r"\1.html", url)
 
 
+# Browsers break a line between a formula and the bracket before it, or the comma behind it.
+WHOLE = re.compile(r'\(*<math display="inline">(?:(?!</math>).)*</math>[^\s<]*', re.DOTALL)
+
+
 def markdown(text):
-    return MarkdownWithMath(renderer=Renderer()).render(text)
+    return WHOLE.sub(r'<span class="whole">\g<0></span>', MarkdownWithMath(renderer=Renderer()).render(text))
 
 
 def executed(path):

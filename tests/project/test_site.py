@@ -148,6 +148,17 @@ def test_a_function_stands_apart_from_its_argument():
     assert [pages.inline(tex).count("<mspace") for tex in (r"\log x", r"a \sin 2 x", r"\log(x) \cdot x y")] == [1, 2, 0]
 
 
+def test_a_sign_stands_with_its_number():
+    """Failed once: −3 was drawn as − 3, as if something were taken from what is equal."""
+    assert [pages.inline(tex).count("prefix") for tex in ("z = -3", "x \\cdot (-y)", "x - y", "(x) - |y| - 1")] == [1, 1, 0, 0]
+
+
+def test_a_formula_keeps_what_clings_to_it():
+    """Failed once: a full stop began a line of its own."""
+    page = re.sub(r"<math.*?</math>", "formula", pages.markdown("So $x$ is $-y$; now ($z$)."))
+    assert re.findall(r'<span class="whole">(.*?)</span>', page) == ["formula", "formula;", "(formula)."]
+
+
 def test_what_is_live_in_a_lesson_is_seen(site):
     """Every call that makes something to move leaves a drawing, every question its answer; nothing failed under way."""
     for name in NAMES[1:-1]:
