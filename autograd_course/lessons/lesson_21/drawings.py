@@ -22,7 +22,7 @@ def side_by_side():
     """The network's lines in the three engines, a row a stage."""
     rows = []
     for stage, *code in zip(STAGES, *map(lines, NETWORK.values())):
-        cells = [f'<div style="{CODE};font-size:12px">{escape(line.partition(" = ")[2])}</div>' for line in code]
+        cells = [f'<div style="{CODE};font-size:12px;min-width:14em">{escape(line.partition(" = ")[2])}</div>' for line in code]
         rows.append((f"<strong>{stage}</strong>", *cells))
     text = [f"{stage}: " + " | ".join(line.partition(" = ")[2] for line in code)
             for stage, *code in zip(STAGES, *map(lines, NETWORK.values()))]
@@ -277,7 +277,7 @@ def way(kept, exercises, predictions, titles):
                               f'stroke-width="1.5"/>')
             plot.words(x + 7, low + 1, mark, style.PAPER, size=12)
         plot.words(x + 20, low, words, style.FAINT, "start", 12)
-        x += 34 + 6.2 * len(words)
+        x += 34 + 6.7 * len(words)
     text = "\n".join([head, *(said or ["Nothing is recorded in this folder yet."])])
     return Picture(svg(f"0 0 {max(32 + step * len(lessons), x)} {low + 16}", "".join(plot.parts), text), text)
 
