@@ -118,6 +118,9 @@ ASKING = jinja2.Template("""<div class="ask" id="ask-{{ number }}" data-ask="{{ 
 UNJUDGED = """<p class="note"><strong>In JupyterLab</strong> you put your answer in the place of the <code>...</code> and run both
 cells; this one then says whether it is right, or gives a hint. (<a href="index.html#Installing">Install it</a>.) Here: work it
 out on paper first, then open what is folded below.</p>"""
+UNAIDED = """<p class="note"><strong>In JupyterLab</strong> this says whether your rule and your check are right. Here: on paper.</p>"""
+GYM = """<p class="note"><strong>In JupyterLab</strong> there are boxes to fill in, and problem follows problem. Here stands one, and its
+answer.</p>"""
 
 # What site.css gives no colour of its own in code: its tags are half of a page's code.
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<]*)</span>')
@@ -222,6 +225,10 @@ def seen(notebook):
                                             flags=re.DOTALL)
         if re.match(r'check\("', cell.source):
             cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": UNJUDGED})]
+        elif re.search(r'^unaided\("', cell.source, re.MULTILINE):
+            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": UNAIDED})]
+        elif re.search(r"^gym\(", cell.source, re.MULTILINE):
+            cell.outputs.insert(0, nbformat.v4.new_output("display_data", {"text/html": GYM}))
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs
                             if output.get("data", True) and output.get("name") != "stderr"]
