@@ -23,6 +23,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 
 from autograd_course import live_graph
 from autograd_course.show import style
@@ -232,6 +233,7 @@ def seen(notebook):
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs
                             if output.get("data", True) and output.get("name") != "stderr"]
+    CoalesceStreamsPreprocessor().preprocess(notebook, {})       # a kernel sends one print in two parts if it is busy
     return notebook, moves
 
 

@@ -56,7 +56,7 @@ def table_of_rules(lesson):
         new, met = row.name in today, MET.get(row.name)
         formula = FORMULAS.get(row.name) or f"{row.name}({', '.join(letters_of(row)[0][2:])})"
         columns = _columns(row, lesson)
-        where = [f"met in {met}", f"derived in {home}"] if met else [home]
+        where = [f"met in {met}", f"derived in {home}"] if met else [f"lesson {home}"]
         words.append(f"{'●' if new else ' '} {row.name}: z = {formula}; lesson {home}" + f", met in {met}" * bool(met) + ", today" * new)
         for letter, text, comment in columns:
             words.append(f"    to {letter}: {text}".replace("\n", "\n" + " " * 10) + f"    {comment}" * bool(comment))
@@ -67,7 +67,7 @@ def table_of_rules(lesson):
                                             ("<br>".join([*where, *["today"] * new]), "white-space:nowrap")))
 
     def shown(rows):
-        return table(rows, [(words, FAINT) for words in ("row", "what goes", "lesson")], ruled=True, wide=True)
+        return table(rows, [(words, FAINT) for words in ("row", "what goes", "from")], ruled=True, wide=True)
 
     html = shown(fresh) if fresh else ""
     if earlier:

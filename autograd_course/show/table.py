@@ -11,7 +11,8 @@ def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
     """HTML of a table. A cell is HTML, or (HTML, CSS of its own); the first of each row is that row's heading.
 
     head: the cells above the columns, () for none. ruled: a line above each row. wide: as wide as the page, of which the second
-    column takes what the others leave. style, cell: CSS of the table, of every cell.
+    column takes what the others leave; on a phone the site puts a row's cells one below the other. style, cell: CSS of the table, of
+    every cell.
     """
     cell = f"{BARE}padding:2px 18px 2px 0;text-align:left;vertical-align:top;max-width:none;font-weight:normal;{cell}"
 
@@ -24,9 +25,9 @@ def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
         line = LINE if ruled else ""
         lines.append(written('th scope="row"', first, line) + "".join(
             written("td", one, line + ("width:100%;" if wide and not i else "")) for i, one in enumerate(others)))
-    style = ("width:100%;" if wide else "") + style
+    kind, style = ('class="wide" ', "width:100%;" + style) if wide else ("", style)
     body = "".join(f'<tr style="{BARE}">{line}</tr>' for line in lines)
-    return (f'<table style="border:none;border-collapse:collapse;table-layout:auto;margin:2px 0;font-size:inherit;{style}">'
+    return (f'<table {kind}style="border:none;border-collapse:collapse;table-layout:auto;margin:2px 0;font-size:inherit;{style}">'
             f"<tbody>{body}</tbody></table>")
 
 

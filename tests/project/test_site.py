@@ -53,6 +53,14 @@ def test_a_notebook_is_run_for_its_page():
     assert ran == kept and any(ran) and moves == same and len(moves) == 4
 
 
+def test_one_print_is_one_text():
+    """However many parts the kernel sent it in: a page once had the second in a paragraph of its own."""
+    parts = [nbformat.v4.new_output("stream", text=text) for text in ("caught:", " D\n")]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell('print("caught:", "D")', outputs=parts)])
+    outputs = pages.seen(notebook)[0].cells[0].outputs
+    assert [output.text for output in outputs] == ["caught: D\n"]
+
+
 def test_a_notebook_that_fails_is_named(tmp_path):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
     nbformat.write(notebook, tmp_path / "broken.ipynb")
