@@ -17,7 +17,7 @@ from .guards import PLAIN, Watched, flatten, ours, rebuilt, spec, static, taking
 from .tape import Primitive, Tensor, boxed, collect, plain, recording, result, written_down
 from .trace import Trace, Traced, Unseen, equal, writing
 from .transforms import jvp, vjp
-from .writer import Writer, arguments, needed
+from .writer import Writer, arguments, join, needed
 
 LIMIT = 16          # programs that one function may have
 # Functions that are called so because they are a transform, a module's, or nothing in particular.
@@ -251,6 +251,7 @@ class Program:
         checks = [trace.nodes[n] for n in trace.checks]
         inputs = [*trace.inputs[:trace.given], *[box._data for box in trace.stands_for.values()]]
         passes = {i: (g, [gx for _, gx in arrived]) for i, (g, arrived) in trace.pulls.items()}
+        join(trace, [*results, *checks, *[gx for _, grads in passes.values() for gx in grads]])
         made = needed(results + checks)
         read = {x.order for _, grads in passes.values() for x in grads if isinstance(x, Traced)}
         for _, grads in passes.values():

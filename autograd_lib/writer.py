@@ -16,6 +16,7 @@ from .tape import Primitive
 from .trace import UFUNCS, Traced, astype, equal
 
 LARGE = 1 << 11     # bytes from which on a line is written for speed: with memory that is kept, without a method's detour
+JOINED = 1 << 16    # bytes of products from which on their sum is a dot product, which rounds otherwise
 
 _SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**",
           np.greater: ">", np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==",
@@ -366,6 +367,21 @@ def needed(nodes, known=frozenset()):
             found.add(node.order)
             todo += arguments(node)
     return found
+
+
+def join(trace, results):
+    """A sum of products of large arrays, where nobody else reads the products, becomes one call, which keeps none of them."""
+    results = [x for x in results if isinstance(x, Traced)]
+    nodes = [trace.nodes[n] for n in needed(results)]
+    readers = Counter(x.order for x in [*results, *[x for node in nodes for x in arguments(node)]])
+    for node in nodes:
+        x = node.args[0] if node.function is np.sum and len(node.args) == 1 and not node.errors else None
+        whole = all(word in [("axis", None), ("keepdims", False)] for word in node.keywords.items())
+        if isinstance(x, Traced) and x.function is np.multiply and x.value.nbytes >= JOINED and readers[x.order] == 1 and whole:
+            factors = [a.value if isinstance(a, Traced) else a for a in x.args]
+            if all(isinstance(a, np.ndarray) and a.shape == x.shape and a.dtype == x.dtype and a.dtype.char in "fd"
+                   and a.flags.c_contiguous for a in factors) and not x.keywords:
+                node.function, node.args, node.keywords = np.vdot, x.args, {}
 
 
 def _group(node):

@@ -2,8 +2,8 @@
 
 Prints one table. Every figure comes from interleaved rounds in one process on one BLAS thread, as a median. All engines
 compute the same number from the same seed, and nothing is printed for a row where they disagree. A peer that is not
-installed is a dash (`pip install -e .[bench]` brings them). The last column repeats ours in a process where malloc is
-left as it comes; elsewhere it is told to keep large blocks, because page faults would drown the rest.
+installed is a dash (`pip install -e .[bench]` brings them). The last two columns, with a star, repeat ours in a process
+where malloc is left as it comes; elsewhere it is told to keep large blocks, because page faults would drown the rest.
 """
 import argparse
 import json
@@ -21,6 +21,7 @@ import arrays
 from measure import MODULES, ROWS, have, measure, median
 
 ENGINES = ("ours", "compiled", "NumPy", "PyTorch", "torch.compile", "JAX jit", "HIPS autograd", "MyGrad", "micrograd")
+LOOSE = ENGINES[:2]
 ONE_THREAD = {name: "1"
               for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")}
 KEEP_BLOCKS = {"MALLOC_TRIM_THRESHOLD_": str(2**32 - 1), "MALLOC_MMAP_THRESHOLD_": str(2**32 - 1),
@@ -67,9 +68,10 @@ def run_child(titles, env):
         raise SystemExit(process.returncode)
 
 
-def line(title, figures, unit, last="–"):
-    cells = [f"{figures[e]:.3g}" if e in figures else "–" for e in ENGINES]
-    print(f"{title + ', ' + unit:56}" + "".join(f"{c:>15}" for c in [*cells, last]), flush=True)
+def line(title, figures, unit, loose=()):
+    cells = [f"{figures[e]:.3g}" if e in figures else "–" for figures, engines in [(figures, ENGINES), (loose, LOOSE)]
+             for e in engines]
+    print(f"{title + ', ' + unit:56}" + "".join(f"{c:>15}" for c in cells), flush=True)
 
 
 def main(arguments):
@@ -83,7 +85,7 @@ def main(arguments):
     arguments = parser.parse_args(arguments).words
     chosen = [t for t in ROWS if all(a.lower() in t.lower() for a in arguments)]
     ratios = [t for t in chosen if ROWS[t][1][0] == "×"]
-    print(f"{'':56}" + "".join(f"{e:>15}" for e in [*ENGINES, "ours, no malloc"]))
+    print(f"{'':56}" + "".join(f"{e:>15}" for e in [*ENGINES, *[f"{e}*" for e in LOOSE]]))
     loose = dict(run_child(ratios, {})) if ratios else {}
     for title, figures in run_child(chosen, KEEP_BLOCKS):
         if "ours" not in figures:
@@ -91,8 +93,7 @@ def main(arguments):
             for part, figure in figures.items():
                 print(f"    {part:52}{figure:>15.3g}", flush=True)
             continue
-        last = f"{loose[title]['ours']:.3g}" if title in loose else "–"
-        line(title, figures, "× NumPy" if ROWS[title][1][0] == "×" else ROWS[title][1][0], last)
+        line(title, figures, "× NumPy" if ROWS[title][1][0] == "×" else ROWS[title][1][0], loose.get(title, ()))
     if not arguments:
         for n in (1, 4, 16, 64):
             line(f"gradient of {n} inputs by jvp", arrays.gradient_by_columns(n), "× grad")

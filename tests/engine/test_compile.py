@@ -132,6 +132,21 @@ def test_random_programs(program, seed, dtype, large):
         both(ag.value_and_grad(f, (0, 1)), x, y)
 
 
+@pytest.mark.parametrize("f, joined", [
+    (lambda x, c: (ag.tanh(x) * c).sum(), True), (lambda x, c: ag.sum(x * x), True),
+    (lambda x, c: ag.sum((x * c).mT), False), (lambda x, c: ag.sum(x.mT * c.mT), False),
+    (lambda x, c: ag.sum(x * c, axis=0), False), (lambda x, c: ag.sum(x * c, keepdims=True), False),
+    (lambda x, c: ag.sum(x * c[:1]), False), (lambda x, c: ag.sum(x * 2.0), False),
+    (lambda x, c: (x * c).sum() * (x * c).max(), False), (lambda x, c: (x * c, ag.sum(x * c)), False)])
+def test_a_sum_of_many_products_is_one_call(f, joined):
+    """Unless somebody reads the products too, or they are no products of entry by entry."""
+    pair, compiled = np.random.default_rng(0).normal(size=(2, 96, 96)), ag.compile(f)
+    for x, c in [pair, pair[::-1]]:
+        for found, wanted in zip(*[z if isinstance(z, tuple) else (z,) for z in (compiled(x, c), f(x, c))]):
+            np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    assert ("np.vdot(" in compiled.source) is joined, compiled.source
+
+
 def mlp():
     return nn.Sequential(nn.Linear(8, 16, rng=0), ag.tanh, nn.Linear(16, 4, rng=1))
 
