@@ -83,7 +83,6 @@ def become_a_kernel(asking):
     sys.argv[1:] = arguments
     np.random.seed()        # not that of its siblings
     random.seed()
-    train_once(os.environ.get("NOTEBOOK_RUNS"))
 
     def obey():
         while asking.recv(1):
@@ -91,36 +90,6 @@ def become_a_kernel(asking):
         os.kill(os.getpid(), signal.SIGKILL)
     Thread(target=obey, daemon=True).start()
     IPKernelApp.launch_instance(list(arguments))
-
-
-def train_once(folder):
-    """Lesson 19 trains for as long as all its other cells take. What the first whole run of its training has brought is kept in the
-    folder, which is of one run of the suite; the others, from the same weights and on the same text, begin where that one ended."""
-    import hashlib
-    import pickle
-    import tempfile
-
-    from autograd_course.lessons.lesson_19.texts import Task
-    follow = Task.follow
-
-    def followed(task, model, steps):
-        begun = task.steps, task.every, task.text, task.test, *((name, w.data) for name, w in model.p.items())
-        kept = os.path.join(folder, f"{hashlib.sha256(pickle.dumps(begun)).hexdigest()}.run")
-        if os.path.exists(kept):
-            for _ in steps:
-                pass
-            with open(kept, "rb") as file:
-                run, weights = pickle.load(file)
-            for name, w in model.p.items():
-                w.data = weights[name]
-        else:
-            run = follow(task, model, steps)
-            if len(run["losses"]) == task.steps:        # not stopped under way
-                with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-                    pickle.dump((run, {name: w.data for name, w in model.p.items()}), file)
-                os.replace(file.name, kept)
-        return run
-    Task.follow = followed
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""A notebook as it stands is run once, by nbval. What that run put out is kept for whoever asks: its verdicts, its page on the site."""
+"""A notebook as it stands is run once, by nbval. What that run put out is kept for whoever asks: its verdicts, its page on the site.
+And its kernel stays for who goes on in it, with answers in place of the stubs."""
 import os
 import shutil
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from pathlib import Path
 
@@ -11,11 +12,12 @@ import kernels
 import nbformat
 import nbval.plugin
 import pytest
-from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 STARTUP = str(NOTEBOOKS.parent / "docs/kernel.py")      # as for the site: with every picture behind the sliders
 RUNS = "NOTEBOOK_RUNS"      # in the environment: a folder of this run of the suite, which its processes share
+ONCE = """formatter = get_ipython().display_formatter.mimebundle_formatter
+formatter.type_printers.clear(); formatter.deferred_printers.clear(); del formatter"""      # what STARTUP did is undone
 FORKED = sys.platform == "linux"
 
 
@@ -25,6 +27,7 @@ def pytest_configure(config):
         config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(RUNS), ignore_errors=True))
         if FORKED:
             config.add_cleanup(kernels.install(Path(os.environ[RUNS])))
+    config.add_cleanup(let_go)
     nbval.plugin.RunningKernel = Kernel
 
 
@@ -36,11 +39,54 @@ def pytest_runtest_teardown(item):
 class Kernel(nbval.plugin.RunningKernel):
     """nbval's, in a copy of the folder: a learner's record beside the notebooks is not for tests to write."""
 
-    def __init__(self, kernel_name, cwd, **options):
+    whole = None        # the notebook that nbval has run in it, every cell without an error
+    stays = None        # the last of these kernels
+
+    def __init__(self, kernel_name="python3", cwd=None, **options):
         self.folder = copied_folder()
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTHONSTARTUP", STARTUP)
             super().__init__("python3" if FORKED else kernel_name, cwd=str(self.folder), **options)
+
+    def run(self, cell):
+        """Run a cell and put into it what it puts out; an error raises."""
+        cell.outputs = []
+
+        def put_out(message):
+            if message["msg_type"] in ("stream", "display_data", "execute_result", "error"):
+                cell.outputs.append(nbformat.v4.output_from_msg(message))
+        reply = self.kc.execute_interactive(cell.source, store_history=False, allow_stdin=False, timeout=600, output_hook=put_out)
+        if reply["content"]["status"] != "ok":
+            raise RuntimeError("\n".join([cell.source, *reply["content"]["traceback"]]))
+
+    def stop(self):
+        """The first time, by nbval when it is done with its file, the kernel stays, in the place of that of the file before."""
+        if self.whole and Kernel.stays is not self:
+            let_go()
+            Kernel.stays = self
+        else:
+            super().stop()
+            if Kernel.stays is self:
+                Kernel.stays = None
+
+
+def let_go():
+    if Kernel.stays:
+        Kernel.stays.stop()
+
+
+@contextmanager
+def going_on(path):
+    """A kernel in which the notebook has run as it stands, and the notebook with its outputs. From here on what moves is drawn once."""
+    if Kernel.stays and Kernel.stays.whole == path:
+        kernel, ran = Kernel.stays, notebook(path)
+    else:
+        let_go()
+        kernel, ran = Kernel(), nbformat.read(path, as_version=4)
+        run_all(kernel, ran)
+    kernel.run(nbformat.v4.new_code_cell(ONCE))
+    yield kernel, ran
+    kernel.stop()
 
 
 def copied_folder():
@@ -60,14 +106,23 @@ def keep(cell):
         for each, outputs in zip(code, file.done):
             each.outputs = outputs
         store(with_what_is_left(notebook, file.kernel.folder), file.path)
+        file.kernel.whole = file.path
 
 
 def ran(notebook):
     """The notebook after all its cells were run, in a copy of the folder; an error in a cell raises."""
-    folder = copied_folder()
-    NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False,
-                   resources={"metadata": {"path": str(folder)}}).execute(env=os.environ | {"PYTHONSTARTUP": STARTUP})
-    return with_what_is_left(notebook, folder)
+    kernel = Kernel()
+    try:
+        run_all(kernel, notebook)
+        return with_what_is_left(notebook, kernel.folder)
+    finally:
+        kernel.stop()
+
+
+def run_all(kernel, notebook):
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            kernel.run(cell)
 
 
 def with_what_is_left(notebook, folder):

@@ -171,45 +171,29 @@ def home(rule):
 
 
 class Run:
-    """A copy of a notebook, every cell run with `code(exercise)` in the stubs, and kept open; an error in a cell raises."""
+    """A notebook that has run as it stands, with its kernel: in it answers take the place of stubs."""
 
-    def __init__(self, path, folder, code):
-        shutil.copytree(weave.NOTEBOOKS, folder, ignore=shutil.ignore_patterns("progress*", ".*"))
-        self.notebook = nbformat.read(path, as_version=4)
-        self.cells = {cell.id: cell for cell in self.notebook.cells}
-        for name in of_lesson(path):
-            self.cells[f"{weave.stem(name)}-stub"].source = code(EXERCISES[name])
+    def __init__(self, kernel, notebook):
+        self.kernel, self.code = kernel, [cell for cell in notebook.cells if cell.cell_type == "code"]
         self.ran_again = set()
-        self.client = NotebookClient(self.notebook, timeout=120, record_timing=False,
-                                     resources={"metadata": {"path": str(folder)}})
 
-    def __enter__(self):
-        self.kernel = self.client.setup_kernel()
-        self.kernel.__enter__()
-        self.run(self.notebook.cells)
-        return self
-
-    def __exit__(self, *error):
-        self.kernel.__exit__(*error)
-
-    def run(self, cells):
-        for cell in cells:
-            self.client.execute_cell(cell, self.notebook.cells.index(cell))
+    def answer(self, answers):
+        """Run, in their order, the stubs of {exercise: code} with the code in them, and all cells that depend on them; gives these."""
+        stubs = {f"{weave.stem(name)}-stub": code for name, code in answers.items()}
+        for cell in self.code:
+            cell.source = stubs.get(cell.id, cell.source)
+        again = depending([cell.source for cell in self.code],
+                          {i for i, cell in enumerate(self.code) if cell.id in stubs}, self.ran_again)
+        self.ran_again |= again
+        for i in sorted(again):
+            self.kernel.run(self.code[i])
+        return [self.code[i] for i in again]
 
     def rules(self):
         """{"multiply, to x": "same line"} as the notebook's `same_line` compares the learner's rules with the library's."""
-        shown = "\n".join(output.get("data", {}).get("text/plain", "") for cell in self.notebook.cells
-                          if "same_line(" in cell.source for output in cell.get("outputs", ()))
+        shown = "\n".join(output.get("data", {}).get("text/plain", "") for cell in self.code
+                          if "same_line(" in cell.source for output in cell.outputs)
         return dict(re.findall(r"^(\w+, to \S+): (same line|different, and right|right, with a limit|not the same|not yet)", shown, re.M))
-
-    def run_again(self, changed):
-        """Once more, in their order, the given cells and those that depend on them; gives these back."""
-        code = [cell for cell in self.notebook.cells if cell.cell_type == "code"]
-        again = depending([cell.source for cell in code], {code.index(cell) for cell in changed}, self.ran_again)
-        self.ran_again |= again
-        cells = [code[i] for i in sorted(again)]
-        self.run(cells)
-        return cells
 
 
 def depending(sources, changed, ran_again):
@@ -255,7 +239,8 @@ def names(source):
             while isinstance(part, ast.Attribute | ast.Subscript):
                 part = part.value
             changed.add(getattr(part, "id", None))
-    return read, later, written | changed & (read | later)
+    record = {"progress"} if "check" in read else set()      # what a check keeps, that shows
+    return read, later, written | record | changed & (read | later)
 
 
 def loaded(code):
@@ -281,7 +266,8 @@ def verdicts(cells, names):
     (["x = 1", "f = 1", "f + x", "x = 2"], {1}, {0, 1, 2}),                         # with x as it was there
     (["x = 1", "def g(): return x", "f = 1", "f + g()", "x = 2"], {2}, {0, 1, 2, 3}),
     (["x = 1", "f = 1", "x, y = f, 2", "x + 1", "x = 3", "x + f"], {1}, {1, 2, 3, 4, 5}),
-    (["x = 1", "x += 1", "f = 1", "f + x", "x = 0"], {2}, {0, 1, 2, 3})])
+    (["x = 1", "x += 1", "f = 1", "f + x", "x = 0"], {2}, {0, 1, 2, 3}),
+    (["from a import check, progress", "f = 1", "check(f)", "progress()"], {1}, {1, 2, 3})])
 def test_cells_that_depend_on_others_are_run_again(sources, changed, again):
     assert depending(sources, changed, set()) == again
 
@@ -306,27 +292,25 @@ def test_untouched_notebook_says_not_yet(path):
 
 
 @EVERY_NOTEBOOK
-def test_solved_notebook_says_right(path, tmp_path):
+def test_solved_notebook_says_right(path):
     """With the solutions; then, in the same kernel, with every other style of an exercise on whose answer the lesson builds."""
     names = of_lesson(path)
-    with Run(path, tmp_path / "course", lambda exercise: exercise.solution) as solved:
-        assert verdicts(solved.notebook.cells, names) == dict.fromkeys(names, "right")
+    with once.going_on(path) as (kernel, notebook):
+        solved = Run(kernel, notebook)
+        solved.answer({name: EXERCISES[name].solution for name in names})
+        assert verdicts(solved.code, names) == dict.fromkeys(names, "right")
         rules = {rule: verdict for rule, verdict in solved.rules().items() if home(rule) == path.stem[:2]}
         assert "not the same" not in rules.values()
         assert {rule for rule in rules if rules[rule] != "same line"} == {rule for rule in OTHERWISE
                                                                           if home(rule) == path.stem[:2]}
-        built_on = {name: cell for name in names for cell in solved.notebook.cells
-                    if f'yours_or_ours("{name}"' in cell.source}
+        built_on = {name: cell for name in names for cell in solved.code if f'yours_or_ours("{name}"' in cell.source}
         for styles in zip_longest(*(EXERCISES[name].also_right for name in built_on)):
-            stubs = []
-            for name, code in zip(built_on, styles):
-                if code:
-                    stubs.append(solved.cells[f"{weave.stem(name)}-stub"])
-                    stubs[-1].source = code
-            again = solved.run_again(stubs)
-            assert all(built_on[name] in again for name, code in zip(built_on, styles) if code)
-            assert verdicts(solved.notebook.cells, names) == dict.fromkeys(names, "right"), styles
-    assert sorted(json.loads((tmp_path / "course/progress.json").read_text(encoding="utf-8"))["exercises"]) == sorted(names)
+            answers = {name: code for name, code in zip(built_on, styles) if code}
+            again = solved.answer(answers)
+            assert all(built_on[name] in again for name in answers)
+            assert verdicts(solved.code, names) == dict.fromkeys(names, "right"), styles
+        record = json.loads((kernel.folder / "progress.json").read_text(encoding="utf-8"))
+        assert sorted(record["exercises"]) == sorted(names)
 
 
 def test_in_a_notebook_an_error_shows_the_learners_cells_and_lines(tmp_path, monkeypatch):

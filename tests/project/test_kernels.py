@@ -4,7 +4,6 @@ import sys
 import time
 from pathlib import Path
 
-import once
 import pytest
 from jupyter_client import KernelManager
 
@@ -14,7 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are for
 @pytest.fixture
 def kernel(tmp_path):
     manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(cwd=str(tmp_path), env=os.environ | {"MINE": "1", once.RUNS: str(tmp_path)})
+    manager.start_kernel(cwd=str(tmp_path), env=os.environ | {"MINE": "1"})
     client = manager.client()
     client.start_channels()
     client.wait_for_ready(timeout=60)
@@ -68,21 +67,3 @@ def test_it_ends_with_whoever_asked(kernel):
     while process.exists() and time.monotonic() < end:
         time.sleep(0.05)
     assert not process.exists()
-
-
-FOLLOW = """
-from autograd_course.lessons.lesson_19 import texts
-task = texts.Task("numbers", [f"{n:b}" for n in range(64, 128)], "\\n01", 4, 2, 5, width=8, context=4, heads=2)
-def follow(steps):
-    model = task.writer()
-    return task.follow(model, range(steps)), [w.data.tolist() for w in model.p.values()]
-"""
-
-
-def test_lesson_19_is_trained_once_and_whole(kernel, tmp_path):
-    """`train` is called for two steps, which are not kept, for all four, and then no more."""
-    manager, client = kernel
-    assert said(client, FOLLOW) == ("", None)
-    assert said(client, "part, first = follow(2), follow(4); print(len(part[0]['losses']), len(first[0]['losses']))") == ("2 4", None)
-    assert [file.suffix for file in tmp_path.iterdir()] == [".run"]
-    assert said(client, "texts.train = None; print(follow(4) == first)") == ("True", None)
