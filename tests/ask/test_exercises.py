@@ -239,7 +239,7 @@ def names(source):
             while isinstance(part, ast.Attribute | ast.Subscript):
                 part = part.value
             changed.add(getattr(part, "id", None))
-    record = {"progress"} if "check" in read else set()      # what a check keeps, that shows
+    record = {"progress", "the_way"} if "check" in read else set()      # they show what a check has kept
     return read, later, written | record | changed & (read | later)
 
 
