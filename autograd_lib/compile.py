@@ -77,6 +77,9 @@ class Compiled:
     def __get__(self, instance, owner=None):
         return self if instance is None else MethodType(self, instance)
 
+    def __reduce__(self):       # copied and pickled without programs, which read the Tensors of the original
+        return compile, (self.f,)
+
     def __call__(self, *args, **kwargs):
         last = self.last
         if last and not writing.get() and last.recorded is recording() and (leaves := last.taken(args, kwargs)) \
@@ -145,6 +148,16 @@ _TAPE = {tape.sent.__code__: "back", tape.unbroadcast.__code__: "fit", tape.back
          Primitive._run.__code__: "run", Primitive._push.__code__: "push"}
 
 
+class _Argument(Tensor):
+    """What stands for a Tensor that is an argument."""
+
+    def _refused(self, *_):
+        raise Unseen("the .grad of a Tensor that is an argument is read or set inside a function that is compiled, "
+                     "which gets the value only: pass t.grad as an argument of its own")
+
+    grad = property(_refused, _refused)
+
+
 def _held(frame):
     """The id of a call, which is kept so that no other gets it."""
     writing.get().kept.append(frame)
@@ -179,7 +192,7 @@ def _trace(f, structure, leaves):
     trace.names, trace.pulls, trace.given, trace.calls = {}, {}, len(leaves), []
     outside = sys.gettrace()
     with written_down(trace):
-        boxes = [boxed(trace.input(x._data), x) if isinstance(x, Tensor) else trace.input(x) for x in leaves]
+        boxes = [boxed(trace.input(x._data), x, _Argument) if isinstance(x, Tensor) else trace.input(x) for x in leaves]
         args, kwargs = rebuilt(structure, iter(boxes))
         sys.settrace(partial(_name, trace))
         try:
@@ -285,13 +298,20 @@ class Program:
                 if i in self.passes:
                     run, places = self.passes[i]
                     z = result(z, self.row, [leaves[t] if isinstance(t, int) else t for t in places],
-                               [x for x in (*leaves, *self.tensors) if isinstance(x, Tensor)], _Pull(run, found[-1]))
+                               [x for x in (*leaves, *self.tensors) if isinstance(x, Tensor)], _Pull(run, found[-1]),
+                               partial(self.again, i, leaves))
                 elif self.wrapped[i]:
                     z = Tensor(z)
             elif isinstance(z, _Given):
                 z = leaves[z.place]
             outputs.append(z.copy() if self.outputs[i] is not ... and isinstance(z, np.ndarray) else z)
         return rebuilt(self.structure, iter(outputs))
+
+    def again(self, i, leaves, inputs):
+        """Result `i` once more, of the Tensors `inputs` that `run` gave it: a checkpoint asks for that."""
+        tensors, found = iter(inputs[len(self.passes[i][1]):]), []
+        flatten(self.run([next(tensors) if isinstance(x, Tensor) else x for x in leaves]), found)
+        return found[i]
 
     def within(self, f, structure, leaves):
         """The same inside a transform: a row like any other, whose rules are compiled when they are first asked for."""

@@ -122,7 +122,7 @@ def taking(structure, specs):
         elif structure[0] == "is":
             value = structure[1].item
             same = f"{name} is {known(value)}" if structure[1].by == id(value) else \
-                f"{name} == {known(value)} and type({name}) is {known(type(value))}"
+                f"type({name}) is {known(type(value))} and {name} == {known(value)}"
             lines.append(f"    if not ({same}): return None")
         else:
             kind, *parts = structure
@@ -165,7 +165,7 @@ class Watched:
         self.drawn = [(path, x, pickle.dumps(x)) for path, x in self.drawn]
 
     def look(self, path, x):
-        if id(x) in self.seen or type(x) is Traced or isinstance(x, PLAIN):
+        if id(x) in self.seen or type(x) is Traced or type(x) in PLAIN:
             return
         self.seen[id(x)] = x
         own = not installed(getattr(x if isinstance(x, (type, Primitive)) else type(x), "__module__", None) or "")
@@ -186,8 +186,14 @@ class Watched:
         elif isinstance(x, ModuleType):
             if not ours(x.__name__):
                 self.attributes(path, vars(x), not installed(x.__name__))
+            elif x.__name__.startswith("autograd_lib"):
+                for name in self.names & vars(x).keys():
+                    if isinstance(vars(x)[name], (FunctionType, Primitive)):
+                        self.test(path, f"{self.known(x)}.{name} is {self.known(vars(x)[name])}")
         elif isinstance(x, type):
             self.todo.append((path, type(x)))
+            if own:
+                self.test(path, f"{self.known(x)}.__mro__ is {self.known(x.__mro__)}")
             for kind in x.__mro__:
                 space = vars(kind)
                 if installed(kind.__module__):
@@ -209,8 +215,11 @@ class Watched:
         else:
             self.todo.append((path, type(x)))
             self.inside(path, x)
-            if hasattr(x, "__dict__"):
-                self.test(path, f"len({self.known(vars(x))}) == {len(vars(x))}")
+            if own:
+                self.test(path, f"type({self.known(x)}) is {self.known(type(x))}")
+            if hasattr(x, "__dict__"):      # of a threading.local each thread has its own
+                known = self.known(vars(x))
+                self.test(path, f"{self.known(x)}.__dict__ is {known} and len({known}) == {len(vars(x))}")
                 self.attributes(path, vars(x), own, object)
             for name, slot in [entry for kind in type(x).__mro__ for entry in vars(kind).items()]:
                 if isinstance(slot, MemberDescriptorType) and (self.all and own or name in self.names):
@@ -222,6 +231,7 @@ class Watched:
     def function(self, path, x):
         names, module = self.code(x.__code__), x.__globals__.get("__name__") or ""
         if not installed(module):
+            self.test(path, f"{self.known(x)}.__code__ is {self.known(x.__code__)}")
             self.all = self.all or bool(names & _REFLECTING)
             self.grads = self.grads or _reads_grad(x.__code__, x.__globals__)
             self.todo += [(f".{name}", sys.modules[name]) for name in names & sys.modules.keys()]     # imported inside

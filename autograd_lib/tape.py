@@ -196,6 +196,7 @@ class Tensor:
 
     def retain_grad(self):
         """Ask the next backward passes to keep the gradient of this intermediate result in `.grad`."""
+        _check_not_written("a gradient is to be retained")
         self._retain = True
 
     def zero_grad(self):
@@ -349,8 +350,7 @@ class Primitive:
         if tangents:
             return dual(z, self._push(tangents, z, values, params), level)
         node = _constant(z, level)
-        shared = getattr(z, "base", None) is not None or any(z is v for v in values)
-        if level == 0 and shared and type(z) is not Traced:
+        if level == 0 and type(z) is np.ndarray and (z.base is not None or any(z is v for v in values)):
             for a in args:
                 if isinstance(a, Tensor) and np.may_share_memory(z, a._data):
                     node._memory = a._memory = a._memory or [0]
@@ -709,9 +709,10 @@ def commit(changes):
 
 def _check_unchanged(node):
     for t, what in [*((t, f"argument {i}") for i, t in enumerate(node.inputs)), (node, "its result")]:
-        name = f" ({t.name})" if isinstance(t, Tensor) and t.name else ""
+        first = t
         while isinstance(t, Tensor):
             if max(t._stamp, t._memory[0] if t._memory else 0) > node.order:
+                name = f" ({first.name})" if first.name else ""
                 raise RuntimeError(f"{node.op.name}: the .data of {what}{name} was changed after {node.op.name} used it, so "
                                    "its gradient can no longer be computed; call backward() first, or compute the result again")
             t = t._data  # a transform's Tensor may stand for one of the user's
@@ -789,10 +790,10 @@ def _stand_in(t):
     return trace.stands_for[t]
 
 
-def boxed(node, t):
-    """A leaf with the value `node`, a Traced array, that requires a gradient where `t` does."""
-    box = _constant(node, 0)
-    box._requires_grad, box.name = t._requires_grad, t.name
+def boxed(node, t, kind=Tensor):
+    """A leaf of this kind with the value `node`, a Traced array, that requires a gradient where `t` does."""
+    box = _new(kind)
+    box._data, box._requires_grad, box.name, box.order = node, t._requires_grad, t.name, next(_clock)
     return box
 
 
@@ -842,13 +843,13 @@ def recording():
     return _blocked.get() < 0
 
 
-def result(value, row, inputs, others, pull):
+def result(value, row, inputs, others, pull, replay):
     """A Tensor of level 0 with the array `value`, as if `row` had made it of the Tensors `inputs` and `others`: what goes
-    to inputs[i] when g arrives is `pull(i, g, …)`, and to the others goes nothing."""
+    to inputs[i] when g arrives is `pull(i, g, …)`, to the others nothing goes; `replay(inputs)` makes it again."""
     t = _constant(value, 0)
     t._requires_grad, t.op, t.inputs = True, row, (*inputs, *others)
     t.values = tuple([x._data for x in t.inputs])
-    t.needed = [(i, partial(pull, i)) for i in range(len(inputs))]
+    t.needed, t.replay = [(i, partial(pull, i)) for i in range(len(inputs))], replay if inputs else None
     return t
 
 

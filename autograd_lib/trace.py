@@ -82,7 +82,6 @@ class Traced:
     size = property(lambda self: np.size(self.value))
     dtype = property(lambda self: self.value.dtype if hasattr(self.value, "dtype") else np.asarray(self.value).dtype)
     itemsize = property(lambda self: self.dtype.itemsize)
-    base = None
     T = property(lambda self: call(np.transpose, (self,)))
     mT = property(lambda self: call(np.swapaxes, (self, -1, -2)))
 
@@ -123,6 +122,9 @@ class Traced:
         if out is not None or method not in ("__call__", "reduce"):
             raise Unseen(f"np.{ufunc.__name__} in place or as .{method} cannot be compiled: write z = x + y, not "
                          "x += y")
+        if "where" in keywords and method == "__call__":
+            raise Unseen(f"np.{ufunc.__name__} with where= leaves out entries, which are then what was in memory: "
+                         "choose with np.where(…)")
         if any(not isinstance(a, (Traced, np.ndarray, np.generic, int, float, list, tuple)) for a in inputs):
             return NotImplemented       # a Tensor, which knows its own way
         return call(ufunc if method == "__call__" else ufunc.reduce, inputs, keywords)
@@ -171,10 +173,10 @@ class Traced:
 
 
 def _operator(function, reflected):
-    def method(self, other=None):
-        if not isinstance(other, (Traced, np.ndarray, np.generic, int, float, type(None))):
+    def method(self, other):
+        if not isinstance(other, (Traced, np.ndarray, np.generic, int, float, list, tuple, type(None))):
             return NotImplemented
-        return call(function, (self,) if other is None else (other, self) if reflected else (self, other))
+        return call(function, (other, self) if reflected else (self, other))
     return method
 
 
@@ -186,8 +188,10 @@ for _name in "add sub mul truediv matmul pow mod floordiv and or xor".split():
     _function = getattr(operator, f"__{_name}__")
     setattr(Traced, f"__{_name}__", _operator(_function, False))
     setattr(Traced, f"__r{_name}__", _operator(_function, True))
-for _name in "gt ge lt le eq ne neg abs invert".split():
+for _name in "gt ge lt le eq ne".split():
     setattr(Traced, f"__{_name}__", _operator(getattr(operator, f"__{_name}__"), False))
+for _name in ("__neg__", "__abs__", "__invert__"):
+    setattr(Traced, _name, _method(getattr(operator, _name)))
 for _name in _METHODS:
     setattr(Traced, _name, _method(getattr(np, _name)))
 
@@ -317,7 +321,10 @@ class Trace:
         """`item` with the arrays and lists in it as they are now, whatever becomes of them; equal arrays are one."""
         if isinstance(item, np.ndarray) and type(item) is not Traced:
             one = item.size and not any(item.strides)
-            key = item.shape, item.strides, item.dtype, (item.ravel()[:1] if one else item).tobytes()
+            part = item.ravel()[:1] if one else item
+            # a long double has bytes that say nothing
+            exact = part.tobytes() if item.itemsize <= 8 else repr(part.tolist())
+            key = item.shape, item.strides, item.dtype, exact
             if key not in self.frozen:
                 self.frozen[key] = _read_only(np.array(item)) if not one or not item.ndim else \
                     np.broadcast_to(item.ravel()[0], item.shape)

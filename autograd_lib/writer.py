@@ -36,7 +36,7 @@ class Writer:
     def __init__(self, trace, name):
         self.trace, self.texts, self.own = trace, [], {}
         self.names, self.header, self.constants = {}, {}, {}
-        self.taken = {"np", "ops", "memory", "bool", "float", "slice", "range"}
+        self.taken = {"np", "ops", "memory", "abs", "bool", "float", "slice", "range"}
         self.name, self.numbers = name + "_" * (name in self.taken), count(1)
 
     def function(self, suffix, inputs, results, saved, known, structure=None):
@@ -288,10 +288,10 @@ def _literal(array):
                        (f"np.zeros({array.shape})", np.zeros(array.shape)), (f"np.eye({n})", np.eye(n))):
         if equal(array, same):
             return text
-    if not 0 < array.size <= 64:
+    if not 0 < array.size <= 64 or (array != array).any():      # a nan has a sign, which its text lacks
         return None
     dtype = "" if array.dtype in (np.float64, np.int64, bool) else f", np.{array.dtype.name}"
-    return f"np.array({array.tolist()!r}{dtype})".replace("nan", "np.nan").replace("inf", "np.inf")
+    return f"np.array({array.tolist()!r}{dtype})".replace("inf", "np.inf")
 
 
 def _of_arrays(args):
@@ -301,6 +301,8 @@ def _of_arrays(args):
 
 
 def _path(function):
+    if function is operator.abs:        # of a number of Python's
+        return "abs"
     module = getattr(function, "__module__", None) or "numpy"
     if isinstance(getattr(function, "__self__", None), np.ufunc):
         return f"np.{function.__self__.__name__}.{function.__name__}"
