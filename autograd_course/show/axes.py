@@ -86,4 +86,4 @@ def ticks(low, high, most=6):
 
 def decades(low, high, every):
     """Ticks of an axis of powers of ten, of which every so many are wanted."""
-    return [(k, f"1e{k}" if k else "1") for k in range(low, high + 1) if k % every == 0]
+    return [(k, ink.minus(f"1e{k}") if k else "1") for k in range(low, high + 1) if k % every == 0]

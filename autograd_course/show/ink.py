@@ -15,8 +15,12 @@ LOOKS = {
 
 
 def number(x, digits=4):
-    """A number as every picture says it: so many significant digits, a true minus, and none in front of zero."""
-    return minus(f"{x:.{digits}g}").replace("e−0", "e−").replace("e+0", "e+") if x else "0"
+    """A number as every picture says it: so many significant digits, up to a million all that stand before the point.
+
+    Its minus is a true one, and none stands in front of zero.
+    """
+    said = f"{x:.0f}" if 10**digits - 0.5 <= abs(x) < 1e6 else f"{x:.{digits}g}"
+    return minus(said).replace("e−0", "e−").replace("e+0", "e").replace("e+", "e") if x else "0"
 
 
 def minus(text):

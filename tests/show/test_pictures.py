@@ -38,7 +38,8 @@ def test_roles_differ_in_more_than_colour():
 
 
 @pytest.mark.parametrize("x, text", [(0.0, "0"), (-0.0, "0"), (12.0, "12"), (1 / 3, "0.3333"), (1.5e-7, "1.5e−7"),
-                                     (-2e12, "−2e+12"), (3e7, "3e+7")])
+                                     (-2e12, "−2e12"), (3e7, "3e7"), (-12000, "−12000"), (9999.7, "10000"),
+                                     (123456.7, "123457"), (np.inf, "inf")])
 def test_number(x, text):
     assert number(x) == text
 
@@ -326,7 +327,7 @@ def test_names_of_paths_at_one_place_do_not_overlap():
 @pytest.mark.filterwarnings("error")
 def test_a_path_that_runs_away_is_drawn_as_far_as_it_goes():
     wild = np.array([[1.0, 1.0], [-10.0, 10.0], [1e200, -1e200], [np.inf, np.nan]])
-    assert landscape(bowl, {"wild": wild}, SPAN, 2).text.endswith("at (1e+200, −1e+200), value inf")
+    assert landscape(bowl, {"wild": wild}, SPAN, 2).text.endswith("at (1e200, −1e200), value inf")
     picture = landscape(bowl, {"wild": wild}, SPAN)
     assert [len(line.get("points").split()) for line in svg_of(picture).iter(f"{SVG}polyline")] == [2]
     assert picture.text.endswith("wild: outside the picture, at (inf, nan), value nan")

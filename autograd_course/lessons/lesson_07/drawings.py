@@ -83,15 +83,18 @@ def duel(w, right, published):
 
 
 def _loss(loss):
-    """0.509, and 3.2e-4 where it is small."""
-    return f"{loss:.3f}" if loss > 0.01 else f"{loss:.1e}".replace("e-0", "e-")
+    """0.509, and 3.2e−4 where it is small."""
+    return f"{loss:.3f}" if loss > 0.01 else f"{loss:.1e}".replace("e-0", "e−")
 
 
 # --- Designs ------------------------------------------------------------------------------------------------------------------
 
+CODE = "white-space:pre;overflow-x:auto;line-height:1.35;margin:0;font-size:13px"      # a wrapped line has no indent
+
+
 def reading(name):
     """How a design multiplies and how it goes back, as its code."""
-    code, look = source(DESIGNS[name]), f"{style.CARD};{style.LINES};font-size:13px;min-width:min(640px,95%)"
+    code, look = source(DESIGNS[name]), f"{style.CARD};{CODE};min-width:min(640px,95%)"
     return Picture(f'<pre style="{look}">{escape(code)}</pre>',
                    f"{name}: {len(code.splitlines())} lines, to multiply and to go back")
 
@@ -199,6 +202,6 @@ def case(letter, method="as found", of=clinic):
                   style="margin:4px 0 8px;font-size:14px;", cell=f"color:{style.INK};")
     title = f"Patient {letter}, {'mended' if mended else 'as found'}"
     html = (f'<div style="{style.CARD};font-family:{style.FONT};font-size:14px;min-width:min(640px,95%)"><strong>{title}</strong>'
-            f'{cells}<pre style="{style.LINES};font-size:13px;background:none;color:{style.INK}">{chr(10).join(code)}</pre></div>')
+            f'{cells}<pre style="{CODE};background:none;color:{style.INK}">{chr(10).join(code)}</pre></div>')
     text = f"{title}. {facts[-1][1]}"
     return Picture(html, text)

@@ -37,7 +37,7 @@ def twins(x, c):
         with np.errstate(all="ignore"):
             e = np.exp(logits)
             p = e / e.sum()
-        powers = f"powers of e: {', '.join(f'{power:.3g}'.replace('e+', 'e') for power in e)}"
+        powers = f"powers of e: {', '.join(number(power, 3) for power in e)}"
         parts += _ruler((30, top, 464, 108), title, logits, e)
         parts.append(words(30, top + 152, powers, anchor="start", size=13))
         parts += _bars(544, "p", p, (0, 1.2), top, 108)

@@ -189,7 +189,7 @@ def gradient_sizes(named, limits=None):
     left = 24 + 7.5 * max(len(name + shape) for name, shape, _ in said)
     plot = Axes((left, 34, 400, 30 * len(said)), (low, high), (0, len(said)))
     step = max(1, int((high - low) / 6))
-    plot.frame([(k, f"1e{k}" if k else "1") for k in range(int(np.ceil(low)), int(high) + 1, step)], [], "√ mean(g²)",
+    plot.frame(decades(int(np.ceil(low)), int(high), 1)[::step], [], "√ mean(g²)",
                "size of the gradient, each line ten times the last" if step == 1 else "size of the gradient, logarithmic")
     for k in range(int(np.ceil(low)), int(high) + 1):
         plot.line([k, k], plot.y, style.LINE, 0.5)

@@ -91,7 +91,7 @@ def chart(evidence):
             y = top + row * high + 26 * (row >= len(STAGES))
             plot.parts.append(cell(x, y, wide, high, number(float(f"{apart:.1e}")) if differs else "",
                                    "picked" if differs else "pale", 12.5))
-        apart = [f"{key} {apart:.1e}".replace("e-0", "e-") for key, apart in rows if apart > ROUNDING]
+        apart = [f"{key} {number(float(f'{apart:.1e}'))}" for key, apart in rows if apart > ROUNDING]
         said.append(f"{name}: {', '.join(apart) or 'nothing'}")
     plot.words(8, 22, "by how much it differs from yours (a blank: only by rounding)", anchor="start", size=13)
     for row, key in enumerate([*evidence["A"].values, *evidence["A"].gradients]):

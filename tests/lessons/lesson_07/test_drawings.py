@@ -31,7 +31,7 @@ def test_mystery_is_the_neuron_of_003():
 def test_two_losses_do_not_say_which_is_which():
     picture = two_losses(*mystery())
     assert {"A", "B"} <= set(words(picture)) and not re.search("right|published", picture.html + picture.text)
-    assert "A: from 6.5e-4 to 3.2e-4. B: from 6.5e-4 to 1.0e-5." in picture.text
+    assert "A: from 6.5e−4 to 3.2e−4. B: from 6.5e−4 to 1.0e−5." in picture.text
 
 
 def test_trained_goes_downhill():
