@@ -140,12 +140,19 @@ CELLS = """{%- extends 'basic/index.html.j2' -%}
 
 
 def inline(tex, display="inline"):
-    # What the converter does not know: `aligned`, which is `align*` within a formula, and an escaped underscore in words.
-    made = convert(re.sub(r"(begin|end){aligned}", r"\1{align*}", tex).replace(r"\_", "_"), display=display)
+    # What the converter does not know: `aligned`, which is `align*` within a formula, an escaped underscore in words,
+    # and that limits stand below where there is room.
+    tex = re.sub(r"(begin|end){aligned}", r"\1{align*}", tex).replace(r"\_", "_")
+    if display == "block":
+        tex = re.sub(r"\\(lim|sum|max|min)(?=_)", r"\g<0>\\limits", tex)
+    made = convert(tex, display=display)
     made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")       # said by HTML itself
-    # TeX's spacing, of which the converter says nothing: a sign after an operator is a number's own, and ∂ is a letter.
+    # TeX's spacing, of which the converter says nothing: a sign after an operator is a number's own, | a bracket,
+    # and ∂ a letter.
     made = re.sub(r"(?<=</mo>)(?<!(?:29|5D|7C|7D);</mo>)<mo>(?=&#x02212;)", '<mo form="prefix">', made)
-    made = made.replace("<mo>&#x02202;", '<mo lspace="0" rspace="0">&#x02202;')
+    made = re.sub(r"(<mrow><mo[^>]*>&#x0007C;</mo>)<mo>(?=&#x02212;)", r'\1<mo form="prefix">', made)
+    made = re.sub(r"<mo( stretchy=\"false\")?>(?=&#x(?:0007C|02202);)", r'<mo\1 lspace="0" rspace="0">', made)
+    made = re.sub(r"<mo>(?=lim|max|min)", '<mo lspace="0" rspace="0.17em">', made)
     before, after = r"(?<=</m[in]>)(?=<mi>[a-z]{2})", r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sup|sub|frac)>)"
     return re.sub(f"{before}|{after}", r'\1<mspace width="0.17em"/>', made)       # a log x, not alogx
 
@@ -172,12 +179,23 @@ class Renderer(IPythonRenderer):
     def block_math(self, body):
         return block(body)
 
+    def text(self, text):
+        return small(super().text(text))
+
+    def codespan(self, text):
+        return small(super().codespan(text))
+
     def heading(self, text, level):
         anchor = plain(text).replace(" ", "-")                   # as JupyterLab's links to headings
         return f'<h{level} id="{html.escape(anchor)}">{text}</h{level}>\n'
 
     def link(self, text, url, title=None):
         return super().link(text, page_of(url), title)
+
+
+def small(text):
+    """HTML in which no line breaks within 1e-16."""
+    return re.sub(r"\d[\d.]*e-\d+", r'<span class="whole">\g<0></span>', text)
 
 
 def page_of(url):

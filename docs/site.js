@@ -97,9 +97,9 @@ function attach(box) {
     }
 
     function player(number, name, values, pace) {
-        const button = (text, title, act) => {
-            const made = element("button", {type: "button", textContent: text, title, onclick: act});
-            made.setAttribute("aria-label", title);
+        const button = (text, label, act) => {
+            const made = element("button", {type: "button", textContent: text, onclick: act});
+            made.setAttribute("aria-label", label);
             return made;
         };
         const last = values.length - 1;

@@ -158,7 +158,20 @@ def test_a_function_stands_apart_from_its_argument():
 
 def test_a_sign_stands_with_its_number():
     """Failed once: −3 was drawn as − 3, as if something were taken from what is equal."""
-    assert [pages.inline(tex).count("prefix") for tex in ("z = -3", "x \\cdot (-y)", "x - y", "(x) - |y| - 1")] == [1, 1, 0, 0]
+    signs = {"z = -3": 1, "x \\cdot (-y)": 1, "|-3|": 1, "x - y": 0, "(x) - |y| - 1": 0}
+    assert {tex: pages.inline(tex).count("prefix") for tex in signs} == signs
+
+
+def test_a_limit_stands_below_where_there_is_room():
+    """Failed once: on lim, and on a sum over a single letter."""
+    for tex in (r"\lim_{h \to 0} h", r"\boxed{\sum_k x_k}", r"\max_j x"):
+        assert "<munder>" in pages.block(tex) and "<munder>" not in pages.inline(tex)
+
+
+def test_no_line_breaks_within_a_small_number():
+    """Failed once: on 1e-16, whose minus ended a line."""
+    page = pages.markdown("To 1e-16, `h=1.5e-8`, e-mail; not in\n\n    h = 1e-3")
+    assert re.findall(r'<span class="whole">(.*?)</span>', page) == ["1e-16", "1.5e-8"]
 
 
 def test_a_formula_keeps_what_clings_to_it():
