@@ -116,12 +116,13 @@ ASKING = jinja2.Template("""<div class="ask" id="ask-{{ number }}" data-ask="{{ 
 </div>""", autoescape=True)
 
 # In the place of a verdict on a stub, which nobody can fill in here.
-UNJUDGED = """<p class="note"><strong>In JupyterLab</strong> you put your answer in the place of the <code>...</code> and run both
-cells; this one then says whether it is right, or gives a hint. (<a href="index.html#Installing">Install it</a>.) Here: work it
-out on paper first, then open what is folded below.</p>"""
-UNAIDED = """<p class="note"><strong>In JupyterLab</strong> this says whether your rule and your check are right. Here: on paper.</p>"""
-GYM = """<p class="note"><strong>In JupyterLab</strong> there are boxes to fill in, and problem follows problem. Here stands one, and its
-answer.</p>"""
+UNJUDGED = """<p class="note"><strong>In JupyterLab</strong> you put your answer in the place of the <code>...</code>
+and run both cells; this one then says whether it is right, or gives a hint.
+(<a href="index.html#Installing">Install it</a>.) Here: work it out on paper first, then open what is folded below.</p>"""
+UNAIDED = """<p class="note"><strong>In JupyterLab</strong> this says whether your rule and your check are right.
+Here: on paper.</p>"""
+GYM = """<p class="note"><strong>In JupyterLab</strong> there are boxes to fill in, and problem follows problem.
+Here stands one, and its answer.</p>"""
 
 # What site.css gives no colour of its own in code: its tags are half of a page's code.
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<]*)</span>')
