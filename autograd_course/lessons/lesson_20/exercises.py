@@ -263,17 +263,19 @@ def noted(answer):
         raise NotYet
     for probe in PROBES:
         tried, right = probe[0], _outcome(_Model, probe)
-        hints = [hint for wrong, hint in noted.mistakes if _outcome(wrong, probe) == _outcome(answer, probe) != right]
+
+        def recognised(mine, probe=probe):
+            return next((hint for wrong, hint in noted.mistakes if _outcome(wrong, probe) == mine), "")
         try:
             got = returned(lambda probe=probe: _noted(answer, *probe[1:]), tried=tried, shown=right)
         except Wrong:
             raise
         except Exception as error:
-            error.tried, error.hint = tried, next(iter(hints), "")
+            error.tried, error.hint = tried, recognised(f"{type(error).__name__}: {error}")
             raise
         if got != right:
-            raise Wrong(tried, got, right, next(iter(hints), "nan came back." if "nan" in got else
-                                                "A line is (name, function, names), and what comes back is a Noted."))
+            raise Wrong(tried, got, right, recognised(got) or ("nan came back." if "nan" in got else
+                                                               "A line is (name, function, names), and what comes back is a Noted."))
 
 
 # --- Dead code --------------------------------------------------------------------------------------------------------
