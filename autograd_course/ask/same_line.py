@@ -3,7 +3,7 @@ import dis
 import inspect
 import warnings
 from collections import namedtuple
-from functools import partial
+from functools import lru_cache, partial
 from html import escape
 from types import CodeType
 
@@ -22,9 +22,9 @@ from .compare import Endless, bounded
 from .probes import special_points
 from .verdict import brief, said, shortest
 
-MOST_STEPS = 100_000
-# One rule compared: where it belongs, the verdict, both texts, and (label, text) pairs on what was tried, as in a Verdict.
-Line = namedtuple("Line", "where verdict mine library note")
+# One rule compared: where it belongs, the verdict, both texts, (label, text) pairs on what was tried, as in a Verdict, and the
+# fault of the first Trial that had one.
+Line = namedtuple("Line", "where verdict mine library note fault", defaults=[""])
 ICONS = {"same line": "✓", "same line, other letters": "✓", "different, and right": "✓",
          "right, with a limit": "✓", "not the same": "✗", "not yet": "…"}
 
@@ -62,7 +62,6 @@ class Comparison(Picture):
                 f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>{table(rows, ruled=True, wide=True)}</div>')
 
 
-NO_END = f"no end after {MOST_STEPS:,} steps"
 LATER = "comes when yours is there"        # or it would be copied
 
 
@@ -155,7 +154,7 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
     wrong = next((trial for trial in trials if trial.fault), None)
     if wrong:
         cause = _cause(trials, row, argument, letters)
-        return line._replace(verdict="not the same", note=wrong.lines + [("", cause)] * bool(cause))
+        return line._replace(verdict="not the same", note=wrong.lines + [("", cause)] * bool(cause), fault=wrong.fault)
     if hasattr(mine, "__code__"):
         roles = _roles(mine, how, letters, keywords)
         if _steps(mine.__code__, roles) == _steps(library.__code__, _roles(library, "name", letters, keywords)):
@@ -193,6 +192,7 @@ Case = namedtuple("Case", "g z xs keywords wanted")
 Trial = namedtuple("Trial", "fault lines wanted got g")
 
 
+@lru_cache(maxsize=128)
 def _cases(row, argument):
     """What a rule has to be right on: numbers for an elementwise row, wherever it has a slope; else arrays, the plainest call."""
     if row.kind != "elementwise":
@@ -305,7 +305,7 @@ def _trial(mine, how, case, letters):
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             came = bounded(partial(mine, **named) if how == "name" else partial(mine, *passed, **case.keywords),
-                           most=MOST_STEPS)
+                           most=100_000)      # of a line
         if came is ... or came is None and is_stub(mine):
             return ended("not yet", "")
         if came is None:
@@ -313,8 +313,8 @@ def _trial(mine, how, case, letters):
         got = np.asarray(came.data if isinstance(came, Tensor) else came)
         if got.dtype.kind not in "biuf":
             return ended("wrong", brief(came))
-    except Endless:
-        return ended("endless", NO_END)
+    except Endless as endless:
+        return ended("endless", str(endless))
     except (Exception, SystemExit) as error:
         waits = isinstance(error, TypeError) and "'ellipsis'" in said(error)
         return ended("not yet" if waits else "wrong", f"{type(error).__name__}: {shortest(said(error), 500)}")
