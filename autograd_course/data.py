@@ -1,6 +1,7 @@
 """Data sets. The first two come with scikit-learn; the third is fetched where there is a network, or read from its own files."""
 import gzip
 import zlib
+from functools import cache
 from math import prod
 from pathlib import Path
 
@@ -13,6 +14,11 @@ def digits():
     Images are rows of 64 grey values from 0 to 1 (8 × 8, float64), 1,437 to learn from and 360 held out, each digit in
     proportion; labels are the ints 0 to 9. The split is the same every time.
     """
+    return tuple(array.copy() for array in _digits())
+
+
+@cache
+def _digits():
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
     pixels, labels = load_digits(return_X_y=True)

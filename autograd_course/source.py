@@ -42,7 +42,11 @@ def cut(lines, node):
 
 def is_stub(function):
     """Whether the function's body is nothing but `...` or `pass`, apart from a docstring."""
-    code = getattr(function, "__code__", None)
+    return _does_nothing(getattr(function, "__code__", None))
+
+
+@lru_cache(maxsize=1024)
+def _does_nothing(code):
     steps = [(step.opname, step.argval) for step in dis.get_instructions(code) if step.opname not in ("RESUME", "NOP")] if code else []
     return any(steps in ([("LOAD_CONST", body), ("RETURN_VALUE", None)], [("RETURN_CONST", body)])
                for body in (None, ...))
@@ -54,10 +58,13 @@ def has_blank(function, indices=False):
     In an index, `x[..., 0]`, it is an index; `x[...]` is a blank if the stub has such `indices`.
     """
     code = getattr(function, "__code__", function)
-    if not hasattr(code, "co_consts"):
-        return False
+    return hasattr(code, "co_consts") and _waits(code, indices)
+
+
+@lru_cache(maxsize=1024)
+def _waits(code, indices):
     steps = list(dis.get_instructions(code))
-    return (is_stub(function) or any(has_blank(inner, indices) for inner in code.co_consts)
+    return (_does_nothing(code) or any(has_blank(inner, indices) for inner in code.co_consts)
             or any(_is_blank(steps, at, indices and step.argval is ...) for at, step in enumerate(steps)
                    if step.opcode in dis.hasconst and (step.argval is ... or isinstance(step.argval, tuple)
                                                        and ... in step.argval)))
@@ -81,6 +88,7 @@ def _is_blank(steps, at, indices):
     return True
 
 
+@lru_cache(maxsize=512)
 def blank_indices(stub):
     """Whether the text of a stub leaves an index to be filled: `grad_x[...] += ...`."""
     return any(isinstance(part, ast.Subscript) and getattr(part.slice, "value", None) is ...

@@ -1,6 +1,7 @@
 """Answers written as the code of a stub cell: the solution, the solution with a slip in it, a right answer in another style."""
 import ast
 import re
+from functools import cache
 
 
 class edit:
@@ -29,6 +30,7 @@ class edit:
         return changed
 
 
+@cache
 def defined(stub):
     """What the learner's cell defines where the stub has its `...`: "two_knobs", or "(from_left, from_right)"."""
     names = [line.name if hasattr(line, "name") else line.targets[0].id for line in ast.parse(stub).body

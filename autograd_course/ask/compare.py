@@ -6,10 +6,11 @@ import io
 import sys
 import sysconfig
 from contextlib import redirect_stdout
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import permutations
 from numbers import Number
 from pathlib import Path
+from types import FunctionType
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from .verdict import NotYet, Wrong, brief, called, said
 def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, args=(), function=None):
     """Stops the check unless `got` is `expected`: close, for numbers and arrays of one shape; part by part, for a tuple.
 
+    `tried` and `shown` are texts, or functions that write them when they are needed.
     `hints` are looked through in order. (wrong, sentence) recognises the value `wrong`, or what the function `wrong` gives
     for the same `args`; anything else is called, `hint(got, expected)`, and gives a sentence or None. `function` is the
     learner's, called with `args`.
@@ -35,7 +37,7 @@ def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, 
         cause = _cause(got, expected, hints, args, rtol, atol, letters) or _not_linear(function, args, letters)
         if place and not cause and np.size(expected) <= ALL_SHOWN:
             cause = f"The first entry that differs is {list(place)}."
-        raise Wrong(tried, _at(got, place), shown or _at(expected, place), cause)
+        raise Wrong(_text(tried), _at(got, place), _text(shown) or _at(expected, place), cause)
 
 
 def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **options):
@@ -44,15 +46,15 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
     The one rule for every function of the learner's: it is called twice, each time on copies, has to come to an end, to give the same
     both times, and to leave the caller's arrays and lists alone.
     """
-    tried, shown_or_gives = tried or called(function, args), shown or brief(gives)
+    tried, shown_or_gives = tried or partial(called, function, args), shown or partial(brief, gives)
     got, overwritten = _returned(function, args, tried, shown_or_gives, hints)
     expect(got, gives, tried=tried, shown=shown, hints=hints, args=args, function=function, **options)
     if overwritten:
         raise overwritten
     with redirect_stdout(io.StringIO()):
-        again, _ = _returned(function, args, f"{tried}, once more", shown_or_gives, ())
+        again, _ = _returned(function, args, lambda: f"{_text(tried)}, once more", shown_or_gives, ())
     if not same(again, gives, options.get("rtol", 1e-6), options.get("atol", 1e-9)):
-        raise Wrong(f"{tried}, once more", brief(again), shown or brief(gives),
+        raise Wrong(f"{_text(tried)}, once more", brief(again), _text(shown_or_gives),
                     "Right at the first call, and another result at the second, with the same arguments: something is kept in between.")
     return got
 
@@ -68,7 +70,7 @@ def returned(function, *args, tried, shown, hints=()):
 def _returned(function, args, tried, shown, hints):
     """(what came back, the Wrong that says which argument was overwritten, or None)"""
     if not callable(function):
-        raise Wrong(tried, brief(function), "a function",
+        raise Wrong(_text(tried), brief(function), "a function",
                     "The function stands in a list or a tuple: is a comma, or a bracket, in the wrong place?"
                     if isinstance(function, (list, tuple)) and any(map(callable, function)) else
                     "The check calls your answer: give it the function, not a result.")
@@ -76,19 +78,23 @@ def _returned(function, args, tried, shown, hints):
     try:
         with redirect_stdout(printed), np.errstate(all="ignore"):
             got = bounded(function, *given)
-    except Endless:
-        raise Wrong(tried, f"no end after {MOST_STEPS:,} steps", shown,
+    except Endless as endless:
+        raise Wrong(_text(tried), str(endless), _text(shown),
                     "It does not come to an end: what is to become smaller, or False, each time round the loop?") from None
     except (Exception, SystemExit) as error:
-        error.tried = tried
+        error.tried = _text(tried)
         error.hint = next((sentence for wrong, sentence in _functions(hints) if _raises(wrong, args, error)), "")
         raise
     if got is None and not is_stub(function):
-        raise Wrong(tried, "None", shown,
+        raise Wrong(_text(tried), "None", _text(shown),
                     "It prints the result and gives None back: write return, and no print." if printed.getvalue().strip()
                     else "Nothing came back: is there a return, on every way through it? "
                          "(list.sort and list.append return None.)")
     return got, _overwritten(function, args, given)
+
+
+def _text(words):
+    return words() if callable(words) else words
 
 
 def expect_untouched(function, *args):
@@ -123,7 +129,7 @@ def unchanged(before, after):
 
 # --- One way to stop an endless answer -----------------------------------------------------------------------------------------
 
-MOST_STEPS = 2_000_000      # lines of the learner's, and calls of any function: a fraction of a second where there is an end
+MOST_STEPS = 1_000_000      # lines of the learner's, and calls of any function: a fraction of a second where there is an end
 JUMPS = {*dis.hasjrel, *dis.hasjabs}
 LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
                   | {str(Path(autograd_lib.__file__).parent), "<frozen"})
@@ -162,7 +168,7 @@ def bounded(function, *args, most=None):
         nonlocal steps
         steps += 1
         if steps > most:
-            raise Endless
+            raise Endless(f"no end after {most:,} steps")
         if event == "call":
             if frame.f_code.co_filename.startswith(LIBRARIES):
                 return None
@@ -246,7 +252,17 @@ def same(got, expected, rtol, atol):
     got = _array(got)
     if got is None or np.iscomplexobj(got) and not np.iscomplexobj(expected):
         return False
-    return got.shape == np.shape(expected) and np.allclose(got, expected, rtol, atol, equal_nan=True)
+    return got.shape == np.shape(expected) and _close(got, np.asarray(expected), rtol, atol)
+
+
+def _close(got, expected, rtol, atol):
+    """np.allclose, which takes its time, only where nan and infinity are to be minded, or whole numbers."""
+    if got.dtype.kind in "fc" and expected.dtype.kind in "fc":
+        with np.errstate(all="ignore"):
+            off = np.abs(got - expected)
+            if np.isfinite(off.sum()):
+                return bool((off <= atol + rtol * np.abs(expected)).all())
+    return np.allclose(got, expected, rtol, atol, equal_nan=True)
 
 
 ALL_SHOWN = 24      # entries of an array that a verdict shows; of a larger one the first that differs
@@ -288,13 +304,55 @@ def _silently(wrong, args):
         return wrong(*copies(args))
 
 
+class _Given:
+    """Arguments as a key: equal where they hold the same. TypeError for what may change, or be another thing each time."""
+
+    def __init__(self, args):
+        self.args, self.key = args, tuple(map(_key, args))
+
+    def __eq__(self, other):
+        return self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+
+def _key(x):
+    if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc":
+        return type(x), x.dtype.str, x.shape, x.tobytes()
+    if isinstance(x, (tuple, list)):
+        return type(x), *map(_key, x)
+    if x is None or isinstance(x, (Number, str)):
+        return type(x), repr(x)
+    if isinstance(x, FunctionType) and not x.__closure__:
+        return x
+    raise TypeError
+
+
+def _ended(wrong, args):
+    """(what a mistake gives, None), or (None, (the type and the text of the error in which it ends))."""
+    try:
+        return _silently(wrong, args), None
+    except Exception as error:
+        return None, (type(error), said(error))
+
+
+@lru_cache(maxsize=4096)
+def _remembered(wrong, given):
+    return _ended(wrong, given.args)
+
+
+def _made(wrong, args):
+    """As `_ended`, and for the same arguments once: of sixty mistakes many are asked at every press of a check."""
+    try:
+        return _remembered(wrong, _Given(args))
+    except TypeError:
+        return _ended(wrong, args)
+
+
 def _raises(wrong, args, error):
     """Whether the mistake `wrong` ends in the very same error."""
-    try:
-        _silently(wrong, args)
-    except Exception as other:
-        return (type(other), said(other)) == (type(error), said(error))
-    return False
+    return _made(wrong, args)[1] == (type(error), said(error))
 
 
 def _is_sequence(x):
@@ -322,9 +380,8 @@ def _recognised(got, wrong, args, expected, rtol, atol):
     What is nearly right is held to the check's own tolerance: else a mistake that is small here would explain it.
     """
     if callable(wrong):
-        try:
-            wrong = _silently(wrong, args)
-        except Exception:      # it ends in an error here, and the learner's answer did not
+        wrong, error = _made(wrong, args)
+        if error:      # and the learner's answer ended in none
             return False
     close = (rtol, atol) if same(got, expected, 1e-5, 1e-9) else (1e-5, 1e-9)
     return same(got, wrong, *close) and not same(wrong, expected, rtol, atol)

@@ -28,15 +28,25 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
         raise NotYet
     for named in _both_axes(inputs, params):
         function = (lambda *args: rule(*args, **named)) if named and callable(rule) else rule
-        hints = of_rule(row, arg, whole=whole, inputs=inputs, **named)
-        for given in rule_cases(row, inputs, named) + ([] if inputs else _special_cases(row, arg)):
+        if inputs or named:
+            hints, cases = of_rule(row, arg, whole=whole, inputs=inputs, **named), rule_cases(row, inputs, named)
+        else:
+            hints, cases = _of_elementwise(row, arg, whole)
+        for given in cases:
             if np.ndim(given[2 + arg]) == 0:      # NumPy's number, as the engine gives: (x > 0).astype(float) is right
                 given = (*given[:2 + arg], np.asarray(given[2 + arg])[()], *given[3 + arg:])
-            told = ", ".join(f"{name} = {brief(value)}" for name, value in zip(["g", "z", *row.letters], given))
-            if named != params:
-                told += f", axis = {named['axis']}"
-            expect_call(function, *given, gives=_right(row, arg, whole, named)(*given), hints=hints,
-                        tried=f"the rule for {row.letters[arg]} of {row.name}, with {told}")
+
+            def tried(given=given, told={"axis": named["axis"]} if named != params else {}):
+                told = zip(["g", "z", *row.letters, *told], [*given, *told.values()])
+                return f"the rule for {row.letters[arg]} of {row.name}, with " + ", ".join(
+                    f"{name} = {brief(value)}" for name, value in told)
+            expect_call(function, *given, gives=_right(row, arg, whole, named)(*given), hints=hints, tried=tried)
+
+
+@lru_cache(maxsize=128)
+def _of_elementwise(row, arg, whole):
+    """(the mistakes, what a rule is tried on) for a row that takes any numbers and no keywords."""
+    return of_rule(row, arg, whole=whole), rule_cases(row, None, {}) + _special_cases(row, arg)
 
 
 def _both_axes(inputs, params):

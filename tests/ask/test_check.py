@@ -242,7 +242,7 @@ def endless(x):
     ("99.rule", careless, "It writes into the caller's array. -= and *= do that too"),
     ("99.last", pops, "It writes into the caller's list."),
     ("99.slope", grows, "something is kept in between"),
-    ("99.slope", endless, "no end after 2,000,000 steps"),
+    ("99.slope", endless, "no end after 1,000,000 steps"),
     ("99.slope", lambda x: sum(1 for _ in iter(int, 1)), "It does not come to an end"),
     ("99.slope", lambda x: sys.exit("done"), "exit ends the whole program"),
     ("99.row", lambda x: (2 * a for a in x), "type generator, which can be read once and is empty then"),
