@@ -34,7 +34,7 @@ def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, 
     if not same(got, expected, rtol, atol):
         place = _first_difference(got, expected, rtol, atol)
         letters = parameter_names(function)
-        cause = _cause(got, expected, hints, args, rtol, atol, letters) or _not_linear(function, args, letters)
+        cause = _cause(got, expected, hints, args, rtol, atol, letters, function) or _not_linear(function, args, letters)
         if place and not cause and np.size(expected) <= ALL_SHOWN:
             cause = f"The first entry that differs is {list(place)}."
         raise Wrong(_text(tried), _at(got, place), _text(shown) or _at(expected, place), cause)
@@ -44,19 +44,50 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
     """`expect(function(*args), gives)`, where `tried` is written for you. Returns what came back.
 
     The one rule for every function of the learner's: it is called twice, each time on copies, has to come to an end, to give the same
-    both times, and to leave the caller's arrays and lists alone.
+    both times, to leave the caller's arrays and lists alone, and those that it gave back before.
     """
     tried, shown_or_gives = tried or partial(called, function, args), shown or partial(brief, gives)
     got, overwritten = _returned(function, args, tried, shown_or_gives, hints)
     expect(got, gives, tried=tried, shown=shown, hints=hints, args=args, function=function, **options)
     if overwritten:
         raise overwritten
-    with redirect_stdout(io.StringIO()):
-        again, _ = _returned(function, args, lambda: f"{_text(tried)}, once more", shown_or_gives, ())
-    if not same(again, gives, options.get("rtol", 1e-6), options.get("atol", 1e-9)):
+
+    def once_more():
+        with redirect_stdout(io.StringIO()):
+            return _returned(function, args, lambda: f"{_text(tried)}, once more", shown_or_gives, ())[0]
+    again, written = _with_marks(once_more, _arrays(got, args))
+    if written:
+        raise Wrong(f"{_text(tried)}, and once more", "the result of the first call, written over", "a new array at each call",
+                    "It keeps the array that it gives back, and writes into it at the next call: whoever holds the first result sees "
+                    "it change. Make a new array each time, inside the function.")
+    close = options.get("rtol", 1e-6), options.get("atol", 1e-9)
+    if not same(again, gives, *close) and not same(again := once_more(), gives, *close):      # the marks may have been read
         raise Wrong(f"{_text(tried)}, once more", brief(again), _text(shown_or_gives),
                     "Right at the first call, and another result at the second, with the same arguments: something is kept in between.")
     return got
+
+
+def _arrays(got, args):
+    """The arrays in what came back, where nothing but numbers, arrays and functions was given: a Tensor's could be its own."""
+    try:
+        _Given(args)
+    except TypeError:
+        return []
+    parts = got if isinstance(got, (tuple, list)) else [got]
+    return [part for part in parts if isinstance(part, np.ndarray) and part.dtype.kind in "iufc" and part.flags.writeable]
+
+
+def _with_marks(call, arrays):
+    """(what the call gives, whether it wrote into one of the arrays), which are marked meanwhile, and hold what they held again."""
+    held = [array.copy() for array in arrays]
+    for array in arrays:
+        array[...] = 99
+    try:
+        got = call()
+        return got, any(np.any(array != 99) for array in arrays)
+    finally:
+        for array, values in zip(arrays, held):
+            array[...] = values
 
 
 def returned(function, *args, tried, shown, hints=()):
@@ -273,7 +304,8 @@ def _first_difference(got, expected, rtol, atol):
     have, want = _array(got), None if isinstance(expected, (tuple, bool)) else _array(expected)
     if have is None or want is None or have.shape != want.shape or want.ndim == 0:
         return None
-    return tuple(map(int, np.argwhere(~np.isclose(have, want, rtol, atol, equal_nan=True))[0]))
+    off = np.argwhere(~np.isclose(have, want, rtol, atol, equal_nan=True))
+    return tuple(map(int, off[0])) if len(off) else None      # complex numbers may differ by their kind alone
 
 
 def _at(value, place):
@@ -387,11 +419,27 @@ def _recognised(got, wrong, args, expected, rtol, atol):
     return same(got, wrong, *close) and not same(wrong, expected, rtol, atol)
 
 
-def _cause(got, expected, hints, args, rtol, atol, letters=()):
+def _for_another_g(wrong, function, args, letters):
+    """Whether the learner's rule does as the mistake `wrong` for another g too, and not for this one by chance.
+
+    Of a rule g alone may be changed: z belongs to x. What takes no g is not asked again.
+    """
+    if not callable(wrong) or letters[:1] != ("g",) or not args or _array(args[0]) is None:
+        return True
+    other = np.random.default_rng(5).normal(size=np.shape(args[0])).round(2)[()], *args[1:]
+    try:
+        mine = _silently(partial(bounded, function), other)
+    except (Exception, Endless):
+        return _made(wrong, other)[1] is not None
+    theirs, error = _made(wrong, other)
+    return not error and same(mine, theirs, 1e-5, 1e-9)
+
+
+def _cause(got, expected, hints, args, rtol, atol, letters=(), function=None):
     """The likely cause of a difference: the author's hints first, then the mistakes that every exercise knows."""
     for hint in hints:
         if isinstance(hint, tuple):
-            if _recognised(got, hint[0], args, expected, rtol, atol):
+            if _recognised(got, hint[0], args, expected, rtol, atol) and _for_another_g(hint[0], function, args, letters):
                 return hint[1]
         elif (isinstance(expected, (tuple, list)) or _array(got) is not None) and (sentence := hint(got, expected)):
             return sentence
@@ -421,7 +469,7 @@ def _cause(got, expected, hints, args, rtol, atol, letters=()):
         return "A complex number came back, where a real one is expected: x.real and x.imag are its parts."
     if np.isnan(have).any() and not np.isnan(want).any():
         return "nan came back, as from 0/0, 0 · inf, inf − inf, or the root or logarithm of a negative number."
-    return (_without_g(have, want, args, letters) or _factor(have, want) or _moved(have, want)
+    return (_coarse(have, want) or _without_g(have, want, args, letters) or _factor(have, want) or _moved(have, want)
             or (_truncated(have, want) if args else "") or _rounded(have, want))
 
 
@@ -452,7 +500,7 @@ def _misshapen(have, want):
     except ValueError:
         pass
     if have.ndim < want.ndim and np.squeeze(want).shape == np.squeeze(have).shape:
-        return ": an axis of length 1 is lost. keepdims=True keeps it."
+        return ": an axis of length 1 is lost. A sum or a mean keeps it with keepdims=True; squeeze and ravel take it away."
     if have.shape == want.shape[::-1] and have.ndim > 1:
         return ": transposed?"
     if have.ndim == want.ndim - 1 and have.size and want.size % have.size == 0:
@@ -528,6 +576,14 @@ def _factor(got, expected):
     if expected.size > 1 and np.allclose(got, expected + off, rtol=1e-5, atol=0):
         return f"Every entry is {abs(off):.4g} too {'large' if off > 0 else 'small'}."
     return ""
+
+
+def _coarse(have, want):
+    """Whether these are the right numbers in a dtype that holds few digits."""
+    if have.dtype.kind != "f" or have.dtype.itemsize >= 8 or not np.allclose(have, want, rtol=10 * np.finfo(have.dtype).eps, atol=0):
+        return ""
+    return (f"Right to the {np.finfo(have.dtype).precision} digits that a {have.dtype} holds. NumPy computes in float64, with 15, unless "
+            "it is told another dtype.")
 
 
 def _truncated(got, expected):

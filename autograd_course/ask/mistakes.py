@@ -38,7 +38,7 @@ def swapped(right, hint="The right numbers in the wrong order: are the two swapp
     return _changed(right, lambda parts: parts[::-1]), hint
 
 
-def keepdims_lost(right, hint="an axis of length 1 is lost. keepdims=True keeps it."):
+def keepdims_lost(right, hint="an axis of length 1 is lost."):
     return _changed(right, np.squeeze), hint
 
 

@@ -320,6 +320,7 @@ WRONG_DEFAULTS = [("stride=2, padding=0", "stride"), ("stride=1, padding=1", "pa
     why="Copies forward, sums backward; sums forward, copies backward.",
     planted=[*(((wrong, _fold_x), hint) for wrong, hint in WRONG_UNFOLD),
              *(((_unfold_x, wrong), hint) for wrong, hint in WRONG_FOLD),
+             edit("fold(g, x", "fold(g.astype(int), x", "What goes back follows g"),
              *(edit(f"{before}, kernel_size, stride=1, padding=0:", f"{before}, kernel_size, {defaults}:",
                     f"{left} left out")
                for before in ("unfold_x = lambda g, z, x", "z, x, output_size") for defaults, left in WRONG_DEFAULTS)],
@@ -341,14 +342,14 @@ def fold(answer):
     for shape, sizes in [((2, 1, 5, 7), (2, 1, 0)), ((2, 1, 5, 7), (3, 2, 1)), ((2, 1, 5, 7), (2, 1, 1)),
                          ((2, 1, 5, 7), (3, 2, 0)), ((1, 3, 6, 4), (2, 2, 0)), ((3, 2, 4, 5), ((2, 3), 1, 1)),
                          ((2, 1, 5, 7), (3, 2)), ((2, 1, 5, 7), (3,))]:
-        x = rng.integers(-4, 5, shape).astype(float)
+        x = rng.integers(-4, 5, shape) / 2
         z = ag.unfold(x, *sizes)
-        g = rng.integers(-4, 5, z.shape).astype(float)
+        g = rng.integers(-4, 5, z.shape) / 2
         names = ["kernel_size", "stride", "padding"]
         said = f"{', '.join(names[:len(sizes)])} = {sizes}" + "".join(f", {name} left out" for name in names[len(sizes):])
         expect_call(answer[0], g, z, x, *sizes, gives=_unfold_x(g, z, x, *sizes), hints=WRONG_UNFOLD,
                     tried=f"the rule of unfold, with x {shape} and {said}")
-        g = rng.integers(-4, 5, x.shape).astype(float)
+        g = rng.integers(-4, 5, x.shape) / 2
         size = shape[2:]
         expect_call(answer[1], g, ag.fold(z, size, *sizes), z, size, *sizes, gives=ag.unfold(g, *sizes),
                     hints=WRONG_FOLD,
@@ -454,10 +455,10 @@ def fast(answer):
     for x_shape, y_shape, sizes in [((2, 3, 5, 6), (4, 3, 3, 2), {"stride": 1, "padding": 0}),
                                     ((2, 2, 5, 6), (2, 2, 3, 3), {"stride": 2, "padding": 1}),
                                     ((2, 2, 5, 6), (2, 2, 3, 3), {"stride": 2}), ((2, 2, 5, 6), (2, 2, 3, 3), {})]:
-        x, y = (rng.integers(-3, 4, shape).astype(float) for shape in (x_shape, y_shape))
+        x, y = (rng.integers(-3, 4, shape) / 2 for shape in (x_shape, y_shape))
         z = ag.conv2d(x, y, **sizes)
         said = ", ".join(f"{name} {sizes.get(name, 'left out')}" for name in ("stride", "padding"))
-        g = rng.integers(-3, 4, z.shape).astype(float)
+        g = rng.integers(-3, 4, z.shape) / 2
         for name, rule, right, hints in [("x", answer[0], ops.conv2d.rules[0], WRONG_X),
                                          ("y", answer[1], ops.conv2d.rules[1], WRONG_Y)]:
             expect_call(rule, g, z, x, y, *sizes.values(), gives=right(g, z, x, y, **sizes), hints=hints,
