@@ -172,13 +172,13 @@ class Watched:
         if isinstance(x, Tensor):
             self.tensors.append((path.removeprefix("."), x))
             if self.grads:
-                self.same(f"{path}.grad", f"{self.known(x)}.grad", x.grad)
+                self.same(f"{path}.grad", x.grad, "{}.grad", x)
             self.attributes(path, vars(x), True, names={
                 name for name in vars(x) if (self.all or name in self.names) and
                 (name == "name" or name not in ("_data", "order") and not hasattr(Tensor, name))})
         elif isinstance(x, np.ndarray):
             if x.flags.writeable or x.base is not None:
-                self.test(path, f"equal({self.known(x)}, {self.known(x.copy())})")
+                self.test(path, "equal({}, {})", x, x.copy())
         elif isinstance(x, (np.random.Generator, np.random.RandomState, random.Random)):
             self.drawn.append((path, x))
         elif isinstance(x, FunctionType):
@@ -189,11 +189,11 @@ class Watched:
             elif x.__name__.startswith("autograd_lib"):
                 for name in self.names & vars(x).keys():
                     if isinstance(vars(x)[name], (FunctionType, Primitive)):
-                        self.test(path, f"{self.known(x)}.{name} is {self.known(vars(x)[name])}")
+                        self.test(path, f"{{}}.{name} is {{}}", x, vars(x)[name])
         elif isinstance(x, type):
             self.todo.append((path, type(x)))
             if own:
-                self.test(path, f"{self.known(x)}.__mro__ is {self.known(x.__mro__)}")
+                self.test(path, "{}.__mro__ is {}", x, x.__mro__)
             for kind in x.__mro__:
                 space = vars(kind)
                 if installed(kind.__module__):
@@ -201,7 +201,7 @@ class Watched:
                         if isinstance(value, FunctionType):
                             self.code(value.__code__)
                 else:
-                    self.test(path, f"len({self.known(space)}) == {len(space)}")
+                    self.test(path, "len({}) == {}", space, len(space))
                     for name, value in space.items():
                         if self.all or name in self.names or name.startswith("__") and callable(value):
                             self.item(f"{path}.{name}", space, name)
@@ -216,61 +216,58 @@ class Watched:
             self.todo.append((path, type(x)))
             self.inside(path, x)
             if own:
-                self.test(path, f"type({self.known(x)}) is {self.known(type(x))}")
+                self.test(path, "type({}) is {}", x, type(x))
             if hasattr(x, "__dict__"):      # of a threading.local each thread has its own
-                known = self.known(vars(x))
-                self.test(path, f"{self.known(x)}.__dict__ is {known} and len({known}) == {len(vars(x))}")
+                self.test(path, "{0}.__dict__ is {1} and len({1}) == {2}", x, vars(x), len(vars(x)))
                 self.attributes(path, vars(x), own, object)
             for name, slot in [entry for kind in type(x).__mro__ for entry in vars(kind).items()]:
                 if isinstance(slot, MemberDescriptorType) and (self.all and own or name in self.names):
                     if hasattr(x, name):
-                        self.same(f"{path}.{name}", f"{self.known(x)}.{name}", getattr(x, name))
+                        self.same(f"{path}.{name}", getattr(x, name), f"{{}}.{name}", x)
                     else:
-                        self.test(path, f"not hasattr({self.known(x)}, {name!r})")
+                        self.test(path, "not hasattr({}, {})", x, name)
 
     def function(self, path, x):
         names, module = self.code(x.__code__), x.__globals__.get("__name__") or ""
         if not installed(module):
-            self.test(path, f"{self.known(x)}.__code__ is {self.known(x.__code__)}")
+            self.test(path, "{}.__code__ is {}", x, x.__code__)
             self.all = self.all or bool(names & _REFLECTING)
             self.grads = self.grads or _reads_grad(x.__code__, x.__globals__)
             self.todo += [(f".{name}", sys.modules[name]) for name in names & sys.modules.keys()]     # imported inside
-            absent = names - x.__globals__.keys()
-            self.test(path, f"{self.known(x.__globals__)}.keys().isdisjoint({self.known(absent)})")
+            self.test(path, "{}.keys().isdisjoint({})", x.__globals__, names - x.__globals__.keys())
         if not ours(module):
             self.attributes("", x.__globals__, not installed(module), names=names)
         for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ()):
             try:
-                self.same(f".{name}", f"{self.known(cell)}.cell_contents", cell.cell_contents)
+                self.same(f".{name}", cell.cell_contents, "{}.cell_contents", cell)
             except ValueError:              # a variable that has no value yet
-                self.test(f".{name}", f"{self.known(cell)} == {self.known(CellType())}")
+                self.test(f".{name}", "{} == {}", cell, CellType())
         for name in ("__defaults__", "__kwdefaults__"):
             if getattr(x, name):
-                self.same("", f"{self.known(x)}.{name}", getattr(x, name))
+                self.same("", getattr(x, name), f"{{}}.{name}", x)
         if vars(x):
             self.todo.append((path, vars(x)))
 
     def inside(self, path, x):
         """What is in a container, or in an object of Python's that leads to another."""
-        known = self.known(x)
         if isinstance(x, dict):
-            self.test(path, f"[*{known}] == {self.known([*x])}")
+            self.test(path, "[*{}] == {}", x, [*x])
             for key in x:
                 self.todo.append((path, key))
                 self.item(f"{path}.{key}", x, key)
         elif isinstance(x, (list, deque)):
-            self.test(path, f"len({known}) == {len(x)}")
+            self.test(path, "len({}) == {}", x, len(x))
             for i in range(len(x)):
                 self.item(f"{path}.{i}", x, i)
         elif isinstance(x, tuple):
             self.todo += [(f"{path}.{i}", item) for i, item in enumerate(x)]
         elif isinstance(x, (set, bytearray, array)):
-            self.test(path, f"{known} == {self.known(copy(x))}")
+            self.test(path, "{} == {}", x, copy(x))
             self.todo += [(path, item) for item in x]
         elif isinstance(x, ref):
-            self.same(path, f"{known}()", x())
+            self.same(path, x(), "{}()", x)
         elif isinstance(x, ContextVar):
-            self.same(path, f"{known}.get(None)", x.get(None))
+            self.same(path, x.get(None), "{}.get(None)", x)
         elif isinstance(x, (attrgetter, methodcaller)):
             self.names |= _words(repr(x))
         elif type(x).__module__ in ("builtins", "functools"):       # a bound method, a partial, a frozenset
@@ -295,18 +292,19 @@ class Watched:
                 self.item(f"{path}.{name}", space, name)
 
     def item(self, path, items, key):
-        self.same(path, f"{self.known(items)}[{self.known(key)}]", items[key])
+        self.same(path, items[key], "{}[{}]", items, key)
 
-    def same(self, path, place, value):
-        """Demand that at `place`, Python text, is `value`, or an equal number, text or array."""
-        known = self.known(value)
-        equals = f" or equal({place}, {known})" * (
+    def same(self, path, value, place, *of):
+        """Demand that at `place`, Python text with {} for each `of`, is `value`, or an equal number, text or array."""
+        place = place.format(*map(self.known, of))
+        equals = f" or equal({place}, {{0}})" * (
             isinstance(value, (int, float, str, bytes, complex, np.generic, np.ndarray)) and type(value) is not Traced)
-        self.test(path, f"({place} is {known}{equals})")
+        self.test(path, f"({place} is {{0}}{equals})", value)
         self.todo.append((path, value))
 
-    def test(self, path, text):
-        self.tests[text] = path.removeprefix(".")
+    def test(self, path, text, *values):
+        """Demand `text`, in which {} stands for each of `values`."""
+        self.tests[text.format(*map(self.known, values))] = path.removeprefix(".")
 
     def changed(self):
         """The name of what is not as it was, or None."""
@@ -319,9 +317,7 @@ class Watched:
     def holding(self, tensors):
         """A function that says whether all is as it was, and `tensors` keep shape and dtype."""
         for t in {*tensors, *[t for _, t in self.tensors]}:
-            shape, dtype, wanted = spec(t)
-            self.test("", f"{self.known(t)}.shape == {shape} and {self.known(t)}.dtype == {self.known(dtype)} and "
-                      f"{self.known(t)}._requires_grad is {wanted}")
+            self.test("", "{0}.shape == {1} and {0}.dtype == {2} and {0}._requires_grad is {3}", t, *spec(t))
         self.written.lines += ["    try:", *[f"        if not ({test}): return False" for test in self.tests],
                                "        return True",
                                "    except (LookupError, ValueError, AttributeError):", "        return False"]

@@ -23,8 +23,8 @@ _FIXED = {getattr(np, name) for name in """
     np.linalg.norm, np.linalg.inv, np.linalg.solve, np.linalg.det}
 # How many of their first arguments are arrays, where it is not one: the others are axes, shapes, sizes.
 _ARRAYS = {np.where: 3, np.clip: 3, np.einsum: 99} | dict.fromkeys((
-    np.dot, np.vdot, np.inner, np.outer, np.tensordot, np.kron, np.cross, np.take, np.take_along_axis, np.roll, np.isclose,
-    np.linalg.solve), 2)
+    np.dot, np.vdot, np.inner, np.outer, np.tensordot, np.kron, np.cross, np.take, np.take_along_axis, np.roll,
+    np.isclose, np.linalg.solve), 2)
 # Keywords that are arrays.
 _NAMED = {"where", "min", "max", "a_min", "a_max", "target", "index", "indices"}
 # Functions whose result is the same whatever the values are.
@@ -272,8 +272,8 @@ class Trace:
         numpys = (getattr(function, "__module__", None) or "numpy").startswith("numpy")     # not a row, an operator
         fixed = args[_ARRAYS.get(function, 1):] if numpys and not isinstance(function, np.ufunc) else ()
         if any(map(_traced, [*fixed, *[value for name, value in keywords.items() if name not in _NAMED]])):
-            raise Unseen(f"{name}: an axis, a shape or a size is computed here from the arguments of a function that is "
-                         "compiled, and every array of a program has the shape it had: pass it as an int")
+            raise Unseen(f"{name}: an axis, a shape or a size is computed here from the arguments of a function that "
+                         "is compiled, and every array of a program has the shape it had: pass it as an int")
         index = args[1] if function is operator.getitem else keywords.get("index")
         if any(type(part) is Traced and part.dtype == bool for part in indices(index)):
             raise Unseen("x[mask] has as many entries as the mask, which is computed from the arguments, has True: use "

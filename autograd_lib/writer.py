@@ -15,7 +15,7 @@ from . import ops
 from .tape import Primitive
 from .trace import UFUNCS, Traced, astype, equal
 
-LARGE = 1 << 11     # bytes from which on a line is written for speed: with memory that is kept, without a method's detour
+LARGE = 1 << 11     # bytes from which on a line is written for speed: with memory that is kept, by no detour
 JOINED = 1 << 16    # bytes of products from which on their sum is a dot product, which rounds otherwise
 
 _SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**",
@@ -112,7 +112,7 @@ class Writer:
         return name
 
     def planned(self, lines, kept):
-        """({name: how memory for it is made}, {order of a node: where its result is written}), for large results that are
+        """({name: how memory for it is made}, {order of a node: where it is written}), for large results that are
         gone when the function returns. Where a value of its own is not read any more, the next of its kind is written;
         what is returned is so written into an array that was made for it."""
         end = {_root(x).order: np.inf for x in kept}
@@ -120,8 +120,8 @@ class Writer:
             for x in [node, *arguments(node)]:
                 end[_root(x).order] = max(end.get(_root(x).order, 0), node.order)
         made = {node.order: _made(node.value) for node in lines}
-        last = {node.order: {x.order: x for x in map(_root, arguments(node)) if end[x.order] == node.order and x.order in made}
-                for node in lines}          # what of its own a node is the last to read
+        last = {node.order: {x.order: x for x in map(_root, arguments(node))    # what of its own it is the last to read
+                             if end[x.order] == node.order and x.order in made} for node in lines}
         over = {node.order: [x for x in last[node.order].values() if made[x.order] == made[node.order]]
                 for node in lines if _large(node) and node.function is not np.matmul}
         returned = {node.order for node in lines if end.get(node.order) == np.inf}
@@ -211,7 +211,7 @@ class Writer:
         named = {name: f"{name}={self.say(value)}" for name, value in keywords.items()}
         if isinstance(function, Primitive):
             return f"{self.row(function)}({', '.join([*said, *named.values()])})"
-        named = [text for name, text in named.items() if text not in ("axis=None", "keepdims=False")]     # NumPy's defaults
+        named = [text for name, text in named.items() if text not in ("axis=None", "keepdims=False")]  # as in NumPy
         if function is np.reshape and hasattr(first, "shape"):
             named = [word.removeprefix("shape=") for word in named]
         if function in _REDUCED and axis is not None and keywords.keys() <= {"axis", "keepdims"} \
