@@ -372,17 +372,18 @@ def needed(nodes, known=frozenset()):
 
 
 def join(trace, results):
-    """A sum of products of large arrays, where nobody else reads the products, becomes one call, which keeps none of them."""
+    """A sum of products of large arrays, where nobody else reads the products, becomes a call that keeps none of them."""
     results = [x for x in results if isinstance(x, Traced)]
     nodes = [trace.nodes[n] for n in needed(results)]
     readers = Counter(x.order for x in [*results, *[x for node in nodes for x in arguments(node)]])
     for node in nodes:
         x = node.args[0] if node.function is np.sum and len(node.args) == 1 and not node.errors else None
         whole = all(word in [("axis", None), ("keepdims", False)] for word in node.keywords.items())
-        if isinstance(x, Traced) and x.function is np.multiply and x.value.nbytes >= JOINED and readers[x.order] == 1 and whole:
+        if whole and isinstance(x, Traced) and x.function is np.multiply and not x.keywords and readers[x.order] == 1:
             factors = [a.value if isinstance(a, Traced) else a for a in x.args]
-            if all(isinstance(a, np.ndarray) and a.shape == x.shape and a.dtype == x.dtype and a.dtype.char in "fd"
-                   and a.flags.c_contiguous for a in factors) and not x.keywords:
+            if x.value.nbytes >= JOINED and all(
+                    isinstance(a, np.ndarray) and a.shape == x.shape and a.dtype == x.dtype and a.dtype.char in "fd"
+                    and a.flags.c_contiguous for a in factors):
                 node.function, node.args, node.keywords = np.vdot, x.args, {}
 
 

@@ -127,8 +127,16 @@ function attach(box) {
     }
 }
 
-// What is wider than its place scrolls, also for who uses only the keyboard.
+// What is wider than its place scrolls, also for who uses only the keyboard; and where a drawing was moved aside, to the part
+// that it is about, the rest can be scrolled to.
 function reachable(root) {
+    for (const one of root.querySelectorAll('[style*="margin-left:clamp"]')) {
+        const aside = -parseFloat(getComputedStyle(one).marginLeft);
+        if (aside > 0) {
+            one.style.marginLeft = 0;
+            one.parentElement.scrollLeft = aside;
+        }
+    }
     for (const one of root.querySelectorAll("pre, p, ul, ol, table, .formula, .output_wrapper, .output_wrapper div"))
         if (one.scrollWidth > one.clientWidth + 1)
             one.tabIndex = 0;
