@@ -76,7 +76,7 @@ card("17", [
     hints=["Go from rule to rule. matmul's reads the other factor, relu's its input, tanh's its output.",
            "0.5 wants no gradient, so of multiply only one rule runs: the one for c. What does that one read?",
            ("Help: is a not read by relu?",
-            "relu reads its own input, and that is b. Who reads a is add, if anybody.")],
+            "relu reads its own input, and that is b. If anything reads a, it is add.")],
     solution="""
         needed = "be\"""",
     explained="""
