@@ -30,11 +30,11 @@ class Axes:
         for y, words in yticks:
             py = self.at(0, y)[1]
             self.parts.append(f'<path d="M{left} {py:.1f}h{width}" stroke="{style.LINE}" stroke-width="{0.4 if y else 1}"/>')
-            self.words(left - 7, py + 4, words, style.FAINT, "end", 12)
+            self.words(left - 7, py + 4, words, style.FAINT, "end", 13)
         for x, words in xticks:
             px = self.at(x, 0)[0]
             self.parts.append(f'<path d="M{px:.1f} {top + height}v5" stroke="{style.LINE}"/>')
-            self.words(px, top + height + 18, words, style.FAINT, size=12)
+            self.words(px, top + height + 18, words, style.FAINT, size=13)
         if xlabel:
             self.words(left + width / 2, top + height + 37, xlabel, size=13)
         if title:

@@ -9,8 +9,8 @@ from .axes import Axes, ticks
 from .ink import minus, number
 from .picture import Picture, svg
 
-BOX = (62, 34, 570, 380)
-SIZE = "0 0 654 466"
+BOX = (56, 34, 492, 380)
+SIZE = "0 0 560 466"      # its letters, of 13 px, are 10 px high in a window of 900
 # The paths differ by marker and dashes as well as by colour.
 PATHS = [("circle", "#222222", "none"), ("square", "#6A51A3", "8 4"), ("triangle", "#8A6500", "2 3"),
          ("diamond", "#0B7285", "10 3 2 3"), ("cross", "#A61E4D", "5 2")]
@@ -97,7 +97,7 @@ def _outlined(heights, span):
         ray, away = (corner - where) / scale, (places - where) / scale
         off = np.abs(ray[0] * away[:, 1] - ray[1] * away[:, 0]) + 10 * (away @ ray < 0)
         px, py = words.at(*places[off.argmin()])
-        words.words(px, py + 4, number(level), style.FAINT, size=12, halo=True)
+        words.words(px, py + 4, number(level), style.FAINT, size=13, halo=True)
         boxes.append(_around(px, py, number(level)))
     px, py = plot.at(*where)
     parts.append(f'<path d="M{px - 5:.1f} {py:.1f}h10m-5 -5v10" stroke="{style.INK}" stroke-width="1.5"/>')
@@ -141,7 +141,7 @@ def boundary(points, labels, p, title, pull=None):
                 box = _around(px, py, f"{level:g}")
                 if _within(box) and not any(_overlap(box, other) for other in taken):
                     taken.append(box)
-                    words.words(px, py + 4, f"{level:g}", size=12, halo=True)
+                    words.words(px, py + 4, f"{level:g}", size=13, halo=True)
                     break
     _frame(plot, title, ("x₁", "x₂"))
     radius = np.full(len(points), 3.6) if pull is None else 1.2 + 9 * pull
@@ -203,9 +203,9 @@ def _frame(plot, title, names):
     for x, words in ticks(*plot.x, 8):
         px = plot.at(x, 0)[0]
         plot.parts.append(f'<path d="M{px:.1f} {top + height}v5" stroke="{style.LINE}"/>')
-        plot.words(px, top + height + 18, words, style.FAINT, size=12)
+        plot.words(px, top + height + 18, words, style.FAINT, size=13)
     for y, words in ticks(*plot.y, 8):
-        plot.words(left - 7, plot.at(0, y)[1] + 4, words, style.FAINT, "end", 12)
+        plot.words(left - 7, plot.at(0, y)[1] + 4, words, style.FAINT, "end", 13)
     plot.words(16, top + height / 2 + 4, names[1], size=13)
     plot.parts.append(f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="none" stroke="{style.LINE}"/>')
 

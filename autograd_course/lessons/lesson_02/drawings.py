@@ -11,7 +11,7 @@ def two_parts(from_x, from_y, change, reach):
 
     The axis runs from −reach to reach.
     """
-    plot = Axes((150, 16, 480, 150), (-reach, reach), (0, 3))
+    plot = Axes((132, 16, 340, 150), (-reach, reach), (0, 3))
     total = from_x + from_y
     plot.frame(ticks(-reach, reach, 9), [(2.5, "x brings"), (1.5, "y brings"), (0.5, "z really moves by")],
                "change of z")
@@ -32,7 +32,7 @@ def two_parts(from_x, from_y, change, reach):
                  (px - 11, py + 5, _signed(change), style.DIFFERENCE, "end")))
     text = (f"x brings {from_x:+.4f}, y brings {from_y:+.4f}, together {total:+.4f}; "
             f"z really moves by {change:+.4f}, off by {change - total:+.4f}")
-    return Picture(svg("0 0 720 210", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 210", "".join(plot.parts), text), text)
 
 
 def _signed(x):

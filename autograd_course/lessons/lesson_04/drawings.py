@@ -20,7 +20,7 @@ def plateau(walks, steps):
 
     span, lowest = (-22.0, 12.0), -18
     after = f"after {steps:,} step{'s' * (steps != 1)}"
-    hill, size = Axes((56, 40, 560, 170), span, (-0.4, 4.9)), Axes((56, 262, 560, 150), span, (lowest - 1, 1.5))
+    hill, size = Axes((56, 40, 488, 170), span, (-0.4, 4.9)), Axes((56, 262, 488, 150), span, (lowest - 1, 1.5))
     hill.frame([], ticks(*hill.y), "", f"L = (tanh x − 1)², {after}")
     size.frame(ticks(*span, most=8), decades(lowest, 1, 6), "x", "how large the gradient is")
     xs = np.linspace(*span, 281)
@@ -49,13 +49,13 @@ def plateau(walks, steps):
         if not slope:
             size.words(px + 10, low - 2, "exactly 0", style.GRADIENT, "start", 13, halo=True)
     text = "\n".join(lines)
-    return Picture(svg("0 0 640 465", "".join(hill.parts + size.parts), text), text)
+    return Picture(svg("0 0 560 465", "".join(hill.parts + size.parts), text), text)
 
 
 def turned_over(x):
     """The graphs of exp and log, each the other with its axes exchanged, and their slopes at the height x and at the place x."""
     height, span = np.log(x), (-2.6, 7.2)
-    plot = Axes((46, 34, 420, 420), span, span)
+    plot = Axes((40, 34, 336, 336), span, span)
     plot.frame(ticks(*span), ticks(*span), "x", "exp, and log: the same graph turned over")
     plot.line(span, span, style.LINE, 1, "3 3")
     left, right = np.linspace(span[0], np.log(span[1]), 121), np.geomspace(np.exp(span[0]), span[1], 161)
@@ -71,12 +71,12 @@ def turned_over(x):
         plot.words(right + 6, (top + high) / 2 + 5, number(round(rise, 3)), anchor="start", size=13, halo=True)
     plot.words(*plot.at(-2.5, 0.45), "exp", style.VALUE, "start", 15, halo=True)
     plot.words(*plot.at(0.25, -2.55), "log", style.VALUE, "start", 15, halo=True)
-    plot.words(484, 120, f"exp at {number(round(height, 3))}:", anchor="start")
-    plot.words(484, 142, f"height {number(x)}, slope {number(x)}", style.TANGENT, "start")
-    plot.words(484, 300, f"log at {number(x)}:", anchor="start")
-    plot.words(484, 322, f"height {number(round(height, 3))}, slope {number(1 / x)}", style.TANGENT, "start")
+    plot.words(386, 110, f"exp at {number(round(height, 3))}:", anchor="start", size=13)
+    plot.words(386, 132, f"height {number(x)}, slope {number(x)}", style.TANGENT, "start", 13)
+    plot.words(386, 250, f"log at {number(x)}:", anchor="start", size=13)
+    plot.words(386, 272, f"height {number(round(height, 3))}, slope {number(1 / x)}", style.TANGENT, "start", 13)
     text = (f"exp at {number(round(height, 3))} has the height {number(x)} and the slope {number(x)}.\n"
             f"Turned over: log at {number(x)} has the height {number(round(height, 3))} and the slope 1/{number(x)} = {number(1 / x)}.\n"
             f"The triangles: exp's tangent rises by {number(round(leg * x, 3))} over {number(round(leg, 3))}, "
             f"log's by {number(round(leg, 3))} over {number(round(leg * x, 3))}.")
-    return Picture(svg("0 0 690 508", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 424", "".join(plot.parts), text), text)

@@ -69,20 +69,18 @@ def odometer(n, paths, visits, pace, visited, walked=True):
     pace: paths a second. visited: the seconds of the backward pass that made all the visits.
     walked: whether the paths were really followed, or only computed, as 2ⁿ.
     """
-    parts = []
-    for top, name, number, colour in [(34, "paths", paths, PATHS), (94, "visits", visits, style.VALUE)]:
-        parts.append(words(14, top + 22, name, colour, "start", 15))
+    how = "each one followed" if walked else "too many to follow here"
+    parts = [words(14, 22, f"x = x + x, {n} time{'s' * (n != 1)}", style.INK, "start", 14)]
+    for top, name, number, colour in [(58, f"paths, {how}", paths, PATHS), (124, "visits", visits, style.VALUE)]:
+        parts.append(words(14, top - 7, name, colour, "start", 14))
         digits = f"{number:{WHEELS}d}"
         for i, digit in enumerate(digits):
-            parts.append(_wheel(84 + 29 * i + 6 * ((i + 2) // 3), top, digit, colour))
-    how = "each one followed" if walked else f"2 × 2 × …, {n} times: too many to follow here"
-    parts.append(words(14, 20, f"x = x + x, {n} time{'s' * (n != 1)}", style.INK, "start", 14))
-    parts.append(words(686, 20, f"paths: {how}", style.FAINT, "end", 13))
+            parts.append(_wheel(14 + 27 * i + 4 * ((i + 2) // 3), top, digit, colour))
     parts.append(_scale(paths / pace, visited))
     text = (f"{paths:,} path{'s' * (paths != 1)} ({'followed' if walked else 'computed'}) and {visits} visit{'s' * (visits != 1)}, after "
             f"{n} doubling{'s' * (n != 1)}.\n"
             f"All paths, at {_round(pace)} a second: {duration(paths / pace)}. All visits, as measured: {duration(visited)}.")
-    return Picture(svg("0 0 700 262", "".join(parts), text), text)
+    return Picture(svg("0 0 560 290", "".join(parts), text), text)
 
 
 def duration(seconds):
@@ -101,23 +99,23 @@ def _round(x):
 def _wheel(x, top, digit, colour):
     """One wheel of a counter; a blank one is only an outline."""
     if digit == " ":
-        return f'<rect x="{x}" y="{top}" width="26" height="34" rx="4" fill="none" stroke="{style.LINE}" stroke-opacity="0.6"/>'
-    return (f'<rect x="{x}" y="{top}" width="26" height="34" rx="4" fill="{colour}"/>'
-            f'<text x="{x + 13}" y="{top + 24}" font-family="ui-monospace, Consolas, monospace" font-size="20" font-weight="600" '
+        return f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="none" stroke="{style.LINE}" stroke-opacity="0.6"/>'
+    return (f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="{colour}"/>'
+            f'<text x="{x + 12}" y="{top + 24}" font-family="ui-monospace, Consolas, monospace" font-size="20" font-weight="600" '
             f'fill="{style.PAPER}" text-anchor="middle">{digit}</text>')
 
 
 def _scale(paths, visits):
     """Both times on one line from a tenth of a millionth of a second on, each step ten times the one before."""
     def at(seconds):
-        return 30 + 640 * (min(HIGH, max(LOW, np.log10(seconds))) - LOW) / (HIGH - LOW)
+        return 24 + 494 * (min(HIGH, max(LOW, np.log10(seconds))) - LOW) / (HIGH - LOW)
 
-    y, parts = 196, []
-    parts.append(f'<path d="M30 {y}H670" stroke="{style.LINE}" stroke-width="2"/>')
+    y, parts = 224, []
+    parts.append(f'<path d="M24 {y}H518" stroke="{style.LINE}" stroke-width="2"/>')
     for i, (seconds, called) in enumerate(SPANS):
         x = at(seconds)
         parts.append(f'<path d="M{x:.1f} {y}v{8 + 18 * (i % 2)}" stroke="{style.LINE}"/>')
-        parts.append(words(x, y + 22 + 18 * (i % 2), called, style.FAINT, "middle", 11.5))
+        parts.append(words(min(x, 496), y + 22 + 18 * (i % 2), called, style.FAINT, "middle", 13))
     for seconds, colour, shape in [(visits, style.VALUE, "circle"), (paths, PATHS, "square")]:
         x = at(seconds)
         parts.append(f'<circle cx="{x:.1f}" cy="{y}" r="6.5" fill="{colour}"/>' if shape == "circle" else
@@ -125,5 +123,5 @@ def _scale(paths, visits):
     for name, seconds, colour, up in [("visits", visits, style.VALUE, 16), ("paths", paths, PATHS, 34)]:
         said = f"{name}: {duration(seconds)}"
         half = 4 * len(said)
-        parts.append(words(min(max(at(seconds), 14 + half), 686 - half), y - up, said, colour, "middle", 14))
+        parts.append(words(min(max(at(seconds), 14 + half), 546 - half), y - up, said, colour, "middle", 14))
     return "".join(parts)

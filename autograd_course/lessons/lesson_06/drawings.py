@@ -55,7 +55,7 @@ def _said(error, powers):
 def courses(lines, title, powers, dots=()):
     """Errors over the steps on a logarithmic scale: {name: (steps, errors)}, and `dots`, one a step, without a line through them."""
     n = max(steps[-1] for steps, _ in lines.values())
-    plot = _steps((54, 34, 410, 230), n, powers, title, [*dots, *(error for _, errors in lines.values() for error in errors)])
+    plot = _steps((58, 34, 352, 230), n, powers, title, [*dots, *(error for _, errors in lines.values() for error in errors)])
     for step, y in enumerate(_log(dots, powers)):
         plot.dot(step, y, style.LINE, size=2)
     said, ends = [title], []
@@ -69,13 +69,13 @@ def courses(lines, title, powers, dots=()):
     above = 246                    # from the lowest label up, so that none comes among the numbers of the axis
     for py, name, last, colour in sorted(ends, reverse=True):
         py = above = min(py, above)
-        plot.words(472, py, name, colour, "start", 13)
-        plot.words(472, py + 16, _said(last, powers), colour, "start", 13)
+        plot.words(418, py, name, colour, "start", 13)
+        plot.words(418, py + 16, _said(last, powers), colour, "start", 13)
         above -= 36
     if len(dots):
         said.append(f"circles, one a step: from {number(np.min(dots))} to {number(np.max(dots))}")
     text = "\n".join(said)
-    return Picture(svg("0 0 620 310", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 310", "".join(plot.parts), text), text)
 
 
 def fit(target, model, errors, step, title, span, powers):
@@ -137,7 +137,7 @@ def _sketch(values, edges, places, size, known, shut=()):
         half = 8 + 2.9 * len(words)
         plot.parts.append(f'<rect x="{px - half:.1f}" y="{py - 10:.1f}" width="{2 * half:.1f}" height="20" rx="10" fill="{style.PAPER}" '
                           f'stroke="{style.LINE if passes else FAINT}"/>')
-        plot.words(px, py + 4, words, style.INK if passes else style.FAINT, size=11.5)
+        plot.words(px, py + 4, words, style.INK if passes else style.FAINT, size=12)
     for name, (px, py) in places.items():
         off, left, top = name in shut, px - WIDE / 2, py - HIGH / 2
         head = "#eeeeee" if off else "#e8eaed" if any(z == name for _, z, _ in edges) else "#fef3d0"

@@ -81,7 +81,7 @@ def _row(values):
     return "[" + ", ".join(map(number, values)) + "]"
 
 
-UNIT, LONG, ROW = 7, 44, 40      # of a factor: px for each row or column, its length, and the height of its line
+UNIT, LONG, ROW = 7, 34, 40      # of a factor: px for each row or column, its length, and the height of its line
 
 
 def candidates(m, k, n):
@@ -92,13 +92,13 @@ def candidates(m, k, n):
     """
     plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
     lines = []
-    for left, (rows, inner, columns) in [(100, (2, 2, 2)), (430, (m, k, n))]:
+    for left, (rows, inner, columns) in [(80, (2, 2, 2)), (322, (m, k, n))]:
         rng = np.random.default_rng(1)      # with these numbers no wrong product is right by chance; the tests try all sizes
         A, B, g = (rng.integers(-9, 10, shape) for shape in ((rows, inner), (inner, columns), (rows, columns)))
         head, fitting, right = f"A {A.shape}, B {B.shape}, g {g.shape}", [], []
         plot.words(left, 22, head, anchor="start", size=13)
         _factor(plot, left, 52, A.shape, style.INK, "none")
-        plot.words(left + 2 * LONG + 24, 56, "A", anchor="start", size=13)
+        plot.words(left + 2 * LONG + 20, 56, "A", anchor="start", size=13)
         for line, (swap, t, s) in enumerate(pairs((False, True), repeat=3), start=1):
             factors = [("gᵀ" if t else "g", g.T if t else g, style.GRADIENT, "5 3"),
                        ("Bᵀ" if s else "B", B.T if s else B, style.VALUE, "none")]
@@ -108,14 +108,14 @@ def candidates(m, k, n):
             apart = 10 * (verdict == "does not fit")
             for x, (_, values, colour, dash) in [(left, first), (left + LONG + apart, second)]:
                 _factor(plot, x, y, values.shape, colour, dash)
-            if left == 100:
+            if left == 80:
                 plot.words(14, y + 4, called, anchor="start", size=13)
-            plot.words(left + 2 * LONG + 24, y + 4, verdict, style.INK if "✓ right" in verdict else style.FAINT,
+            plot.words(left + 2 * LONG + 20, y + 4, verdict, style.INK if "✓ right" in verdict else style.FAINT,
                        "start", 13)
             fitting += [called] * ("✓ shape" in verdict)
             right += [called] * ("✓ right" in verdict)
         lines.append(f"{head}: {len(fitting)} of 8 have the shape of A: {', '.join(fitting)}. Right: {', '.join(right)}.")
-    return Picture(svg(f"0 0 740 {76 + 8 * ROW}", "".join(plot.parts), "\n".join(lines)), "\n".join(lines))
+    return Picture(svg(f"0 0 560 {76 + 8 * ROW}", "".join(plot.parts), "\n".join(lines)), "\n".join(lines))
 
 
 def _factor(plot, x, y, shape, colour, dash):
@@ -123,8 +123,8 @@ def _factor(plot, x, y, shape, colour, dash):
     rows, columns = (size * UNIT for size in shape)
     plot.parts.append(f'<path d="M{x} {y - rows / 2}L{x + LONG} {y - columns / 2}v{columns}L{x} {y + rows / 2}z" fill="{colour}" '
                       f'fill-opacity="0.15" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
-    plot.words(x + 9, y + 4, str(shape[0]), size=11)
-    plot.words(x + LONG - 10, y + 4, str(shape[1]), size=11)
+    plot.words(x + 8, y + 4.5, str(shape[0]), size=13)
+    plot.words(x + LONG - 8, y + 4.5, str(shape[1]), size=13)
 
 
 def _verdict(left, right, shape, wanted):
@@ -132,7 +132,7 @@ def _verdict(left, right, shape, wanted):
         return "does not fit"
     if (left @ right).shape != shape:
         return f"shape {(left @ right).shape}"
-    return "✓ shape, ✓ right" if np.allclose(left @ right, wanted) else "✓ shape, ✗ wrong numbers"
+    return "✓ shape, ✓ right" if np.allclose(left @ right, wanted) else "✓ shape, ✗ numbers"
 
 
 def jacobian(J, B):

@@ -6,7 +6,7 @@ from ...show.axes import Axes, ticks
 from ...show.ink import number, words
 from ...show.picture import Picture, svg
 
-WIDE = 3 * 58
+WIDE = 3 * 42
 
 
 def from_logits(x):
@@ -16,11 +16,11 @@ def from_logits(x):
     p = e / e.sum()
     parts = []
     for left, title, heights, y in [(48, "logits x", x, (-2.8, 3.4)),
-                                    (284, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5))]:
+                                    (226, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5))]:
         parts += _bars(left, title, heights, y)
-    parts += _column(520, f"p = eˣ / sum, sum {_short(p.sum())}", p)
+    parts += _column(404, f"p = eˣ / sum, sum {_short(p.sum())}", p)
     text = "\n".join(f"{name}: {', '.join(map(_short, row))}" for name, row in [("logits x", x), ("eˣ", e), ("p", p)])
-    return Picture(svg("0 0 710 296", "".join(parts), text), text)
+    return Picture(svg("0 0 560 296", "".join(parts), text), text)
 
 
 LOW, HIGH = -745, 709       # beyond, np.exp gives 0 and inf
@@ -38,12 +38,12 @@ def twins(x, c):
             e = np.exp(logits)
             p = e / e.sum()
         powers = f"powers of e: {', '.join(number(power, 3) for power in e)}"
-        parts += _ruler((30, top, 464, 108), title, logits, e)
+        parts += _ruler((30, top, 340, 108), title, logits, e)
         parts.append(words(30, top + 152, powers, anchor="start", size=13))
-        parts += _bars(544, "p", p, (0, 1.2), top, 108)
+        parts += _bars(422, "p", p, (0, 1.2), top, 108)
         lines.append(f"{title}: p = {', '.join(map(_short, p))}; {powers}")
     text = "\n".join([f"logits: {', '.join(map(_short, x))}", *lines])
-    return Picture(svg("0 0 730 436", "".join(parts), text), text)
+    return Picture(svg("0 0 560 436", "".join(parts), text), text)
 
 
 def _ruler(box, title, logits, e):
@@ -56,12 +56,12 @@ def _ruler(box, title, logits, e):
                       f'<path d="M{left} {top + high}h{wide}" stroke="{style.LINE}"/>')
     for at, what in [((left + low) / 2, "eˣ is 0"), ((up + left + wide) / 2, "eˣ is inf")]:
         plot.words(at, top + high / 3 + 4, what, size=13)
-    for tick in (-1000, LOW, 0, HIGH, 1000):
-        plot.words(plot.at(tick, 0)[0], top + high + 18, number(tick), style.FAINT, size=12)
+    for tick in (LOW, 0, HIGH):
+        plot.words(plot.at(tick, 0)[0], top + high + 18, number(tick), style.FAINT, size=13)
     plot.words(left, top - 12, title, anchor="start")
     for k, (logit, power) in enumerate(zip(logits, e)):
         px, py = plot.at(logit, k + 0.5)
-        plot.words(left - 10, py + 4, str(k), style.FAINT, size=12)
+        plot.words(left - 10, py + 4, str(k), style.FAINT, size=13)
         if 0 < power < np.inf:
             plot.mark(px, py, style.VALUE, style.VALUE)
         else:
@@ -82,7 +82,7 @@ def _bars(left, title, heights, y, top=56, high=190):
             plot.words(*plot.at(k + 0.5, 0.05), str(height), size=15)
             continue
         (px, top), (_, bottom) = plot.at(k + 0.5, max(0, height)), plot.at(k + 0.5, min(0, height))
-        plot.parts.append(f'<rect x="{px - 19:.1f}" y="{top:.1f}" width="38" height="{bottom - top:.1f}" fill="{style.VALUE}" '
+        plot.parts.append(f'<rect x="{px - 15:.1f}" y="{top:.1f}" width="30" height="{bottom - top:.1f}" fill="{style.VALUE}" '
                           f'fill-opacity="0.85" stroke="{style.VALUE}" stroke-width="2"/>')
         plot.words(px, top - 6 if height >= 0 else bottom + 16, _short(height), style.VALUE, size=13, halo=True)
     return plot.parts
@@ -94,11 +94,11 @@ def _column(left, title, p):
     plot.frame([], ticks(0, 1, most=5), title=title)
     beside = 46         # where the words stand: at their part, and 18 px below those above
     for k, (share, top) in reversed(list(enumerate(zip(p, np.cumsum(p))))):
-        (px, upper), (_, lower) = plot.at(0.3, top), plot.at(0.3, top - share)
-        plot.parts.append(f'<rect x="{px - 36:.1f}" y="{upper:.1f}" width="72" height="{lower - upper:.1f}" fill="{style.VALUE}" '
+        (px, upper), (_, lower) = plot.at(0.24, top), plot.at(0.24, top - share)
+        plot.parts.append(f'<rect x="{px - 28:.1f}" y="{upper:.1f}" width="56" height="{lower - upper:.1f}" fill="{style.VALUE}" '
                           f'fill-opacity="{0.85 - 0.3 * k:.2f}" stroke="{style.PAPER}" stroke-width="2"/>')
         beside = max((upper + lower) / 2 + 4, beside + 18)
-        plot.words(px + 44, beside, f"class {k}: {_short(share)}", style.VALUE, "start", 13, halo=True)
+        plot.words(px + 34, beside, f"class {k}: {_short(share)}", style.VALUE, "start", 13, halo=True)
     return plot.parts
 
 
@@ -121,7 +121,7 @@ def choice_bars(p, true):
             (px, top), (_, bottom) = plot.at(k + 0.5, max(0, height)), plot.at(k + 0.5, min(0, height))
             plot.parts.append(f'<rect x="{px - 17:.1f}" y="{top:.1f}" width="34" height="{bottom - top:.1f}" fill="{colour}" '
                               f'fill-opacity="{fill}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
-            plot.words(px, top - 6 if height >= 0 else bottom + 16, number(round(height, 3)), colour, size=12,
+            plot.words(px, top - 6 if height >= 0 else bottom + 16, number(round(height, 3)), colour, size=13,
                        halo=True)
         parts += plot.parts
     text = "\n".join([f"p: {', '.join(number(round(x, 3)) for x in p)}; sum {number(round(float(p.sum()), 10))}",

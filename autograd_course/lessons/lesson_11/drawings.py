@@ -28,14 +28,14 @@ def zigzag(step):
     above = landscape(_narrow, {"gradient descent": ZIGZAG}, SPAN, step, ahead=True)
     lengths = np.hypot(*np.diff(ZIGZAG, axis=0).T)
     walked, nearer = lengths[:step].sum(), np.hypot(*ZIGZAG[0]) - np.hypot(*ZIGZAG[step])
-    below = Axes((62, 0, 570, 80), (0, lengths.sum()), (0, 80))
+    below = Axes((56, 0, 492, 80), (0, lengths.sum()), (0, 80))
     said = f"walked {number(round(walked, 2))}", f"nearer to the bottom by {number(round(nearer, 2))}"
     for top, far, words, colour in [(0, walked, said[0], style.INK), (40, nearer, said[1], style.VALUE)]:
-        below.words(62, top + 14, words, colour, "start", 13)
-        wide = below.at(far, 0)[0] - 62
-        below.parts.append(f'<rect x="62" y="{top + 20}" width="{wide:.1f}" height="10" fill="{colour}"/>')
+        below.words(56, top + 14, words, colour, "start", 13)
+        wide = below.at(far, 0)[0] - 56
+        below.parts.append(f'<rect x="56" y="{top + 20}" width="{wide:.1f}" height="10" fill="{colour}"/>')
     text = f"{above.text}\n{'; '.join(said)}"
-    return Picture(above.html + svg("0 0 654 78", "".join(below.parts), "; ".join(said)), text)
+    return Picture(above.html + svg("0 0 560 78", "".join(below.parts), "; ".join(said)), text)
 
 
 def factors(f, path, curvatures, lr):
@@ -44,14 +44,14 @@ def factors(f, path, curvatures, lr):
     curvatures: of f along w₁ and along w₂. Between −1 and 1 a factor shrinks its weight; outside, the weight runs away.
     """
     above = landscape(f, {"gradient descent": path}, SPAN)
-    line = Axes((62, 52, 570, 26), (-2.2, 1.4), (0, 1))
+    line = Axes((56, 52, 492, 26), (-2.2, 1.4), (0, 1))
     (left, low), (right, high) = line.at(-1, 0), line.at(1, 1)
-    line.parts.append(f'<rect x="62" y="{high}" width="570" height="{low - high}" fill="{style.PAPER}" stroke="{style.LINE}"/>'
+    line.parts.append(f'<rect x="56" y="{high}" width="492" height="{low - high}" fill="{style.PAPER}" stroke="{style.LINE}"/>'
                       f'<rect x="{left:.1f}" y="{high}" width="{right - left:.1f}" height="{low - high}" fill="#e8eaed" '
                       f'stroke="{style.LINE}"/>')
     line.frame([(x, number(x)) for x in (-2, -1, 0, 1)], [], "each step multiplies a weight by", "")
     for x, words in [(-0.5, "shrinks, changing sides"), (0.5, "shrinks"), (-1.6, "runs away")]:
-        line.words(line.at(x, 0)[0], low - 8, words, style.FAINT, size=12)
+        line.words(line.at(x, 0)[0], low - 8, words, style.FAINT, size=12.5)
     said = []
     for name, curvature, square in zip(("w₁", "w₂"), curvatures, (False, True)):
         factor = round(1 - lr * curvature, 10)
@@ -63,4 +63,4 @@ def factors(f, path, curvatures, lr):
         line.mark(px, high - 3, style.VALUE, style.VALUE, square=square)
         line.words(px + 7, py + 4, f"{name} × {number(factor)}", style.VALUE, "start", 13, halo=True)
     text = "\n".join([above.text, *said])
-    return Picture(above.html + svg("0 14 654 108", "".join(line.parts), "\n".join(said)), text)
+    return Picture(above.html + svg("0 14 560 108", "".join(line.parts), "\n".join(said)), text)

@@ -21,13 +21,13 @@ def _wave(box, xlabel="x", title=""):
 
 def asked(x, y):
     """The first values of the sequence as dots, and a question mark where the next one belongs."""
-    plot = _wave((48, 20, 680, 170))
+    plot = _wave((48, 20, 496, 170))
     for at in zip(x, y):
         plot.dot(*at, style.VALUE, style.VALUE, size=3.5)
     px, py = plot.at(2 * x[-1] - x[-2], 2 * y[-1] - y[-2])
     plot.words(px + 6, py + 5, "?", style.INK, size=22)
     text = f"{len(x)} values of sin(x)·cos(x), from x = 0 to {number(x[-1])}: a wave. The next value is asked."
-    return Picture(svg("0 0 760 240", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 240", "".join(plot.parts), text), text)
 
 
 def turning(h, n):
@@ -36,17 +36,17 @@ def turning(h, n):
     The square is the next value, by the rule of two terms from the last two.
     """
     fit = int(LONGEST / h) - 1
-    full = f"; the picture holds {fit} steps" if n > fit else ""
+    full = f"; {fit} steps fit here" if n > fit else ""
     n = min(n, fit)
     x = h * np.arange(n + 1)
     y = np.sin(x) * np.cos(x)
-    wave = _wave((268, 40, 500, 190), title=f"{number(np.pi / h)} samples a period{full}")
+    wave = _wave((222, 40, 330, 190), title=f"{number(np.pi / h)} samples a period{full}")
     fine = np.linspace(0, LONGEST, 400)
     wave.line(fine, np.sin(fine) * np.cos(fine), style.LINE, 1)
-    face = Axes((20, 40, 190, 190), (-0.65, 0.65), (-0.65, 0.65))
+    face = Axes((8, 40, 190, 190), (-0.65, 0.65), (-0.65, 0.65))
     around = np.linspace(0, 2 * np.pi, 90)
     face.line(np.cos(around) / 2, np.sin(around) / 2, style.LINE, 1)
-    face.words(20, 28, f"turned by 2h = {number(2 * h)} a step", anchor="start")
+    face.words(8, 28, f"turned by 2h = {number(2 * h)} a step", anchor="start", size=13)
     for k in range(n):
         face.dot(np.cos(2 * x[k]) / 2, y[k], style.VALUE, style.PAPER, size=2.5)
         wave.dot(x[k], y[k], style.VALUE, style.PAPER, size=2.5)
@@ -64,13 +64,13 @@ def turning(h, n):
         following = 2 * np.cos(2 * h) * y[-1] - y[-2]
         wave.dot(x[-1] + h, following, style.INK, style.PAPER, square=True, size=6)
         px, py = wave.at(x[-1] + h, following)
-        wave.words(px + (10 if px < 680 else -10), py + 5, "by the rule", style.INK, "start" if px < 680 else "end", 12,
+        wave.words(px + (10 if px < 460 else -10), py + 5, "by the rule", style.INK, "start" if px < 460 else "end", 13,
                    halo=True)
         right = np.sin(2 * (x[-1] + h)) / 2
         text.append(f"next value by the rule of two terms: {number(round(following, 10))}; "
                     f"it is {number(round(right, 10))}")
     text = "\n".join(text)
-    return Picture(svg("0 0 790 282", "".join([*face.parts, *wave.parts, level_line]), text), text, says_all=True)
+    return Picture(svg("0 0 560 282", "".join([*face.parts, *wave.parts, level_line]), text), text, says_all=True)
 
 
 def unrolled(rho, gradients):
@@ -80,19 +80,19 @@ def unrolled(rho, gradients):
     gradients: one row for each state, the first is where the steps begin.
     """
     n, lengths = len(gradients) - 1, np.sqrt(np.sum(np.square(gradients), axis=1))
-    chart = Axes((60, 290, 640, 130), (0, n), (-4, 4))
+    chart = Axes((60, 290, 430, 130), (0, n), (-4, 4))
     row, widest = 150, 96
-    parts = ['<rect x="275" y="8" width="210" height="30" rx="5" fill="#e8eaed"/>']
+    parts = ['<rect x="170" y="8" width="210" height="30" rx="5" fill="#e8eaed"/>']
     for k in range(1, n + 1):
         left, right = chart.at(k - 1, 0)[0], chart.at(k, 0)[0]
         width = UNIT * lengths[k - 1]
-        parts.append(f'<path d="M380 38L{(left + right) / 2:.1f} {row - 4 - min(width, widest) / 2:.1f}" stroke="{style.LINE}" '
+        parts.append(f'<path d="M275 38L{(left + right) / 2:.1f} {row - 4 - min(width, widest) / 2:.1f}" stroke="{style.LINE}" '
                      f'stroke-width="0.5"/><path d="M{left + 1:.1f} {row}H{right - 1:.1f}" stroke="{style.GRADIENT}" '
                      f'stroke-width="{min(width, widest):.3f}"/>')
     for k in range(n + 1):
         px = chart.at(k, 0)[0]
         parts.append(f'<circle cx="{px:.1f}" cy="{row}" r="3" fill="{style.PAPER}" stroke="{style.VALUE}"/>')
-    chart.words(380, 28, f"one matrix, used {n} times", size=14)
+    chart.words(275, 28, f"one matrix, used {n} times", size=14)
     chart.words(chart.at(n, 0)[0] + 14, row + 5, "→ L", anchor="start", size=14)
     chart.words(chart.at(n, 0)[0] + 14, row + 25, "← back", style.GRADIENT, "start", 13)
     text = [f"ρ = {number(rho)}: a gradient of length {number(lengths[n])} at s{_below(n)} has length "
@@ -104,14 +104,14 @@ def unrolled(rho, gradients):
         text.append(f"at s{_below(k)}: {number(lengths[k])}")
     if UNIT * lengths.max() > widest:
         text.append("the widest arrows are cut off: wider than the picture")
-        chart.words(60, 92, "wider than the picture: cut off", style.GRADIENT, "start", 12, halo=True)
+        chart.words(60, 92, "wider than the picture: cut off", style.GRADIENT, "start", 13, halo=True)
     chart.frame([(k, str(k)) for k in range(0, n + 1, 10)], decades(-4, 4, 2), "step",
-                "how long the gradient is: measured (circles), and ρ to the power of the steps left (dashed)")
+                "how long the gradient is: circles measured, dashed ρ to the steps left")
     chart.line([0, n], [n * np.log10(rho), 0], style.GRADIENT, 2, "6 4")
     for k in range(0, n + 1, 5):
         chart.dot(k, np.log10(lengths[k]), style.DIFFERENCE, "none", size=4)
     text = "\n".join(text)
-    return Picture(svg("0 0 760 466", "".join([*parts, *chart.parts]), text), text, says_all=True)
+    return Picture(svg("0 0 560 466", "".join([*parts, *chart.parts]), text), text, says_all=True)
 
 
 def _below(k):
@@ -120,7 +120,7 @@ def _below(k):
 
 def cliff(runs, step, steps_back=50):
     """Where each run stands on the loss (ρⁿ − 1)²/8 after `step` steps. runs: {name: every ρ on its way}, two of them."""
-    plot = Axes((70, 40, 640, 230), (0.74, 1.16), (-6, 5))
+    plot = Axes((60, 40, 488, 230), (0.74, 1.16), (-6, 5))
     plot.frame([(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)], decades(-6, 5, 2), "ρ",
                f"the loss over ρ, each line a hundred times the last: after step {step}")
     fine = np.linspace(*plot.x, 841)                                   # ρ = 1 among them, the bottom of the ditch
@@ -135,21 +135,21 @@ def cliff(runs, step, steps_back=50):
             if plot.x[0] <= path[k] <= plot.x[1]:
                 plot.dot(path[k], heights[k], colour, style.PAPER, square, 2.5)
         py = plot.box[1] + (24 if square else 4)
-        plot.mark(84, py, colour, colour if not square else style.PAPER, square)
+        plot.mark(74, py, colour, colour if not square else style.PAPER, square)
         where = f"ρ = {number(rho)}" + ("" if inside else ", outside the picture")
         if np.isnan(rho):
             where = "ρ is nan, not a number, for ever"
-        plot.words(96, py + 5, f"{name}: {where}", colour, "start", 13, halo=True)
+        plot.words(86, py + 5, f"{name}: {where}", colour, "start", 13, halo=True)
         if inside:
             plot.dot(rho, heights[step], colour, "none" if square else colour, square, 7 if square else 5)
         text.append(f"{name}: {where}" + (f", loss {number((rho ** steps_back - 1) ** 2 / 8)}" if inside else ""))
     text = "\n".join(text)
-    return Picture(svg("0 0 740 326", "".join(plot.parts), text), text, says_all=True)
+    return Picture(svg("0 0 560 326", "".join(plot.parts), text), text, says_all=True)
 
 
 def continued(known, truth, network, rule):
     """A wave and how it is continued, blind: by a network and by the rule of two terms."""
-    plot = Axes((48, 40, 640, 190), (-len(known), len(truth)), (-0.85, 0.85))
+    plot = Axes((48, 40, 500, 190), (-len(known), len(truth)), (-0.85, 0.85))
     plot.frame(ticks(*plot.x), [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], "step",
                "known values, and then each goes on with its own")
     ahead = np.arange(len(truth))
@@ -159,13 +159,13 @@ def continued(known, truth, network, rule):
         plot.dot(k, rule[k], style.INK, "none", square=True, size=3.5)
     px = plot.at(-0.5, 0)[0]
     plot.parts.append(f'<path d="M{px:.1f} 40v190" stroke="{style.FAINT}" stroke-dasharray="3 3"/>')
-    for px, words, colour in [(60, "grey: the wave", style.FAINT), (230, "blue: the network", style.VALUE),
-                              (430, "squares: the rule", style.INK)]:
+    for px, words, colour in [(48, "grey: the wave", style.FAINT), (190, "blue: the network", style.VALUE),
+                              (360, "squares: the rule", style.INK)]:
         plot.words(px, 292, words, colour, "start", 13)
     text = "\n".join([f"after {len(known)} known values, {len(truth)} steps blind: the largest error",
                       *(f"{name}: {np.abs(said - truth).max():.1g}"
                         for name, said in [("network", network), ("rule", rule)])])
-    return Picture(svg("0 0 720 304", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 304", "".join(plot.parts), text), text)
 
 
 def gradient_sizes(named, limits=None):
@@ -187,15 +187,15 @@ def gradient_sizes(named, limits=None):
     low, high = (np.log10(limits) if limits else
                  (np.floor(np.log10(min(seen)) - 0.3), np.ceil(np.log10(max(seen)))) if seen else (-3, 0))
     left = 24 + 7.5 * max(len(name + shape) for name, shape, _ in said)
-    plot = Axes((left, 34, 400, 30 * len(said)), (low, high), (0, len(said)))
-    step = max(1, int((high - low) / 6))
+    plot = Axes((left, 34, 270, 30 * len(said)), (low, high), (0, len(said)))
+    step = max(1, int((high - low) / 5))
     plot.frame(decades(int(np.ceil(low)), int(high), 1)[::step], [], "√ mean(g²)",
                "size of the gradient, each line ten times the last" if step == 1 else "size of the gradient, logarithmic")
     for k in range(int(np.ceil(low)), int(high) + 1):
         plot.line([k, k], plot.y, style.LINE, 0.5)
     for nth, (name, shape, words) in enumerate(said):
         py = 34 + 30 * nth + 20
-        plot.parts.append(f'<path d="M{left} {py - 5}h400" stroke="{style.LINE}" stroke-width="0.5"/>')
+        plot.parts.append(f'<path d="M{left} {py - 5}h270" stroke="{style.LINE}" stroke-width="0.5"/>')
         plot.words(left - 10, py, f"{escape(name)}<tspan fill='{style.FAINT}'>{shape}</tspan>", anchor="end", size=13)
         right = left
         if 0 < sizes[name] < np.inf:
@@ -203,4 +203,4 @@ def gradient_sizes(named, limits=None):
             plot.mark(right, py - 5, style.GRADIENT, style.GRADIENT)
         plot.words(right + 12, py, words, style.GRADIENT, "start", halo=True)
     text = "\n".join(["gradient sizes, √ mean(g²)", *(f"{name}{shape}: {words}" for name, shape, words in said)])
-    return Picture(svg(f"0 0 {left + 400 + 90:.0f} {30 * len(said) + 84}", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 0 {left + 270 + 90:.0f} {30 * len(said) + 84}", "".join(plot.parts), text), text)

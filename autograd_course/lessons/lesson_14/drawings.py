@@ -8,7 +8,7 @@ from ...show.axes import Axes
 from ...show.ink import cell, number
 from ...show.picture import Picture, svg
 
-WIDE, HIGH, TOP, GAP = 36, 30, 44, 34       # a cell, the words above a grid, the space between two
+WIDE, HIGH, TOP, GAP = 28, 28, 44, 22       # a cell, the words above a grid, the space between two
 
 # Kernels made by hand: a stroke that lies, one that stands, and the two slanting ones.
 _LYING = np.array([[-1, -1, -1], [2, 2, 2], [-1, -1, -1]])
@@ -94,32 +94,32 @@ def copies(x, y, i, j):
     places = ag.unfold(np.arange(x.size).reshape(1, 1, h, w) * 1.0, kernel_size=y.shape)[0].astype(int)     # (windows, kh·kw)
     X, mine = x.ravel()[places], places == i * w + j
     Z = X @ y.reshape(-1, 1)
-    plot, wide, high, below = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 30, 22, 44
-    columns_at = 12 + w * WIDE + GAP + 46
-    left_of_y = columns_at + kh * kw * wide + GAP
-    left_of_z = left_of_y + wide + 58
+    plot, wide, high, below = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 24, 22, 44
+    columns_at = 12 + w * wide + 66
+    left_of_y = columns_at + kh * kw * wide + 14
+    left_of_z = left_of_y + 60
     plot.words(12, below - 12, f"image x {x.shape}", anchor="start", size=13)
     for r, c in np.ndindex(x.shape):
-        plot.parts.append(cell(12 + c * WIDE, below + r * HIGH, WIDE, HIGH, number(x[r, c]),
+        plot.parts.append(cell(12 + c * wide, below + r * wide, wide, wide, number(x[r, c]),
                                "picked" if (r, c) == (i, j) else "plain"))
     plot.words(columns_at, below - 12, f"X {X.shape}: a window is a row", anchor="start", size=13)
     for r, c in np.ndindex(X.shape):
         if c == 0:
             plot.words(columns_at - 6, below + r * high + 15, "z[{}, {}]".format(*divmod(r, w - kw + 1)), style.FAINT,
-                       "end", 11)
+                       "end", 13)
         plot.parts.append(cell(columns_at + c * wide, below + r * high, wide, high, number(X[r, c]),
-                               "value" if mine[r, c] else "pale", 12))
+                               "value" if mine[r, c] else "pale"))
     plot.words(left_of_y, below - 12, f"Y {(kh * kw, 1)}", anchor="start", size=13)
     for r, value in enumerate(y.ravel()):
-        plot.parts.append(cell(left_of_y, below + r * high, wide, high, number(value), "plain", 12))
+        plot.parts.append(cell(left_of_y, below + r * high, wide, high, number(value), "plain"))
     plot.words(left_of_z, below - 12, f"Z {Z.shape}", anchor="start", size=13)
     for r, value in enumerate(Z[:, 0]):
         plot.parts.append(cell(left_of_z, below + r * high, wide + 4, high, number(value),
-                               "value" if mine[r].any() else "plain", 12))
+                               "value" if mine[r].any() else "plain"))
     count = int(mine.sum())
     text = (f"Z = X @ Y: {X.shape} times {(kh * kw, 1)} is {Z.shape}, the {len(X)} outputs one below the other.\n"
             f"x[{i}, {j}] stands in X {count} time{'s' * (count != 1)}, once in each window that reads it.")
-    return Picture(svg(f"0 0 {left_of_z + wide + 40} {below + max(len(X) * high, h * HIGH) + 10}", "".join(plot.parts),
+    return Picture(svg(f"0 0 {left_of_z + 64} {below + max(len(X) * high, h * wide) + 10}", "".join(plot.parts),
                        text), text)
 
 
@@ -133,26 +133,26 @@ def responses(kernels, scan, names=None, bias=0):
     made = np.maximum(made + np.reshape(bias, (-1, 1, 1)), 0)
     plot, pixel, step = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 9, 84
     called = names or [f"kernel {k}" for k in range(len(kernels))]
-    plot.words(10, 96, "scan", anchor="start", size=12)
+    plot.words(10, 96, "scan", anchor="start", size=13)
     _image(plot, 10, 104, pixel, scan / scan.max(), style.INK)
     said, strongest = [], made.max() or 1
     for k, (kernel, response) in enumerate(zip(kernels[:, 0], made)):
-        left = 108 + k * step
-        plot.words(left, 20, called[k], anchor="start", size=12)
+        left, top = 108 + k % 4 * step, k // 4 * 186
+        plot.words(left, top + 20, called[k], anchor="start", size=13)
         for r, c in np.ndindex(kernel.shape):
             share = kernel[r, c] / np.abs(kernel).max()
             colour = style.WANTED if share > 0 else style.UNWANTED
-            plot.parts.append(f'<rect x="{left + 20 * c}" y="{30 + 20 * r}" width="19" height="19" fill="{colour}" '
+            plot.parts.append(f'<rect x="{left + 20 * c}" y="{top + 30 + 20 * r}" width="19" height="19" fill="{colour}" '
                               f'fill-opacity="{abs(share):.2f}" stroke="{style.LINE}" stroke-width="0.5"/>')
             if abs(share) > 0.2:
                 ink = style.PAPER if abs(share) > 0.6 else style.INK
-                plot.words(left + 20 * c + 9.5, 44 + 20 * r, "+" if share > 0 else "−", ink, size=13)
-        _image(plot, left, 104, pixel, response / strongest, style.VALUE)
+                plot.words(left + 20 * c + 9.5, top + 44 + 20 * r, "+" if share > 0 else "−", ink, size=13)
+        _image(plot, left, top + 104, pixel, response / strongest, style.VALUE)
         row, column = np.unravel_index(response.argmax(), response.shape)
         largest = f"largest response {number(response.max())}, at row {row}, column {column}" if response.any() else "no response"
         said.append(f"{called[k]}: {largest}")
     text = "\n".join(["A scan, and what each kernel makes of it.", *said])
-    return Picture(svg(f"0 0 {108 + step * len(kernels)} 186", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 0 {108 + step * min(4, len(kernels))} {186 * -(-len(kernels) // 4)}", "".join(plot.parts), text), text)
 
 
 def _image(plot, x, y, pixel, shades, colour):

@@ -111,21 +111,21 @@ def crossing(outputs, forward, backward, n):
     """Milliseconds of a whole Jacobian of n inputs, by columns and by rows, over the number of its outputs."""
     across = np.log10(outputs)
     low, high = np.log10([min(forward + backward) / 1.5, max(forward + backward) * 1.5])
-    plot = Axes((64, 36, 440, 230), (across[0], across[-1]), (low, high))
+    plot = Axes((64, 36, 400, 230), (across[0], across[-1]), (low, high))
     powers = range(int(np.ceil(low)), int(np.floor(high)) + 1)
     plot.frame([(x, f"{m:,}") for x, m in zip(across, outputs)], [(p, number(10.0 ** p)) for p in powers],
                f"outputs m, for {n} inputs", "Milliseconds for the whole Jacobian")
     plot.line([np.log10(n)] * 2, [low, high], style.LINE, 1.5, "3 4")
-    plot.words(plot.at(np.log10(n), 0)[0] - 6, 50, "m = n", style.FAINT, "end", 12)
+    plot.words(plot.at(np.log10(n), 0)[0] - 6, 50, "m = n", style.FAINT, "end", 13)
     for times, name, colour, dash in [(forward, "forward", style.TANGENT, DOTS),
                                       (backward, "backward", style.GRADIENT, "7 4")]:
         plot.line(across, np.log10(times), colour, 2.4, dash)
-        plot.words(512, plot.at(0, np.log10(times[-1]))[1] + 5, name, colour, "start")
+        plot.words(472, plot.at(0, np.log10(times[-1]))[1] + 5, name, colour, "start")
     lines = [f"{n} inputs; milliseconds for the whole Jacobian"]
     lines += [f"{m:,} output{'s' * (m > 1)}: forward {number(a)}, backward {number(b)}"
               for m, a, b in zip(outputs, forward, backward)]
     text = "\n".join(lines)
-    return Picture(svg("0 0 600 326", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 326", "".join(plot.parts), text), text)
 
 
 def flight(path, tangent, angle):
@@ -134,7 +134,7 @@ def flight(path, tangent, angle):
     path, tangent: (steps, 2), in metres and metres per degree.
     """
     path, tangent = np.vstack([[0, 0], path]), np.vstack([[0, 0], tangent])
-    plot = Axes((54, 30, 700, 340), (0, 84), (-2, 40))
+    plot = Axes((46, 30, 506, 253), (0, 84), (-2, 40))
     plot.frame(ticks(0, 80, 8), ticks(0, 40, 4), "metres", f"Thrown at {number(angle)} degrees")
     plot.line(*path.T, style.VALUE, 2.6)
     further = path + 3 * tangent
@@ -156,11 +156,11 @@ def flight(path, tangent, angle):
     lands = x0 + share * (x1 - x0)
     plot.dot(lands, 0, style.INK, style.PAPER)
     more = "farther" if moves > 0 else "less far"
-    plot.words(54, 424, "dotted, and the arrows: where 3 degrees more take each point, by its tangent", style.TANGENT,
+    plot.words(12, 346, "dotted, and the arrows: where 3 degrees more take each point, by its tangent", style.TANGENT,
                "start", 13)
     text = (f"Thrown at {number(angle)} degrees it lands at {number(lands)} m, after {len(path) - 1} steps.\n"
             f"Its tangent there: {number(moves)} m for each degree more, so a degree more lands {more}.")
-    return Picture(svg("0 0 780 438", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 358", "".join(plot.parts), text), text)
 
 
 def medians(*jobs, rounds=5):

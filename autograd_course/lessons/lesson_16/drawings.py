@@ -24,13 +24,13 @@ def dial(run, step, last):
     side = "above" if curvature > mark else "below"
     side = f"largest curvature {_short(curvature)}, {side} the mark 2/lr = {number(mark)}"
 
-    above = Axes((58, 34, 560, 150), (0, last), (-2, 2))
+    above = Axes((58, 34, 484, 150), (0, last), (-2, 2))
     above.frame(across, decades(-2, 2, 1), "", f"{loss} after {step} step{'s' * (step != 1)} at lr = {run.lr:g}")
     heights = np.log10(np.clip(losses, 1e-2, 1e2))
     above.line(range(step + 1), heights, style.VALUE, 2.2)
     above.dot(step, heights[-1], style.VALUE, style.VALUE)
 
-    below = Axes((58, 250, 560, 170), (0, last), CURVATURES)
+    below = Axes((58, 250, 484, 170), (0, last), CURVATURES)
     (left, low), (right, py) = below.at(0, CURVATURES[0]), below.at(last, np.log2(mark))
     below.parts.append(f'<rect x="{left}" y="{py:.1f}" width="{right - left}" height="{low - py:.1f}" fill="{CALM}"/>')
     below.frame(across, [(-2, "≤ 0.25"), *((k, number(2**k)) for k in range(-1, 5))], "steps", side)
@@ -46,7 +46,7 @@ def dial(run, step, last):
     text = "\n".join([f"lr = {run.lr:g}, after {step} steps: {loss}", side,
                       f"so far: the loss between {number(min(losses))} and {number(max(losses))}, "
                       f"the largest curvature between {lowest} and {highest}"])
-    return Picture(svg("0 0 640 466", "".join(above.parts + below.parts), text), text)
+    return Picture(svg("0 0 560 466", "".join(above.parts + below.parts), text), text)
 
 
 def bend(slope, x):
@@ -89,18 +89,18 @@ def bowl(H, angle, times=0):
     off = np.degrees(np.arccos(np.clip(curvature / np.linalg.norm(image), -1, 1)))
     curvatures, axes = np.linalg.eigh(H)
 
-    plot = Axes((30, 40, 330, 330), (-2.2, 2.2), (-2.2, 2.2))
+    plot = Axes((34, 40, 270, 270), (-2.2, 2.2), (-2.2, 2.2))
     circle = np.array([_direction(a) for a in range(0, 361, 4)])
     for height in (0.125, 0.5, 1.125, 2, 3.125, 4.5):
         plot.line(*(np.sqrt(2 * height) * (circle / np.sqrt(curvatures)) @ axes.T).T, style.LINE, 1)
     plot.line(*circle.T, style.FAINT, 1, "2 4")
-    plot.frame([], [], "", f"v at {_short(at)} degrees, Hv turned from it by {_short(off)}")
+    plot.frame([], [], "", f"v at {_short(at)}°, Hv turned from it by {_short(off)}°")
     for before in way[:-1]:
         plot.line([0, before[0]], [0, before[1]], style.LINE, 2.2)
     _arrow(plot, 1.6 / curvatures[-1] * image, style.GRADIENT, "7 4", "Hv")
     _arrow(plot, v, style.VALUE, "none", "v")
 
-    cut = Axes((34, 40, 250, 330), (-1.5, 1.5), (0, curvatures[-1] * 1.5**2 / 2))
+    cut = Axes((34, 40, 250, 222), (-1.5, 1.5), (0, curvatures[-1] * 1.5**2 / 2))
     cut.frame([(x, number(x)) for x in (-1, 0, 1)], [], "how far along v", f"curvature along v: {_short(curvature)}")
     t = np.linspace(-1.5, 1.5, 61)
     for value in curvatures:
@@ -108,15 +108,15 @@ def bowl(H, angle, times=0):
     cut.line(t, curvature * t * t / 2, style.VALUE, 2.6)
     for value, words, place in zip(curvatures, ("flattest", "steepest"), (1.42, 1.4)):
         px, py = cut.at(-place, value * place * place / 2)
-        cut.words(px + 10, py - 6, f"{words}, {number(value)}", style.FAINT, "start", 12, halo=True)
+        cut.words(px + 10, py - 6, f"{words}, {number(value)}", style.FAINT, "start", 13, halo=True)
 
     (v0, v1), (i0, i1) = map(_short, v), map(_short, image)
     text = "\n".join([f"v = ({v0}, {v1}), Hv = ({i0}, {i1}): turned from v by {_short(off)} degrees",
                       f"curvature along v, ⟨v, Hv⟩: {_short(curvature)}; the smallest is {number(curvatures[0])}, "
                       f"the largest {number(curvatures[1])}"])
     said = text.splitlines()
-    return Picture(beside(svg("0 0 384 384", "".join(plot.parts), said[0]),
-                          svg("0 0 310 416", "".join(cut.parts), said[1])), text)
+    return Picture(beside(svg("0 0 338 324", "".join(plot.parts), said[0]),
+                          svg("0 0 310 308", "".join(cut.parts), said[1])), text)
 
 
 def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
@@ -124,7 +124,7 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
     value, slope, curvature = float(f(w)), float(grad(f)(w)), float(grad(grad(f))(w))
     step = -slope / curvature
     there, turn, lands = w + step, value + slope * step / 2, float(f(w + step))
-    plot, ws = Axes((58, 40, 560, 290), span, heights), np.linspace(*span, 161)
+    plot, ws = Axes((58, 40, 484, 290), span, heights), np.linspace(*span, 161)
     numbers = f"gradient {number(slope)}, curvature {number(curvature)}"
     plot.frame(ticks(*span, 10), ticks(*heights, 6), "w", f"{numbers}, Newton's step {number(step)}")
     plot.line(ws, [float(f(one)) for one in ws], style.VALUE, 2.6)
@@ -142,7 +142,7 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
     turns, way = "a bottom" if curvature > 0 else "a top", "down" if lands < value else "up"
     text = (f"w = {number(w)}: loss {number(value)}, {numbers}\nthe parabola that touches has {turns}; "
             f"Newton's step {number(step)} leads there, to w = {number(there)}, loss {number(lands)}: {way}")
-    return Picture(svg("0 0 640 386", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 386", "".join(plot.parts), text), text)
 
 
 def _short(x):

@@ -24,8 +24,8 @@ prediction(
     "16.cost", question="""
         The network has 2,410 weights, its Hessian 2,410 rows. How much time does one product Hv take, compared with one
         gradient?""",
-    answer="about 3 gradients", choices=["about 3 gradients", "about 50 gradients", "about 2,410 gradients"],
-    reveal="""**About 3 gradients**, whatever the number of weights: the gradient is a program, and this is one more
+    answer="2 to 3 gradients", choices=["2 to 3 gradients", "about 50 gradients", "about 2,410 gradients"],
+    reveal="""**2 to 3 gradients**, whatever the number of weights: the gradient is a program, and this is one more
         sweep through it.""")
 
 prediction(

@@ -13,7 +13,7 @@ FORGOTTEN = "#E8EAED"
 
 def shares(parts, most):
     """Horizontal bars, one for each of {name: MB}, on a scale that ends at `most` MB."""
-    plot = Axes((150, 12, 480, 40 * len(parts)), (0, most), (0, 1))
+    plot = Axes((136, 12, 340, 40 * len(parts)), (0, most), (0, 1))
     plot.frame([(x, words) for x, words in ticks(0, most)], [], "MB", "")
     said = ["What a training step needs, before its way back."]
     for i, (name, size) in enumerate(parts.items()):
@@ -21,7 +21,7 @@ def shares(parts, most):
         _bar(plot, 16 + 40 * i, 30, [(size, style.VALUE)], name, number(size))
         said.append(f"{name}: {number(size)} MB")
     text = "\n".join(said)
-    return Picture(svg(f"0 0 720 {58 + 40 * len(parts)}", "".join(plot.parts), text), text, says_all=True)
+    return Picture(svg(f"0 0 560 {58 + 40 * len(parts)}", "".join(plot.parts), text), text, says_all=True)
 
 
 def _rough(size):
@@ -45,7 +45,7 @@ def _bar(plot, top, high, pieces, name, words):
 def trade(found):
     """{name: (MB at most, steps run)}: what each way costs, in memory and in time."""
     memory, time = (max(pair[i] for pair in found.values()) for i in (0, 1))
-    above, below = (Axes((110, 40 + 140 * i, 460, 96), (0, most), (0, 1)) for i, most in enumerate((memory, time)))
+    above, below = (Axes((110, 40 + 140 * i, 340, 96), (0, most), (0, 1)) for i, most in enumerate((memory, time)))
     said = []
     for i, (name, (size, steps)) in enumerate(found.items()):
         _bar(above, 40 + 32 * i, 26, [(size, style.VALUE)], name, f"{number(round(size, 1))} MB")
@@ -54,7 +54,7 @@ def trade(found):
     above.words(20, 28, "held at most", anchor="start")
     below.words(20, 168, "steps run, forward and once more", anchor="start")
     text = "\n".join(["Memory and time, way by way.", *said])
-    return Picture(svg("0 0 720 290", "".join([*above.parts, *below.parts]), text), text, says_all=True)
+    return Picture(svg("0 0 560 290", "".join([*above.parts, *below.parts]), text), text, says_all=True)
 
 
 # --- A chain ----------------------------------------------------------------------------------------------------------
@@ -102,15 +102,15 @@ def walked(n, k, moment):
     done, at, held, kept = every[min(moment, len(every) - 1)]
     amounts = [len(stretch) + len(set_) for _, _, stretch, set_ in every]
     past = amounts[:moment + 1]
-    plot = Axes((60, 176, 600, 110), (0, 3 * n - 1), (0, n + 2))
-    wide = 600 / (n + 1)
+    plot = Axes((44, 176, 450, 110), (0, 3 * n - 1), (0, n + 2))
+    wide = 450 / (n + 1)
     for j in range(n + 1):
-        px, mark, value = 60 + j * wide, j in kept, j in held
+        px, mark, value = 44 + j * wide, j in kept, j in held
         look = "value" if mark or value else "pale" if done == "forward" and j > at or not marks else "ghost"
         plot.parts.append(cell(px, 46, wide, 44, str(j), look))
         if mark:
             plot.parts.append(_flag(px + wide / 2, 44, 44))
-    px = 60 + (at + 0.5) * wide
+    px = 44 + (at + 0.5) * wide
     if done == "back":
         plot.parts.append(f'<path d="M{px:.1f} 106H{px - wide:.1f}m7 -5l-7 5l7 5" fill="none" '
                           f'stroke="{style.GRADIENT}" '
@@ -130,7 +130,7 @@ def walked(n, k, moment):
         f"{doing}: {past[-1]} array{'s' * (past[-1] != 1)} held, at most {max(past)} so far",
         f"marks at {', '.join(map(str, kept))}" if kept else "no marks",
         "held beside them: " + (f"{held[0]} to {held[-1]}" if len(held) > 1 else str(held[0]))])
-    return Picture(svg("0 0 720 326", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 326", "".join(plot.parts), text), text)
 
 
 def _flag(px, high, low):
@@ -148,20 +148,20 @@ def marked(widths, marks):
     """
     n, (kept, stretch, (start, end)) = len(widths) - 1, cost(widths, marks)
     most = max(widths)
-    chain = Axes((60, 40, 606, 96), (0, n + 1), (0, most))
+    chain = Axes((40, 40, 500, 96), (0, n + 1), (0, most))
     low = chain.at(0, 0)[1]
     for j, w in enumerate(widths):
         left, top = chain.at(j, w)
         colour = style.INK if j in marks else style.VALUE if start < j <= end else FORGOTTEN
-        chain.parts.append(f'<rect x="{left + 0.5:.1f}" y="{top:.1f}" width="{606 / (n + 1) - 1:.1f}" '
+        chain.parts.append(f'<rect x="{left + 0.5:.1f}" y="{top:.1f}" width="{500 / (n + 1) - 1:.1f}" '
                            f'height="{low - top:.1f}" '
                            f'fill="{colour}"/>')
         if j in marks:
-            chain.parts.append(_flag(left + 303 / (n + 1), 39, top))
-    chain.words(60, low + 18, "input", style.FAINT, "start", 12)
-    chain.words(666, low + 18, f"after {n} steps", style.FAINT, "end", 12)
+            chain.parts.append(_flag(left + 250 / (n + 1), 39, top))
+    chain.words(40, low + 18, "input", style.FAINT, "start", 13)
+    chain.words(540, low + 18, f"after {n} steps", style.FAINT, "end", 13)
     everything = sum(widths[1:])
-    bars = Axes((160, 188, 420, 60), (0, everything), (0, 1))
+    bars = Axes((140, 188, 300, 60), (0, everything), (0, 1))
     _bar(bars, 180, 26, [(kept, style.INK), (stretch, style.VALUE)], "held at most",
          f"{kept} + {stretch} = {kept + stretch}")
     _bar(bars, 214, 26, [(everything, FORGOTTEN)], "steps run again", f"{n} of {n}")
@@ -172,7 +172,7 @@ def marked(widths, marks):
         f"the marks hold {kept}",
         f"the longest stretch holds {stretch}: from step {start + 1} to step {end}",
         f"run again: {n} steps, each once"])
-    return Picture(svg("0 0 740 286", "".join([*chain.parts, *bars.parts]), text), text)
+    return Picture(svg("0 0 560 286", "".join([*chain.parts, *bars.parts]), text), text)
 
 
 # --- Layers -----------------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def layers(table, first=0, count=0, measured=None):
     """
     last = min(first + count, len(table)) - 1
     most = 1.1 * max(held for _, held, _ in table)
-    plot = Axes((70, 42, 590, 180), (0, len(table)), (0, most))
+    plot = Axes((56, 42, 496, 180), (0, len(table)), (0, most))
     plot.frame([], ticks(0, most, 4), "", "held by each layer, MB")
     said, freed = [], 0.0
     for i, (name, held, result) in enumerate(table):
@@ -193,13 +193,13 @@ def layers(table, first=0, count=0, measured=None):
         freed += held - stays
         for size, colour, dash in [(held, "none", "3 3"), (stays, style.VALUE, "none")]:
             (left, top), (_, low) = plot.at(i, size), plot.at(i, 0)
-            plot.parts.append(f'<rect x="{left + 8:.1f}" y="{top:.1f}" width="{590 / len(table) - 16:.1f}" height="{low - top:.1f}" '
+            plot.parts.append(f'<rect x="{left + 8:.1f}" y="{top:.1f}" width="{496 / len(table) - 16:.1f}" height="{low - top:.1f}" '
                               f'fill="{colour}" stroke="{style.VALUE}" stroke-dasharray="{dash}"/>')
         middle = plot.at(i + 0.5, 0)[0]
         shown = _brief(stays)
-        plot.words(middle, plot.at(0, held)[1] - 6, shown, size=12)
-        plot.words(middle, 240, str(i), style.FAINT, size=12)
-        plot.words(middle, 257, name, size=13)
+        plot.words(middle, plot.at(0, held)[1] - 6, shown, size=13)
+        plot.words(middle, 240, str(i), style.FAINT, size=13)
+        plot.words(middle, 257, name, size=12.5)
         said.append(f"{i} {name}: {shown} MB held" + f" of {_brief(held)}" * wrapped)
     if count:
         (left, _), (right, _) = plot.at(first, 0), plot.at(last + 1, 0)
@@ -209,9 +209,10 @@ def layers(table, first=0, count=0, measured=None):
     if measured:
         said.insert(0, f"measured: held {number(_rough(measured[0]))} MB after the forward pass, "
                        f"at most {number(_rough(measured[1]))} MB until the backward pass is done")
-        plot.words(70, 312, said[0], anchor="start", size=13)
+        for nth, line in enumerate(said[0].split(", ")):
+            plot.words(56, 312 + 19 * nth, line, anchor="start", size=13)
     text = "\n".join(said)
-    return Picture(svg("0 0 700 326", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 344", "".join(plot.parts), text), text)
 
 
 def _brief(size):

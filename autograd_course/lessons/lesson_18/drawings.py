@@ -52,27 +52,28 @@ def attention_row(letters, scores, values, place):
     """One row of attention, that of the query at `place`: the scores (T,), their weights, what they make of the values
     (T,), and what goes back to the scores when 1 arrives at the result. What comes after `place` is masked."""
     scores, values = np.asarray(scores, float), np.asarray(values, float)
-    side, wide = len(letters), 62
+    side, wide = len(letters), 54
     seen = np.arange(side) <= place
     p = np.exp(scores - scores[seen].max()) * seen
     p = p / p.sum()
     z = p @ values
     back = p * (values - z)
-    left, parts, panels = 176, [], [
+    left, parts, panels = 116, [words(8, 42, "value", anchor="start", size=13)], [
         ("score", scores, (-4, 4), style.VALUE, "none"), ("weight P", p, (0, 1), style.VALUE, "none"),
-        ("gradient at the score", back, (-1.8, 1.8), style.GRADIENT, "6 4")]
+        ("gradient,at the score", back, (-1.8, 1.8), style.GRADIENT, "6 4")]
     for k, letter in enumerate(letters):
         x = left + (k + 0.5) * wide
         parts.append(words(x, 22, letter, size=17))
-        parts.append(words(x, 42, f"value {number(values[k])}", style.VALUE if seen[k] else style.FAINT, size=12))
+        parts.append(words(x, 42, number(values[k]), style.VALUE if seen[k] else style.FAINT, size=13))
         if k == place:
-            parts.append(words(x, 62, "▲ asks", size=12))
+            parts.append(words(x, 62, "▲ asks", size=13))
         if not seen[k]:
-            parts.append(words(x, 62, "masked", style.FAINT, size=12))
+            parts.append(words(x, 62, "masked", style.FAINT, size=13))
     for row, (name, heights, span, colour, dash) in enumerate(panels):
         plot = Axes((left, (82, 196, 318)[row], side * wide, 92), (0, side), span)
         plot.frame([], [(0, "0")])
-        plot.words(8, plot.at(0, 0)[1] + 4, name, anchor="start", size=13)
+        for nth, line in enumerate(name.split(",")):
+            plot.words(8, plot.at(0, 0)[1] + 4 + 17 * nth, line, anchor="start", size=13)
         for k, height in enumerate(heights):
             if row == 0 and not seen[k]:
                 x, y = plot.at(k + 0.5, 0)
@@ -80,7 +81,7 @@ def attention_row(letters, scores, values, place):
                 continue
             x, up, down = _bar(plot, k, height, 15, colour, dash)
             y = up - 5 if height >= 0 else down + 14
-            plot.words(x, y, number(round(float(height), 2)), colour, size=12, halo=True)
+            plot.words(x, y, number(round(float(height), 2)), colour, size=13, halo=True)
         parts += plot.parts
     low, high = min(values) - 0.5, max(values) + 0.5
     scale = Axes((left, 446, side * wide, 10), (low, high), (0, 1))
@@ -99,7 +100,7 @@ def attention_row(letters, scores, values, place):
             f"weights: {listed(p)}\n"
             f"gradients at the scores: {listed(back)}; their sum {number(round(float(back.sum()), 10))}\n"
             f"gradients at the values: {listed(p)}")
-    return Picture(svg(f"0 0 {left + side * wide + 24} 488", "".join(parts), text), text)
+    return Picture(svg(f"0 0 {left + side * wide + 12} 488", "".join(parts), text), text)
 
 
 def attended(by, letter, place):
@@ -129,16 +130,16 @@ def sharpness(d, divided_by):
     back = p * (g - g @ p)
     parts = []
     for left, title, heights, span, colour, dash in [
-            (56, "weights", p, (0, 1.1), style.VALUE, "none"),
-            (380, "size of the gradient at the score", np.abs(back), (0, 0.33), style.GRADIENT, "6 4")]:
-        plot = Axes((left, 70, 264, 190), (0, 8), span)
+            (44, "weights", p, (0, 1.1), style.VALUE, "none"),
+            (304, "size of the gradient at the score", np.abs(back), (0, 0.33), style.GRADIENT, "6 4")]:
+        plot = Axes((left, 70, 204, 190), (0, 8), span)
         plot.frame([(k + 0.5, str(k)) for k in range(8)], ticks(*span, most=5), "key", title)
         for k, height in enumerate(heights):
-            _bar(plot, k, height, 12, colour, dash)
+            _bar(plot, k, height, 9, colour, dash)
         parts += plot.parts
     low, high = (number(round(float(one), 2)) for one in (scores.min(), scores.max()))
     text = (f"d = {d}, scores divided by {divided_by}: from {low} to {high}.\n"
             f"Largest weight {number(round(float(p.max()), 3))}; all gradients together "
             f"{number(float(f'{np.abs(back).sum():.2g}'))}.")
     parts.append(words(12, 20, text.split("\n")[0], anchor="start"))
-    return Picture(svg("0 0 670 316", "".join(parts), text), text)
+    return Picture(svg("0 0 560 316", "".join(parts), text), text)

@@ -49,7 +49,7 @@ def trained(evidence):
     """The losses of ours and of the five ports as they train. evidence: {name: Evidence}."""
     runs = {name: evidence[name].losses for name in ["ours", *PORTS]}
     steps, high = len(runs["ours"]) - 1, max(map(max, runs.values()))
-    plot = Axes((50, 36, 420, 220), (0, steps), (0, 1.05 * high))
+    plot = Axes((50, 36, 350, 220), (0, steps), (0, 1.05 * high))
     plot.frame(ticks(0, steps), ticks(0, high, 5), "step", "loss L")
     ends = sorted(runs, key=lambda name: runs[name][-1])
     groups = []      # the runs that end within a fiftieth of the height of each other
@@ -68,7 +68,7 @@ def trained(evidence):
     text = [f"Six trainings of {steps} steps from one start: yours and five ports. All losses fall.",
             *(f"{'yours' if name == 'ours' else name}: from {losses[0]:.5f} to {losses[-1]:.5f}" for name,
               losses in runs.items())]
-    return Picture(svg("0 0 640 300", "".join(plot.parts), "\n".join(text)), "\n".join(text))
+    return Picture(svg("0 0 560 300", "".join(plot.parts), "\n".join(text)), "\n".join(text))
 
 
 def _listed(names):

@@ -75,11 +75,11 @@ RIGHT = {"A": 5, "B": 4, "C": 7, "D": 1, "E": 3}
 EVIDENCE = {
     "A": "A: `bent` and `pooled` are yours, and `scaled` is the first that differs, by 0.8 %: what could its 64 "
          "numbers be divided by?",
-    "B": "B: every value is yours, and one gradient is not, that of the kernels. No value differs at a tie; what "
+    "B": "B: Every value is yours, and one gradient is not, that of the kernels. No value differs at a tie; what "
          "arrives there may.",
-    "C": "C: every value is yours, and the shifts' gradient differs most. Blank paper gives exactly 0 before the "
+    "C": "C: Every value is yours, and the shifts' gradient differs most. Blank paper gives exactly 0 before the "
          "bend: which slope there?",
-    "D": "D: all logits are yours, the loss is not, and every gradient is off by nine tenths and more: what lies "
+    "D": "D: All logits are yours, the loss is not, and every gradient is off by nine tenths and more: what lies "
          "between logits and loss?",
     "E": "E: `scaled` is yours, `hidden` differs by a few ten-thousandths: two formulas for nearly the same curve."}
 NOBODY = {2: " (Transposed kernels would change `bent`, the first line.)",

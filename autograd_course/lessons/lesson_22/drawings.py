@@ -18,7 +18,7 @@ def votes(w, q, target, lr):
     steps = len(w)
     mean = np.cumsum(q) / np.arange(1, steps + 1)
     said = f"q is +1 in {np.sum(q > 0)} of {steps} steps: its mean is {number(round(mean[-1], 3))}"
-    above = Axes((58, 36, 560, 150), (0, steps), (-HIGHEST, HIGHEST))
+    above = Axes((58, 36, 436, 150), (0, steps), (-HIGHEST, HIGHEST))
     above.frame(ticks(0, steps, 10), ticks(-HIGHEST, HIGHEST, 6), "", f"w, at lr = {number(lr)}")
     above.line(range(steps), w, style.VALUE, 2)
     gone = np.flatnonzero(np.abs(w) > HIGHEST)
@@ -26,20 +26,20 @@ def votes(w, q, target, lr):
         px, py = above.at(gone[0], np.sign(w[-1]) * HIGHEST)
         above.words(px + 6, py + (16 if w[-1] > 0 else -6), f"to {number(w[-1])}", style.VALUE, "start", 13, halo=True)
 
-    below = Axes((58, 250, 560, 170), (0, steps), (-HIGHEST, HIGHEST))
+    below = Axes((58, 250, 436, 170), (0, steps), (-HIGHEST, HIGHEST))
     below.frame(ticks(0, steps, 10), ticks(-HIGHEST, HIGHEST, 6), "steps", said)
     below.line([0, steps], [target] * 2, style.INK, 1.4, "7 4")
-    below.words(624, below.at(0, target)[1] + 5, "target", style.INK, "start", 13)
+    below.words(500, below.at(0, target)[1] + 5, "target", style.INK, "start", 13)
     for bit, fill in [(1, style.VALUE), (-1, style.PAPER)]:
         squares = "".join("M{:.1f} {:.1f}h5v5h-5z".format(*np.subtract(below.at(k, bit), 2.5))
                           for k in np.flatnonzero(q == bit))
         below.parts.append(f'<path d="{squares}" stroke="{style.VALUE}" stroke-width="1.6" fill="{fill}"/>')
     below.line(range(steps), mean, style.WANTED, 2.6)
-    below.words(618, 238, "mean of q so far", style.WANTED, "end", 13)
+    below.words(494, 238, "mean of q so far", style.WANTED, "end", 13)
     rests = ("w has left: it goes on in one direction" if gone.size else
              f"w stays between {number(min(w))} and {number(max(w))}")
     text = "\n".join([f"target {number(target)}, lr = {number(lr)}: {said}", rests])
-    return Picture(svg("0 0 690 466", "".join(above.parts + below.parts), text), text)
+    return Picture(svg("0 0 560 466", "".join(above.parts + below.parts), text), text)
 
 
 def cobweb(f, slope, z, rounds, start):
@@ -55,7 +55,7 @@ def cobweb(f, slope, z, rounds, start):
     exact = 1 / (1 - J)
     there, back = abs(way[-1] - z), abs(sums[-1] - exact)
 
-    plot = Axes((44, 40, 330, 330), (0, TURN), (0, TURN))
+    plot = Axes((44, 34, 270, 270), (0, TURN), (0, TURN))
     plot.frame(ticks(0, TURN, 7), ticks(0, TURN, 7), "z", f"There: after {rounds} rounds off by {number(there)}")
     zs = np.linspace(0, TURN, 121)
     plot.line([0, TURN], [0, TURN], style.LINE, 1.4)
@@ -67,16 +67,16 @@ def cobweb(f, slope, z, rounds, start):
     plot.line(*np.transpose(corners), style.VALUE, 1.8)
     plot.dot(z, z, style.INK, style.PAPER, size=6)
 
-    beside_it = Axes((44, 40, 330, 330), (0, max(30, rounds)), (-1.0, 3.0))
+    beside_it = Axes((44, 34, 284, 200), (0, max(30, rounds)), (-1.0, 3.0))
     beside_it.frame(ticks(0, 30, 6), ticks(-1, 3, 8), "rounds", f"Back: u, off by {number(back)}")
     beside_it.line([0, 30], [exact] * 2, style.INK, 1.4, "7 4")
     beside_it.line(range(rounds + 1), sums, style.GRADIENT, 2, "5 3")
     for k, u in enumerate(sums):
         if -1 <= u <= 3:
             beside_it.dot(k, u, style.GRADIENT, size=3.5)
-    beside_it.words(378, beside_it.at(0, exact)[1] - 11, "1/(1 − J)", style.INK, "end", 13, halo=True)
+    beside_it.words(334, beside_it.at(0, exact)[1] + 5, "1/(1 − J)", style.INK, "start", 13)
     text = "\n".join([f"J = {number(J)}, of size {'above' if abs(J) > 1 else 'below'} 1; u should be {number(exact)}",
                       f"after {rounds} rounds there: z = {number(way[-1])}, off by {number(there)}",
                       f"after {rounds} rounds back: u = {number(sums[-1])}, off by {number(back)}"])
-    return Picture(beside(svg("0 0 390 416", "".join(plot.parts), text.splitlines()[1]),
-                          svg("0 0 400 416", "".join(beside_it.parts), text.splitlines()[2])), text)
+    return Picture(beside(svg("0 0 330 348", "".join(plot.parts), text.splitlines()[1]),
+                          svg("0 0 400 278", "".join(beside_it.parts), text.splitlines()[2])), text)
