@@ -9,8 +9,8 @@ from .axes import Axes, ticks
 from .ink import minus, number
 from .picture import Picture, svg
 
-BOX = (56, 34, 492, 380)
-SIZE = "0 0 560 466"      # its letters, of 13 px, are 10 px high in a window of 900
+BOX = (56, 34, 492, 328)
+SIZE = "0 0 560 414"      # its letters, of 13 px, are 10 px high in a window of 900
 # The paths differ by marker and dashes as well as by colour.
 PATHS = [("circle", "#222222", "none"), ("square", "#6A51A3", "8 4"), ("triangle", "#8A6500", "2 3"),
          ("diamond", "#0B7285", "10 3 2 3"), ("cross", "#A61E4D", "5 2")]

@@ -354,8 +354,8 @@ def test_boundary_from_recorded_probabilities(forty):
     assert {"0.25", "0.5", "0.75", "class 0", "class 1"} <= set(written(picture))
     line = [path for path in svg_of(picture).iter(f"{SVG}path") if path.get("stroke-width") == "2"]
     xs = [float(place.split()[0]) for place in line[0].get("d")[1:].replace("M", " ").split(" ") if "." in place][::2]
-    (low, high), width = (points[:, 0].min() - 0.4, points[:, 0].max() + 0.4), 570
-    assert np.allclose(xs, 62 + (0 - low) / (high - low) * width, atol=1), "undecided where x is 0"
+    (low, high), (left, _, width, _) = (points[:, 0].min() - 0.4, points[:, 0].max() + 0.4), landscapes.BOX
+    assert np.allclose(xs, left + (0 - low) / (high - low) * width, atol=1), "undecided where x is 0"
 
 
 def test_boundary_of_a_model_that_knows_one_class(forty):

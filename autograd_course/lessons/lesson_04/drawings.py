@@ -71,9 +71,9 @@ def turned_over(x):
         plot.words(right + 6, (top + high) / 2 + 5, number(round(rise, 3)), anchor="start", size=13, halo=True)
     plot.words(*plot.at(-2.5, 0.45), "exp", style.VALUE, "start", 15, halo=True)
     plot.words(*plot.at(0.25, -2.55), "log", style.VALUE, "start", 15, halo=True)
-    plot.words(386, 110, f"exp at {number(round(height, 3))}:", anchor="start", size=13)
+    plot.words(386, 110, f"exp at {number(round(height, 3))}:", anchor="start")
     plot.words(386, 132, f"height {number(x)}, slope {number(x)}", style.TANGENT, "start", 13)
-    plot.words(386, 250, f"log at {number(x)}:", anchor="start", size=13)
+    plot.words(386, 250, f"log at {number(x)}:", anchor="start")
     plot.words(386, 272, f"height {number(round(height, 3))}, slope {number(1 / x)}", style.TANGENT, "start", 13)
     text = (f"exp at {number(round(height, 3))} has the height {number(x)} and the slope {number(x)}.\n"
             f"Turned over: log at {number(x)} has the height {number(round(height, 3))} and the slope 1/{number(x)} = {number(1 / x)}.\n"

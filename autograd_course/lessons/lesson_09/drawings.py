@@ -81,7 +81,7 @@ def _row(values):
     return "[" + ", ".join(map(number, values)) + "]"
 
 
-UNIT, LONG, ROW = 7, 34, 40      # of a factor: px for each row or column, its length, and the height of its line
+UNIT, LONG, ROW = 8, 34, 40      # of a factor: px for each row or column, its length, and the height of its line
 
 
 def candidates(m, k, n):

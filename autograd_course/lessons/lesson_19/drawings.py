@@ -36,23 +36,23 @@ def learning(run, counted, step):
     `run` is as `Task.follow` makes it; `counted` holds the losses of the 1-gram, the 2-gram, and so on.
     """
     steps, held_out, k = run["steps"], run["held_out"], run["steps"].index(step)
-    plot = Axes((56, 40, 470, 290), (0, steps[-1]), tuple(np.log([0.93 * min([*counted, *held_out]),
+    plot = Axes((56, 40, 400, 290), (-steps[-1] / 30, steps[-1]), tuple(np.log([0.93 * min([*counted, *held_out]),
                                                                   1.15 * max(held_out)])))
     heights = [(np.log(loss), number(loss)) for loss in (1, 1.5, 2, 3, 4) if np.log(loss) > plot.y[0]]
     plot.frame(ticks(0, steps[-1]), heights, "step", "loss on text held out, in nats a letter (logarithmic)")
     for n, loss in enumerate(np.log(counted), 1):
         plot.line([0, steps[-1]], [loss, loss], style.INK, 1.2, "5 4")
-        plot.words(534, plot.at(0, loss)[1] + 4, f"{n}-gram {np.exp(loss):.2f}", anchor="start", size=12)
+        plot.words(464, plot.at(0, loss)[1] + 4, f"{n}-gram {np.exp(loss):.2f}", anchor="start", size=13)
     plot.line(steps, np.log(held_out), style.VALUE, 0.7)
     plot.line(steps[:k + 1], np.log(held_out[:k + 1]), style.VALUE, 2.8)
     plot.dot(step, np.log(held_out[k]), style.VALUE, style.VALUE, size=6)
     x, y = plot.at(step, np.log(held_out[k]))
-    plot.words(min(x + 12, 480), y - 12, f"{held_out[k]:.2f}", style.VALUE, "start", halo=True)
+    plot.words(min(x + 12, 410), y - 12, f"{held_out[k]:.2f}", style.VALUE, "start", halo=True)
     beaten = [n for n, loss in enumerate(counted, 1) if held_out[k] < loss]
     says = f"beats counting up to the {beaten[-1]}-gram" if beaten else "beats none of the countings"
     first = f"Step {step}: loss {held_out[k]:.2f}, {says}. It writes:"
     wrote = run["wrote"][k].strip("\n")
-    return Picture(svg("0 0 630 376", "".join(plot.parts), first) + "<br>" + page(escape(wrote)), f"{first}\n{wrote}",
+    return Picture(svg("0 0 560 376", "".join(plot.parts), first) + "<br>" + page(escape(wrote)), f"{first}\n{wrote}",
                    says_all=True)
 
 
