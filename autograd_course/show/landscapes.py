@@ -55,7 +55,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
         said.append(f"{name}: {'' if seen[-1] else 'outside the picture, '}at {_place(here)}, value {value}")
     taken = numbers + [(x - 8, x + 8, y - 8, y + 8) for x, y in marks]
     for px, py, name, colour in sorted(labels, key=lambda label: label[1]):
-        wide = 9 * len(name)
+        wide = 10.5 * len(name)
         right = px + 12 + wide < BOX[0] + BOX[2]
         left = px + 12 if right else px - 12 - wide
         while any(_overlap((left, left + wide, py - 8, py + 8), box) for box in taken):
@@ -175,7 +175,7 @@ def _span(points):
 
 def _around(x, y, words):
     """The box (left, right, top, bottom) of small words about a place."""
-    return x - 4 * len(words), x + 4 * len(words), y - 8, y + 8
+    return x - 4.5 * len(words), x + 4.5 * len(words), y - 8, y + 8
 
 
 def _within(box):

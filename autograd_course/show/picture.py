@@ -36,7 +36,8 @@ class Picture:
 def least(width):
     """How small a picture so many px wide may be shown, as a part of its natural size, in CSS; a page may ask for more by `--least`.
 
-    At 0.62 what is 720 px wide just fits JupyterLab in a window of 900. What is wider scrolls there anyway, and letters of 12 px stay 10.
+    At 0.62 what is 720 px wide just fits JupyterLab in a window of 900. What is wider scrolls there anyway; its
+    letters of 12 px stay 10.
     """
     return f"var(--least,{.62 if width <= 720 else .84})"
 

@@ -11,7 +11,7 @@ def two_parts(from_x, from_y, change, reach):
 
     The axis runs from −reach to reach.
     """
-    plot = Axes((132, 16, 340, 150), (-reach, reach), (0, 3))
+    plot = Axes((132, 16, 416, 150), (-1.25 * reach, 1.25 * reach), (0, 3))      # a number stands outside its bar
     total = from_x + from_y
     plot.frame(ticks(-reach, reach, 9), [(2.5, "x brings"), (1.5, "y brings"), (0.5, "z really moves by")],
                "change of z")

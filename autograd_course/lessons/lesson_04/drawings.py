@@ -55,7 +55,7 @@ def plateau(walks, steps):
 def turned_over(x):
     """The graphs of exp and log, each the other with its axes exchanged, and their slopes at the height x and at the place x."""
     height, span = np.log(x), (-2.6, 7.2)
-    plot = Axes((40, 34, 336, 336), span, span)
+    plot = Axes((40, 34, 330, 330), span, span)
     plot.frame(ticks(*span), ticks(*span), "x", "exp, and log: the same graph turned over")
     plot.line(span, span, style.LINE, 1, "3 3")
     left, right = np.linspace(span[0], np.log(span[1]), 121), np.geomspace(np.exp(span[0]), span[1], 161)
@@ -71,10 +71,10 @@ def turned_over(x):
         plot.words(right + 6, (top + high) / 2 + 5, number(round(rise, 3)), anchor="start", size=13, halo=True)
     plot.words(*plot.at(-2.5, 0.45), "exp", style.VALUE, "start", 15, halo=True)
     plot.words(*plot.at(0.25, -2.55), "log", style.VALUE, "start", 15, halo=True)
-    plot.words(386, 110, f"exp at {number(round(height, 3))}:", anchor="start")
-    plot.words(386, 132, f"height {number(x)}, slope {number(x)}", style.TANGENT, "start", 13)
-    plot.words(386, 250, f"log at {number(x)}:", anchor="start")
-    plot.words(386, 272, f"height {number(round(height, 3))}, slope {number(1 / x)}", style.TANGENT, "start", 13)
+    plot.words(378, 110, f"exp at {number(round(height, 3))}:", anchor="start")
+    plot.words(378, 132, f"height {number(x)}, slope {number(x)}", style.TANGENT, "start", 13)
+    plot.words(378, 250, f"log at {number(x)}:", anchor="start")
+    plot.words(378, 272, f"height {number(round(height, 3))}, slope {number(1 / x)}", style.TANGENT, "start", 13)
     text = (f"exp at {number(round(height, 3))} has the height {number(x)} and the slope {number(x)}.\n"
             f"Turned over: log at {number(x)} has the height {number(round(height, 3))} and the slope 1/{number(x)} = {number(1 / x)}.\n"
             f"The triangles: exp's tangent rises by {number(round(leg * x, 3))} over {number(round(leg, 3))}, "

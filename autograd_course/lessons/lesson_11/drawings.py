@@ -62,7 +62,7 @@ def factors(f, path, curvatures, lr):
         line.parts.append(f'<path d="M{px:.1f} {py + 4:.1f}V{high}" stroke="{style.VALUE}" stroke-width="2"/>')
         line.mark(px, high - 3, style.VALUE, style.VALUE, square=square)
         far = px > 460              # at the right edge
-        line.words(px + (-7 if far else 7), py + 4, f"{name} × {number(factor)}", style.VALUE, "end" if far else "start", 13,
-                   halo=True)
+        line.words(px + (-7 if far else 7), py + 4, f"{name} × {number(factor)}", style.VALUE,
+                   "end" if far else "start", 13, halo=True)
     text = "\n".join([above.text, *said])
     return Picture(above.html + svg("0 14 560 108", "".join(line.parts), "\n".join(said)), text)

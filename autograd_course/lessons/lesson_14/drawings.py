@@ -152,7 +152,8 @@ def responses(kernels, scan, names=None, bias=0):
         largest = f"largest response {number(response.max())}, at row {row}, column {column}" if response.any() else "no response"
         said.append(f"{called[k]}: {largest}")
     text = "\n".join(["A scan, and what each kernel makes of it.", *said])
-    return Picture(svg(f"0 0 {108 + step * min(4, len(kernels))} {186 * -(-len(kernels) // 4)}", "".join(plot.parts), text), text)
+    size = f"{108 + step * min(4, len(kernels))} {186 * -(-len(kernels) // 4)}"
+    return Picture(svg(f"0 0 {size}", "".join(plot.parts), text), text)
 
 
 def _image(plot, x, y, pixel, shades, colour):
