@@ -106,9 +106,9 @@ def bowl(H, angle, times=0):
     for value in curvatures:
         cut.line(t, value * t * t / 2, style.LINE, 1.4, "4 4")
     cut.line(t, curvature * t * t / 2, style.VALUE, 2.6)
-    for value, words, place in zip(curvatures, ("flattest", "steepest"), (1.42, 1.4)):
-        px, py = cut.at(-place, value * place * place / 2)
-        cut.words(px + 10, py - 6, f"{words}, {number(value)}", style.FAINT, "start", 13, halo=True)
+    for value, words in zip(curvatures, ("flattest", "steepest")):
+        px, py = cut.at(1.5, value * 1.5**2 / 2)
+        cut.words(px + 6, py + 5, f"{words}, {number(value)}", style.FAINT, "start", 13)
 
     (v0, v1), (i0, i1) = map(_short, v), map(_short, image)
     text = "\n".join([f"v = ({v0}, {v1}), Hv = ({i0}, {i1}): turned from v by {_short(off)} degrees",
@@ -116,7 +116,7 @@ def bowl(H, angle, times=0):
                       f"the largest {number(curvatures[1])}"])
     said = text.splitlines()
     return Picture(beside(svg("0 0 338 324", "".join(plot.parts), said[0]),
-                          svg("0 0 310 308", "".join(cut.parts), said[1])), text)
+                          svg("0 0 376 308", "".join(cut.parts), said[1])), text)
 
 
 def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
