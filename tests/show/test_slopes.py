@@ -8,7 +8,7 @@ import pytest
 
 import autograd_lib as ag
 from autograd_course import slope_explorer
-from autograd_course.show.slopes import ROWS
+from autograd_course.show.slopes import BOX, ROWS
 from autograd_lib import ops
 
 ELEMENTWISE = [row for row in ops.ROWS.values() if row.kind == "elementwise"]
@@ -260,7 +260,8 @@ def test_against_z_the_point_runs_on_the_curve_of_the_rule(row, slope_at):
         line = max(lines(panel, "6 4"), key=len)
         assert min(np.hypot(point[0] - a, point[1] - b) for a, b in line) < 4
         spread = {"tanh": (-1, 1), "exp": (np.exp(-3), np.exp(2)), "sigmoid": (0, 1)}[row.name]
-        assert point[0] == pytest.approx(46 + 246 * (0.08 + (z - spread[0]) / (spread[1] - spread[0])) / 1.16, abs=2)
+        left, _, wide, _ = BOX
+        assert point[0] == pytest.approx(left + wide * (0.08 + (z - spread[0]) / (spread[1] - spread[0])) / 1.16, abs=2)
     assert "over z" in ui.picture.html
 
 

@@ -55,7 +55,7 @@ def _said(error, powers):
 def courses(lines, title, powers, dots=()):
     """Errors over the steps on a logarithmic scale: {name: (steps, errors)}, and `dots`, one a step, without a line through them."""
     n = max(steps[-1] for steps, _ in lines.values())
-    plot = _steps((58, 34, 352, 230), n, powers, title,
+    plot = _steps((62, 34, 348, 230), n, powers, title,
                   [*dots, *(error for _, errors in lines.values() for error in errors)])
     for step, y in enumerate(_log(dots, powers)):
         plot.dot(step, y, style.LINE, size=2)
