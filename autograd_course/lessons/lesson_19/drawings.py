@@ -40,9 +40,11 @@ def learning(run, counted, step):
                                                                   1.15 * max(held_out)])))
     heights = [(np.log(loss), number(loss)) for loss in (1, 1.5, 2, 3, 4) if np.log(loss) > plot.y[0]]
     plot.frame(ticks(0, steps[-1]), heights, "step", "loss on text held out, in nats a letter (logarithmic)")
-    for n, loss in enumerate(np.log(counted), 1):
+    py = 0
+    for n, loss in sorted(enumerate(np.log(counted), 1), key=lambda pair: -pair[1]):
         plot.line([0, steps[-1]], [loss, loss], style.INK, 1.2, "5 4")
-        plot.words(464, plot.at(0, loss)[1] + 4, f"{n}-gram {np.exp(loss):.2f}", anchor="start", size=13)
+        py = max(plot.at(0, loss)[1] + 4, py + 15)      # two names never on each other
+        plot.words(464, py, f"{n}-gram {np.exp(loss):.2f}", anchor="start", size=13)
     plot.line(steps, np.log(held_out), style.VALUE, 0.7)
     plot.line(steps[:k + 1], np.log(held_out[:k + 1]), style.VALUE, 2.8)
     plot.dot(step, np.log(held_out[k]), style.VALUE, style.VALUE, size=6)
