@@ -99,9 +99,11 @@ def _round(x):
 def _wheel(x, top, digit, colour):
     """One wheel of a counter; a blank one is only an outline."""
     if digit == " ":
-        return f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="none" stroke="{style.LINE}" stroke-opacity="0.6"/>'
+        return (f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="none" '
+                f'stroke="{style.LINE}" stroke-opacity="0.6"/>')
     return (f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="{colour}"/>'
-            f'<text x="{x + 12}" y="{top + 24}" font-family="ui-monospace, Consolas, monospace" font-size="20" font-weight="600" '
+            f'<text x="{x + 12}" y="{top + 24}" font-family="ui-monospace, Consolas, monospace" '
+            f'font-size="20" font-weight="600" '
             f'fill="{style.PAPER}" text-anchor="middle">{digit}</text>')
 
 

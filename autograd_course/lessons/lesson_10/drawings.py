@@ -82,7 +82,8 @@ def _bars(left, title, heights, y, top=56, high=190):
             plot.words(*plot.at(k + 0.5, 0.05), str(height), size=15)
             continue
         (px, top), (_, bottom) = plot.at(k + 0.5, max(0, height)), plot.at(k + 0.5, min(0, height))
-        plot.parts.append(f'<rect x="{px - 15:.1f}" y="{top:.1f}" width="30" height="{bottom - top:.1f}" fill="{style.VALUE}" '
+        plot.parts.append(f'<rect x="{px - 15:.1f}" y="{top:.1f}" width="30" height="{bottom - top:.1f}" '
+                          f'fill="{style.VALUE}" '
                           f'fill-opacity="0.85" stroke="{style.VALUE}" stroke-width="2"/>')
         plot.words(px, top - 6 if height >= 0 else bottom + 16, _short(height), style.VALUE, size=13, halo=True)
     return plot.parts
@@ -95,7 +96,8 @@ def _column(left, title, p):
     beside = 46         # where the words stand: at their part, and 18 px below those above
     for k, (share, top) in reversed(list(enumerate(zip(p, np.cumsum(p))))):
         (px, upper), (_, lower) = plot.at(0.24, top), plot.at(0.24, top - share)
-        plot.parts.append(f'<rect x="{px - 28:.1f}" y="{upper:.1f}" width="56" height="{lower - upper:.1f}" fill="{style.VALUE}" '
+        plot.parts.append(f'<rect x="{px - 28:.1f}" y="{upper:.1f}" width="56" height="{lower - upper:.1f}" '
+                          f'fill="{style.VALUE}" '
                           f'fill-opacity="{0.85 - 0.3 * k:.2f}" stroke="{style.PAPER}" stroke-width="2"/>')
         beside = max((upper + lower) / 2 + 4, beside + 18)
         plot.words(px + 34, beside, f"class {k}: {_short(share)}", style.VALUE, "start", 13, halo=True)

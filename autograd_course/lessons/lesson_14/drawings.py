@@ -142,7 +142,8 @@ def responses(kernels, scan, names=None, bias=0):
         for r, c in np.ndindex(kernel.shape):
             share = kernel[r, c] / np.abs(kernel).max()
             colour = style.WANTED if share > 0 else style.UNWANTED
-            plot.parts.append(f'<rect x="{left + 20 * c}" y="{top + 30 + 20 * r}" width="19" height="19" fill="{colour}" '
+            plot.parts.append(f'<rect x="{left + 20 * c}" y="{top + 30 + 20 * r}" width="19" height="19" '
+                              f'fill="{colour}" '
                               f'fill-opacity="{abs(share):.2f}" stroke="{style.LINE}" stroke-width="0.5"/>')
             if abs(share) > 0.2:
                 ink = style.PAPER if abs(share) > 0.6 else style.INK
