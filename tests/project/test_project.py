@@ -451,7 +451,7 @@ def test_interrupted_while_venv_is_made(tmp_path):
     for name in ["run.py", "requirements.lock", "pyproject.toml"]:
         shutil.copy(ROOT / name, tmp_path)
     running = subprocess.Popen([sys.executable, "run.py", "lab"], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
+                               start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     while not (tmp_path / ".venv/pyvenv.cfg").exists():
         assert running.poll() is None
         time.sleep(0.01)
