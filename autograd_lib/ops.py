@@ -309,7 +309,7 @@ min = primitive(_extremum(np.minimum, np.min), *_weighted(_extreme), name="min")
 
 
 def _logsumexp(x, axis=None, keepdims=False):
-    top = x.max(axis=axis, keepdims=True)
+    top = np.max(x, axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)   # ∞ − ∞ would be nan
     with np.errstate(divide="ignore"):
         z = np.log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top
@@ -322,13 +322,13 @@ logsumexp = primitive(_logsumexp,
 
 
 def _softmax(x, axis=-1):
-    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
     e /= e.sum(axis=axis, keepdims=True)
     return e
 
 
 def _log_softmax(x, axis=-1):
-    d = x - x.max(axis=axis, keepdims=True)
+    d = x - np.max(x, axis=axis, keepdims=True)
     return d - np.log(np.exp(d).sum(axis=axis, keepdims=True))
 
 

@@ -556,6 +556,12 @@ def test_tiny_probabilities_keep_their_digits():
     np.testing.assert_allclose(ag.log_softmax(np.array([0.0, 800.0])), [-800, 0], rtol=1e-15)
 
 
+@pytest.mark.parametrize("f, z", [(ag.logsumexp, 2.5), (ag.softmax, 1.0), (ag.log_softmax, 0.0)])
+def test_softmax_of_one_number(f, z):
+    """"float object has no attribute max" once."""
+    assert f(2.5) == z and ag.grad(f)(2.5) == (f is ag.logsumexp)
+
+
 def test_minus_infinity_masks():
     x = np.array([0.0, -np.inf, 1.0])
     with np.errstate(all="raise", under="ignore"):
