@@ -16,7 +16,7 @@ import pytest
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 STARTUP = str(NOTEBOOKS.parent / "docs/kernel.py")      # as for the site: with every picture behind the sliders
 RUNS = "NOTEBOOK_RUNS"      # in the environment: a folder of this run of the suite, which its processes share
-ONCE = """formatter = get_ipython().display_formatter.mimebundle_formatter
+UNDO = """formatter = get_ipython().display_formatter.mimebundle_formatter
 formatter.type_printers.clear(); formatter.deferred_printers.clear(); del formatter"""      # what STARTUP did is undone
 FORKED = sys.platform == "linux"
 
@@ -59,6 +59,13 @@ class Kernel(nbval.plugin.RunningKernel):
         if reply["content"]["status"] != "ok":
             raise RuntimeError("\n".join([cell.source, *reply["content"]["traceback"]]))
 
+    def run_all(self, notebook):
+        """The notebook, with what its cells have put out."""
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                self.run(cell)
+        return notebook
+
     def stop(self):
         """The first time, by nbval when it is done with its file, the kernel stays, in the place of that of the file before."""
         if self.whole and Kernel.stays is not self:
@@ -78,15 +85,14 @@ def let_go():
 @contextmanager
 def going_on(path):
     """A kernel in which the notebook has run as it stands, and the notebook with its outputs. From here on what moves is drawn once."""
-    if Kernel.stays and Kernel.stays.whole == path:
-        kernel, ran = Kernel.stays, notebook(path)
-    else:
-        let_go()
-        kernel, ran = Kernel(), nbformat.read(path, as_version=4)
-        run_all(kernel, ran)
-    kernel.run(nbformat.v4.new_code_cell(ONCE))
-    yield kernel, ran
-    kernel.stop()
+    stayed = Kernel.stays is not None and Kernel.stays.whole == path
+    kernel = Kernel.stays if stayed else Kernel()
+    try:
+        outputs = notebook(path) if stayed else kernel.run_all(nbformat.read(path, as_version=4))
+        kernel.run(nbformat.v4.new_code_cell(UNDO))
+        yield kernel, outputs
+    finally:
+        kernel.stop()
 
 
 def copied_folder():
@@ -113,16 +119,9 @@ def ran(notebook):
     """The notebook after all its cells were run, in a copy of the folder; an error in a cell raises."""
     kernel = Kernel()
     try:
-        run_all(kernel, notebook)
-        return with_what_is_left(notebook, kernel.folder)
+        return with_what_is_left(kernel.run_all(notebook), kernel.folder)
     finally:
         kernel.stop()
-
-
-def run_all(kernel, notebook):
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            kernel.run(cell)
 
 
 def with_what_is_left(notebook, folder):

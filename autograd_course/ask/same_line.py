@@ -305,7 +305,7 @@ def _trial(mine, how, case, letters):
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             came = bounded(partial(mine, **named) if how == "name" else partial(mine, *passed, **case.keywords),
-                           most=100_000)      # of a line
+                           most=100_000)      # of one rule, which is short
         if came is ... or came is None and is_stub(mine):
             return ended("not yet", "")
         if came is None:
