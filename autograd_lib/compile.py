@@ -2,7 +2,7 @@
 
 The parts of this file: *call*, which finds the program of these arguments, or has one made; *trace*, which runs the
 function on arrays that write down what is done with them (trace.py), and notes what it closes over; *run*, which has
-the trace written as source (writer.py) and gives its results back as the function would.
+the trace planned (plan.py) and written as source (writer.py), and gives its results back as the function would.
 """
 
 import sys
@@ -14,10 +14,11 @@ import numpy as np
 
 from . import tape
 from .guards import PLAIN, Watched, flatten, ours, rebuilt, spec, static, taking
+from .plan import arguments, join, needed
 from .tape import Primitive, Tensor, boxed, collect, plain, recording, result, written_down
 from .trace import Trace, Traced, Unseen, equal, writing
 from .transforms import jvp, vjp
-from .writer import Writer, arguments, join, needed
+from .writer import Writer
 
 LIMIT = 16          # programs that one function may have
 # Functions that are called so because they are a transform, a module's, or nothing in particular.

@@ -311,6 +311,8 @@ class Trace:
             if function is np.multiply and float in map(type, args) and inside.function is np.multiply \
                     and 1.0 in [a for a in inside.args if type(a) is float]:        # (1·x)·k is x·k
                 args = tuple(a if type(a) is float else inside.args[type(inside.args[0]) is float] for a in args)
+        if function is operator.pow and type(args[1]) in (int, float) and args[1] == 1 and _same(values[0], value):
+            return args[0]
         if isinstance(value, (tuple, list)):
             raise Unseen(f"{function.__name__} returns several arrays, and cannot be compiled")
         self.known[key] = node = Traced(self, function, args, keywords, value, self.origin())
@@ -356,7 +358,8 @@ def _as_number(constant, other, z):
     """A constant that is one number throughout as that number, where the result stays what it is."""
     if type(constant) is Traced or not isinstance(constant, (np.ndarray, np.generic)) or type(other) is not Traced:
         return constant
-    uniform = constant.dtype.kind == "f" and constant.size and not any(constant.strides)
+    uniform = constant.dtype.kind == "f" and constant.size and (
+        not any(constant.strides) or equal(constant, np.full_like(constant, constant.flat[0])))
     fits = isinstance(other.value, np.ndarray) and other.ndim and other.shape == z.shape and (
         other.dtype == constant.dtype or other.dtype.kind in "biu" and constant.dtype == np.float64)
     return constant.ravel()[0].item() if uniform and fits else constant

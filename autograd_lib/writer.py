@@ -1,4 +1,4 @@
-"""The program of a trace as Python source: one NumPy call a line, and memory that is used again for what is large."""
+"""The program of a trace as Python source: one NumPy call a line."""
 
 import builtins
 import keyword
@@ -12,11 +12,9 @@ from types import MappingProxyType, SimpleNamespace
 import numpy as np
 
 from . import ops
+from .plan import LARGE, arguments, needed, own, placed, root
 from .tape import Primitive
 from .trace import UFUNCS, Traced, astype, equal
-
-LARGE = 1 << 11     # bytes from which on a line is written for speed: with memory that is kept, by no detour
-JOINED = 1 << 16    # bytes of products from which on their sum is a dot product, which rounds otherwise
 
 _SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**",
           np.greater: ">", np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==",
@@ -26,8 +24,6 @@ _SIGNS |= {function: _SIGNS[ufunc] for function, ufunc in UFUNCS.items() if ufun
 _METHODS = {getattr(np, name): name for name in """sum mean max min prod any all argmax argmin argsort cumsum reshape
     ravel squeeze""".split()}
 _REDUCED = {np.sum: "add", np.prod: "multiply", np.max: "maximum", np.min: "minimum"}
-_VIEWS = {operator.getitem, *[getattr(np, name) for name in """reshape ravel transpose swapaxes moveaxis squeeze
-    expand_dims broadcast_to flip diagonal diag matrix_transpose fliplr flipud rot90 einsum""".split()]}
 
 
 class Writer:
@@ -45,7 +41,7 @@ class Writer:
         kept = [x for x in [*results, *(saved or ())] if isinstance(x, Traced)]
         checks = {} if known else self.trace.checks
         lines = [self.trace.nodes[n] for n in sorted(needed(kept + [self.trace.nodes[n] for n in checks], known))]
-        memory, out = self.planned(lines, kept)
+        memory, out = placed(lines, kept, self.taken)
         name, last = self.name + suffix, {_group(node): node for node in lines if node.why}
         several = Counter(map(_group, lines))
         self.count(lines, kept)
@@ -70,13 +66,14 @@ class Writer:
             if node.order in checks:
                 text += [f"    if {'not ' * checks[node.order]}{self.names[node.order]}:",
                          '        raise ValueError("this program was written for other arguments: compile anew")']
-        taken, returned = {_root(x).order for x in inputs}, []
+        taken, returned = {root(x).order for x in inputs}, []
         for x in results:
             array = isinstance(x.value if isinstance(x, Traced) else x, np.ndarray)
-            root = _root(x) if isinstance(x, Traced) else None
-            shared = array and (root is None or root.order in taken or not np.may_share_memory(root.value, x.value))
+            source = root(x) if isinstance(x, Traced) else None
+            shared = array and (source is None or source.order in taken
+                                or not np.may_share_memory(source.value, x.value))
             returned.append(self.say(x) + ".copy()" * shared)
-            taken |= {_root(x).order} if isinstance(x, Traced) else set()
+            taken |= {source.order} if source is not None else set()
         if saved is not None:
             returned.append(self.say(tuple(saved)))
         flat = (tuple, *[...] * len(returned))
@@ -110,41 +107,6 @@ class Writer:
         self.own[name] = value
         self.taken.add(name)
         return name
-
-    def planned(self, lines, kept):
-        """({name: how memory for it is made}, {order of a node: where it is written}), for large results that are
-        gone when the function returns. Where a value of its own is not read any more, the next of its kind is written;
-        what is returned is so written into an array that was made for it."""
-        end = {_root(x).order: np.inf for x in kept}
-        for node in lines:
-            for x in [node, *arguments(node)]:
-                end[_root(x).order] = max(end.get(_root(x).order, 0), node.order)
-        made = {node.order: _made(node.value) for node in lines}
-        last = {node.order: {x.order: x for x in map(_root, arguments(node))    # what of its own it is the last to read
-                             if end[x.order] == node.order and x.order in made} for node in lines}
-        over = {node.order: [x for x in last[node.order].values() if made[x.order] == made[node.order]]
-                for node in lines if _large(node) and node.function is not np.matmul}
-        returned = {node.order for node in lines if end.get(node.order) == np.inf}
-        for node in reversed(lines):
-            if node.order in returned and over.get(node.order):
-                returned.add(over[node.order][0].order)
-        memory, out, free = {}, {}, {}
-        for node in lines:
-            if over.get(node.order):
-                first = over[node.order][0]
-                out[node.order] = out.get(first.order, first)
-                del last[node.order][first.order]
-            elif _large(node) and node.order not in returned:
-                if free.get(made[node.order]):
-                    out[node.order] = free[made[node.order]].pop()
-                else:
-                    name = next(n for n in map("m{}".format, count()) if n not in {*memory, *self.taken})
-                    memory[name], out[node.order] = made[node.order], name
-            for x in last[node.order].values():
-                if np.ndim(x.value) and x.value.nbytes >= LARGE:
-                    free.setdefault(made[x.order], []).append(out.get(x.order, x))
-        self.taken.update(memory)
-        return memory, out
 
     def done(self):
         """The source, and its functions."""
@@ -233,7 +195,7 @@ class Writer:
 
     def row(self, row):
         """A row that is one line: by its name in the table, or as it came from the learner's code."""
-        if not _own(row):
+        if not own(row):
             return f"ops.{row.name}" if getattr(ops, row.name, None) is row else f'ops.ROWS["{row.name}"]'
         return self.name_own(row)
 
@@ -283,10 +245,13 @@ class Writer:
 
 def _literal(array):
     """An array as source, if that is short."""
-    n = array.shape[0]
-    for text, same in ((f"np.arange({n})", np.arange(n)), (f"np.ones({array.shape})", np.ones(array.shape)),
-                       (f"np.zeros({array.shape})", np.zeros(array.shape)), (f"np.eye({n})", np.eye(n))):
-        if equal(array, same):
+    shape, n = array.shape, len(array)
+    texts = {f"np.arange({n})": lambda: np.arange(n), f"np.ones({shape})": lambda: np.ones(shape),
+             f"np.zeros({shape})": lambda: np.zeros(shape)}
+    if shape == (n, n):         # else it might be larger than all there is
+        texts[f"np.eye({n})"] = lambda: np.eye(n)
+    for text, make in texts.items():
+        if equal(array, make()):
             return text
     if not 0 < array.size <= 64 or (array != array).any():      # a nan has a sign, which its text lacks
         return None
@@ -319,72 +284,6 @@ def _pooled(function, memory):
         pool.append(mine)
         return found
     return run if memory else function
-
-
-def _large(node):
-    """Whether its result may be written into memory that is there."""
-    return isinstance(node.function, np.ufunc) and not node.keywords and node.value.nbytes >= LARGE
-
-
-def _made(z):
-    """How memory for an array like `z`, a number or an array, is made: in the order that its axes have in memory."""
-    order = sorted(range(np.ndim(z)), key=lambda axis: -z.strides[axis])
-    text = f"np.empty({tuple(z.shape[axis] for axis in order)}, np.{z.dtype.name})" if np.ndim(z) else ""
-    return text if order == sorted(order) else f"{text}.transpose({[order.index(axis) for axis in range(z.ndim)]})"
-
-
-def _root(node):
-    """Whose memory the result may lie in: its own, or that of what it is a view of."""
-    while inside := arguments(node):
-        shared = [x for x in inside if np.may_share_memory(x.value, node.value)]
-        view = node.function in _VIEWS or isinstance(node.function, Primitive) and _own(node.function)
-        if not shared and not view:
-            break
-        node = (shared or inside)[0]
-    return node
-
-
-def _own(row):
-    """Whether a row is the learner's own: what the function of one in the table returns is never a view."""
-    return ops.ROWS.get(row.name) is not row
-
-
-def arguments(node):
-    found, todo = [], [*node.args, *node.keywords.values()]
-    while todo:
-        x = todo.pop(0)
-        if isinstance(x, Traced):
-            found.append(x)
-        elif isinstance(x, (list, tuple)):
-            todo = [*x, *todo]
-    return found
-
-
-def needed(nodes, known=frozenset()):
-    """The places in the trace of what has to be computed for these."""
-    found, todo = set(), [x for x in nodes if isinstance(x, Traced)]
-    while todo:
-        node = todo.pop()
-        if node.function and node.order not in found and node.order not in known:
-            found.add(node.order)
-            todo += arguments(node)
-    return found
-
-
-def join(trace, results):
-    """A sum of products of large arrays, where nobody else reads the products, becomes a call that keeps none of them."""
-    results = [x for x in results if isinstance(x, Traced)]
-    nodes = [trace.nodes[n] for n in needed(results)]
-    readers = Counter(x.order for x in [*results, *[x for node in nodes for x in arguments(node)]])
-    for node in nodes:
-        x = node.args[0] if node.function is np.sum and len(node.args) == 1 and not node.errors else None
-        whole = all(word in [("axis", None), ("keepdims", False)] for word in node.keywords.items())
-        if whole and isinstance(x, Traced) and x.function is np.multiply and not x.keywords and readers[x.order] == 1:
-            factors = [a.value if isinstance(a, Traced) else a for a in x.args]
-            if x.value.nbytes >= JOINED and all(
-                    isinstance(a, np.ndarray) and a.shape == x.shape and a.dtype == x.dtype and a.dtype.char in "fd"
-                    and a.flags.c_contiguous for a in factors):
-                node.function, node.args, node.keywords = np.vdot, x.args, {}
 
 
 def _group(node):

@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autograd_lib as ag
-from autograd_lib import nn, writer
+from autograd_lib import nn, plan
 from autograd_lib.nn import functional as F
 from tests.engine.test_ops import CASES, direction, split
 
@@ -122,7 +122,7 @@ OPS = [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, len(OPS) - 1), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12),
-       st.integers(0, 99), st.sampled_from([np.float64, np.float32]), st.sampled_from([16, writer.LARGE]))
+       st.integers(0, 99), st.sampled_from([np.float64, np.float32]), st.sampled_from([16, plan.LARGE]))
 def test_random_programs(program, seed, dtype, large):
     def f(x, y):
         values = [x, y]
@@ -130,7 +130,7 @@ def test_random_programs(program, seed, dtype, large):
             values.append(OPS[op](values[i % len(values)], values[j % len(values)]))
         return ag.sum(values[-1] * values[-1]) + ag.sum(values[len(values) // 2])
     x, y = np.random.default_rng(seed).normal(size=(2, 3, 3)).astype(dtype)
-    with np.errstate(all="ignore"), patch("autograd_lib.writer.LARGE", large):      # 16: every array is
+    with np.errstate(all="ignore"), patch("autograd_lib.plan.LARGE", large):      # 16: every array is
         both(ag.value_and_grad(f, (0, 1)), x, y)
 
 
@@ -333,6 +333,20 @@ def test_nothing_twice_and_nothing_that_is_not_used():
         return ag.sum(ag.tanh(x) * ag.tanh(x)) + ag.sum(x * 1.0)
     source = (both(ag.grad(f), np.ones(3))).source
     assert source.count("np.tanh") == 1 and "np.exp" not in source and "* 1" not in source and "sum" not in source
+
+
+def test_a_long_array_from_outside_is_a_constant():
+    """As long as the digits of MNIST are many: an array of that many rows and as many columns would not fit."""
+    c = np.random.default_rng(0).normal(size=10**6)
+    both(lambda x: x * c, np.ones(10**6))
+
+
+def test_the_gradient_of_a_mean_of_squares_is_written_as_one_would():
+    """What comes back to the 4 squares is one number, 1/4, times 2 and the first power of what was squared."""
+    w, (x, y) = np.ones(30, np.float32), np.random.default_rng(0).normal(size=(2, 30, 4)).astype(np.float32)
+    source = both(ag.grad(lambda w, x, y: ag.mean((w @ x - y)**2)), w, x, y[0]).source
+    assert "* 0.5" in source or "0.5 *" in source
+    assert "constants" not in source and "array(" not in source and "**" not in source, source
 
 
 def test_constants_are_computed_once_and_keep_the_dtype():
