@@ -10,7 +10,7 @@ from .ops import (abs, add, broadcast_to, clip, concatenate, conv2d, cos, divide
 from . import data, nn, optim
 from .check import check_grads
 from .tape import Tensor, bilinear, elementwise, linear, no_grad, primitive
-from .compile import compile
+from .compiler import compile
 from .transforms import checkpoint, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 
 

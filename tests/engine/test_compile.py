@@ -25,7 +25,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autograd_lib as ag
-from autograd_lib import nn, plan
+from autograd_lib import nn
+from autograd_lib.compiler import plan
 from autograd_lib.nn import functional as F
 from tests.engine.test_ops import CASES, direction, split
 
@@ -130,7 +131,7 @@ def test_random_programs(program, seed, dtype, large):
             values.append(OPS[op](values[i % len(values)], values[j % len(values)]))
         return ag.sum(values[-1] * values[-1]) + ag.sum(values[len(values) // 2])
     x, y = np.random.default_rng(seed).normal(size=(2, 3, 3)).astype(dtype)
-    with np.errstate(all="ignore"), patch("autograd_lib.plan.LARGE", large):      # 16: every array is
+    with np.errstate(all="ignore"), patch("autograd_lib.compiler.plan.LARGE", large):      # 16: every array is
         both(ag.value_and_grad(f, (0, 1)), x, y)
 
 

@@ -11,10 +11,10 @@ from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
 
-from . import ops
+from .. import ops
+from ..tape import Primitive
+from ..trace import UFUNCS, Traced, astype, equal
 from .plan import LARGE, arguments, needed, own, placed, root
-from .tape import Primitive
-from .trace import UFUNCS, Traced, astype, equal
 
 _SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**",
           np.greater: ">", np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==",

@@ -9,9 +9,9 @@ from itertools import count
 
 import numpy as np
 
-from . import ops
-from .tape import Primitive
-from .trace import Traced
+from .. import ops
+from ..tape import Primitive
+from ..trace import Traced
 
 LARGE = 1 << 11     # bytes from which on a line is written for speed: with memory that is kept, by no detour
 JOINED = 1 << 16    # bytes of products from which on their sum is a dot product, which rounds otherwise

@@ -22,8 +22,8 @@ from weakref import ref
 
 import numpy as np
 
-from .tape import Primitive, Tensor, as_array
-from .trace import Traced, Unseen, equal
+from ..tape import Primitive, Tensor, as_array
+from ..trace import Traced, Unseen, equal
 
 PLAIN = (type(None), bool, int, float, str, bytes, complex)
 # What reaches an attribute by a name that need not stand in the code.
