@@ -56,7 +56,7 @@ class Compiled:
 
     def __init__(self, f):
         update_wrapper(self, f)
-        self.__name__ = getattr(f, "__name__", type(f).__name__)
+        self.__name__ = getattr(f, "__name__", getattr(f, "name", type(f).__name__))
         self.f, self.programs, self.last = f, {}, None
 
     @property

@@ -131,7 +131,7 @@ class Writer:
 
     def inlined(self, node):
         """Whether it stands in the line that reads it: a transpose that is read once."""
-        return node.function in (np.transpose, np.swapaxes) and self.readers.get(node.order) == 1 \
+        return node.function in (np.transpose, np.swapaxes) and np.ndim(node.value) and self.readers.get(node.order) == 1 \
             and node.order not in self.names
 
     def name_of(self, node, last=MappingProxyType({})):
@@ -154,7 +154,7 @@ class Writer:
     def expression(self, node, out):
         """The line that computes it, after the equals sign."""
         function, args, keywords = node.function, list(node.args), node.keywords
-        if function in (np.transpose, np.swapaxes):
+        if function in (np.transpose, np.swapaxes) and np.ndim(args[0].value):      # a number has no methods
             return self.say(args[0]) + self.transposed(args[0].value, *args[1:], **keywords)
         said = [self.say(a) for a in args]
         first = args[0].value if args and isinstance(args[0], Traced) else None

@@ -362,6 +362,19 @@ def test_constants_are_computed_once_and_keep_the_dtype():
     np.testing.assert_array_equal(compiled.last.constants["c0"], (np.sin(scale) * 2).astype(np.float32))
 
 
+@pytest.mark.parametrize("row", [row for row in ag.ops.ROWS.values() if row.name in vars(ag)], ids=lambda row: row.name)
+def test_a_row_of_one_number(row):
+    """A Python float has no methods: "has no attribute ndim" once. What a row cannot do is said as without compiling."""
+    with np.errstate(all="ignore"):
+        try:
+            wanted = row(2.5)
+        except Exception as error:
+            with pytest.raises(type(error)):
+                ag.compile(row)(2.5)
+        else:
+            same(ag.compile(row)(2.5), wanted)
+
+
 def test_a_source_before_the_first_call_is_an_error():
     with pytest.raises(RuntimeError, match="first call"):
         print(ag.compile(loss).source)
