@@ -144,6 +144,14 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
          "Those are the slopes of x²·y. For any f, measure them with central."),
         (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), x, dx) * dx + central_difference(lambda at: f(x, at), y, dy) * dy,
          "central's step is not the nudge: leave its h at 1e-5, and multiply the slope by the nudge."),
+        (lambda f, x, y, dx, dy: (central_difference(lambda at: f(at, y), x, dx)
+                                  + central_difference(lambda at: f(x, at), y, dy)),
+         "central's step is not the nudge: leave its h at 1e-5. And a slope is a rate: multiply it by the nudge."),
+        (lambda f, x, y, dx, dy: (central_difference(lambda at: f(at, y), x + dx) * dx
+                                  + central_difference(lambda at: f(x, at), y + dy) * dy),
+         "Those are the slopes where the nudges end. Take both at (x, y), where they begin."),
+        edit("slope_x = ", "x = ", "slope_y = ", "y = ", BOTH, "x * dx + y * dy",
+             "The slope was stored in x, and y's slope is then measured there. Give it a name of its own: slope_x."),
         edit(BOTH, "slope_x * dy + slope_y * dx", "Each slope took the other knob's nudge: x's slope belongs to dx."),
         edit(BOTH, "slope_x * dx + slope_y * dx", "dx is there twice: y's slope belongs to dy."),
         edit(BOTH, "slope_x * dy + slope_y * dy", "dy is there twice: x's slope belongs to dx."),
@@ -153,7 +161,7 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
         edit(BOTH, "slope_x * dx * slope_y * dy",
              "The parts are changes that both arrive. Do changes multiply or add?"),
         edit(BOTH, f"abs({BOTH})", "A change can be negative: no abs."),
-        edit(BOTH, "slope_x * dx - slope_y * dy", "Subtracted: the parts add, whatever their signs."),
+        edit(BOTH, "slope_x * dx - slope_y * dy", "One sign is lost: the parts add, whatever their signs."),
         edit(BOTH, "slope_x + slope_y", "A slope is a rate. Multiply each by its own nudge."),
         edit(BOTH, "slope_x * dx", "Only x has brought its part. What does y bring?"),
         edit(BOTH, "slope_y * dy", "Only y has brought its part. What does x bring?"),
@@ -169,6 +177,7 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
              edit(BOTH, f"round({BOTH}, 1)", "f(x, y) = "),
              edit(BOTH, f"{BOTH} + dx * dy", "f(x, y) = "),
              edit(BOTH, "abs(slope_x) * dx + abs(slope_y) * dy", "f(x, y) = "),
+             edit(BOTH, "0.0", "f(x, y) = "),
              edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "Exactly double"),
              edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "not divided"),
              edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "f(x, y) = sin(x) · y + y²")],
@@ -188,7 +197,7 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
                     return dx * (f(x + 1e-6, y) - f(x, y)) / 1e-6 + dy * central(partial(f, x), y)"""])
 def two_knobs(answer):
     for f, x, y, dx, dy, slope_x, slope_y in [
-            (_mixed, 0.5, -2.0, 0.3, -0.4, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0),
+            (_mixed, 0.5, -2.0, 0.2, -0.4, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0),
             (_steep, 3.0, 2.0, 0.1, 0.3, 12.0, 9.0),
             (_mixed, 0.5, -2.0, 0.0, 0.7, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0),
             (_steep, -2.0, 3.0, 0.2, 0.1, -12.0, 4.0)]:

@@ -48,7 +48,7 @@ prediction(
 
 card("03", [
     "Product: two strips, and a corner that vanishes. ∂z/∂x = y and ∂z/∂y = x.",
-    "The rule for one slot never contains that slot's own value, where the op is linear in it.",
+    "The rule for one slot does not need that slot's own value, where the op is linear in it.",
     "x in both slots of a product: two arrivals, 2x.",
     "Quotient: the product rule read backward, dx = y dz + z dy. So 1/y, and −z/y.",
     "x − y: g goes to x, and −g to y. −x: −g.",
@@ -85,7 +85,12 @@ WRONG_X = [(-15, "Your gradient for x is y's: are the two rules swapped?"),
            (0.5, "The upstream gradient is missing: multiply by what arrives, g."),
            (20, "That multiplies by y. Double y: does z follow x more strongly, or less?"),
            (-5, "Raise x: does z fall?"),
-           (10, "Raise x by 1: z rises by 1 / y only.")]
+           (10, "Raise x by 1: z rises by 1 / y only."),
+           (30, "Each further bit of x adds as much as the first: no x. What stands before dx is 1 / y."),
+           (15, "That is z / y, which stands before dy. Before dx stands 1 / y."),
+           (lambda g, z, x, y: g * dx / y,      # noqa: F821
+            "dx is a nudge, on paper only. The rule is what stands before it, times g."),
+           (lambda g, z, x, y: g / 2, "½ is right at y = 2 alone: say it with y.")]
 WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
            (-1.5, "The upstream gradient is missing: multiply by what arrives, g."),
            (15, "The right size with the wrong sign. Raise y a little: does z rise?"),
@@ -94,6 +99,8 @@ WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
            (-5, "That is −1 / y. How much is shared matters too: z is in it."),
            (-7.5, "One division too many: −z / y, or −x / y². z is divided by y already."),
            (-60, "That multiplies by y. Solved for dz, everything is divided by y."),
+           (lambda g, z, x, y: -g * z * dy / y,      # noqa: F821
+            "dy is a nudge, on paper only. The rule is what stands before it, times g."),
            (lambda g, z, x, y: -1.5 * g, "−3/2 is right at x = 6 and y = 2 alone: say it with z and y."),
            (lambda g, z, x, y: -g * x / y ^ 2, "A power is ** in Python: ^ is something else.")]
 
@@ -104,7 +111,7 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
     z = row.function(x, y)
     right = row.rules[slot](10.0, z, x, y)
     with np.errstate(all="ignore"):
-        expect_call(rule, 10.0, z, x, y, gives=right, hints=hints + [(-right, opposite)] * bool(opposite),
+        expect_call(rule, 10.0, z, x, y, gives=right, hints=[(-right, opposite)] * bool(opposite) + hints,
                     tried=f"the rule for {'xy'[slot]} of {row.name}, with g = 10, z = {z:g}, x = {x:g}, y = {y:g}")
 
 
@@ -138,6 +145,12 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
         edit("g / y", "g * y", "multiplies by y"),
         edit(": g / y", ": g", "1 / y only"),
         edit("g / y", "g // y", "rule for x"),
+        edit("g / y", "g * x / y", "no x"),
+        edit("g / y", "g * z / y", "-g * z / y", "-g / y", "before dy"),
+        edit("g / y", "g * dx / y", "dx is a nudge"),
+        edit("-g * z / y", "-g * z * dy / y", "dy is a nudge"),
+        edit("g / y", "g / 2", "right at y = 2 alone"),
+        edit("-g * z / y", "-1.5 * g", "right at x = 6 and y = 2 alone"),
         edit("-g * z / y", "print(-g * z / y)", "rule for y"),
         edit("g / y", "g * z / x", "z / x is 0 / 0"),
         edit("-g * z / y", "-g * z * z / x", "z / x is 0 / 0"),
@@ -162,11 +175,12 @@ def divide(answer):
     for rule, slot, local, hints in [(rule_x, "x", 1 / 2, WRONG_X), (rule_y, "y", -3 / 2, WRONG_Y)]:      # the numbers of the text first
         expect_call(rule, 10.0, 3.0, 6.0, 2.0, gives=10 * local, hints=hints,
                     tried=f"the rule for {slot} of divide, with g = 10, z = 3, x = 6, y = 2")
-    for rule, slot, x, y, hint in [(rule_x, 0, 0.0, 2.0, ""), (rule_y, 1, 0.0, 2.0, ""),
+    for rule, slot, x, y, hint in [(rule_x, 0, 0.0, 4.0, ""), (rule_y, 1, 0.0, 4.0, ""),
                                    (rule_x, 0, 6.0, -2.0, "y can be negative: no abs."),
                                    (rule_y, 1, -6.0, 2.0, "z / y can be negative: no abs.")]:
+        for_any = [one for one in (WRONG_X, WRONG_Y)[slot] if callable(one[0])]
         _expect_at(rule, ag.divide, slot, x, y,
-                   [(np.nan, "Where x is 0, z / x is 0 / 0. Only y has to differ from 0.")], hint)
+                   [(np.nan, "Where x is 0, z / x is 0 / 0. Only y has to differ from 0."), *for_any], hint)
     expect_rule(rule_x, ag.divide, 0)
     expect_rule(rule_y, ag.divide, 1)
 
@@ -293,6 +307,10 @@ def reflected(answer):
         (lambda g, z, x, y: g * y * z ** (y - 1), "z is the power already. What is raised again is x."),
         (lambda g, z, x, y: g * x ** (y - 1), "The exponent comes down as a factor: where is it?"),
         (lambda g, z, x, y: g * 2 * x, "That is the rule of the square alone. The exponent is y."),
+        (lambda g, z, x, y: g * y, "That is the exponent alone. The power before belongs to it: x ** (y - 1)."),
+        (lambda g, z, x, y: g * y * x * (y - 1), "That multiplies by y − 1. A power takes two stars: x ** (y - 1)."),
+        (lambda g, z, x, y: g * z * x ** (y - 1),
+         "z is the power itself. What comes down as a factor is the exponent, y."),
         (lambda g, z, x, y: g * y * (x**y - 1),
          "The 1 is taken from the power. The exponent has one less: x ** (y - 1)."),
         (lambda g, z, x, y: g * y * x ** (y + 1), "The exponent falls by one: y − 1."),
@@ -309,6 +327,9 @@ def reflected(answer):
              edit("g * y * x ** (y - 1)", "np.where(x > 0, g * y * np.abs(x) ** (y - 1), 0.0)",
                   "Below 0 z has a slope too"),
              edit("g * y * x ** (y - 1)", "g * y * x ** (y - 1) if np.all(x != 0) else 0.0 * g", "x = 0, y = 1"),
+             edit("g * y * x ** (y - 1)", "g * y * x ** (y - 1) if y else g", "At y = 0 z is 1 everywhere"),
+             edit("x ** (y - 1)", "np.nan_to_num(x ** (y - 1))", "no root, and no slope"),
+             edit("g * y * x ** (y - 1)", "np.real(g * y * (x + 0j) ** (y - 1))", "rule for x of power"),
              edit("(y - 1)", "abs(y - 1)", "rule for x of power"),
              edit("(y - 1)", "int(y - 1)", "rule for x of power"),
              edit("g * y * x ** (y - 1)", "(g * y * x ** (y - 1), None)", "holds 2"),
@@ -338,7 +359,11 @@ def power(answer):
         _expect_at(answer, ag.power, 0, -2.0, 2.0, [logarithm, below],
                    "x can be negative, and then x ** (y - 1) can be: no abs.")
         _expect_at(answer, ag.power, 0, 0.0, 1.0, [(0.0, "At x = 0, y = 1 z is x itself, and its slope is 1.")])
+        _expect_at(answer, ag.power, 0, 3.0, 0.0, [(10.0, "At y = 0 z is 1 everywhere: its slope is 0.")])
+        _expect_at(answer, ag.power, 0, -1.0, 0.5,
+                   [(0.0, "Below 0 there is no root, and no slope: nan is right there.")])
         expect_rule(answer, ag.power, 0,
-                    inputs=[(2.0, 3.0), (0.0, 2.0), (1.5, -1.0), (4.0, 0.5), (np.array([0.5, 2.0, 3.0]), 3.0),
+                    inputs=[(2.0, 3.0), (0.0, 2.0), (-20.0, 4.0), (1.5, -1.0), (4.0, 0.5),
+                                                 (np.array([0.5, 2.0, 3.0]), 3.0),
                                                  (np.array([-1.5, 0.0, 2.0]), 2.0), (np.array([-1.5, 0.0, 2.0]), 1.0),
                                                  (np.array([-0.5, 2.0]), -2.0)])

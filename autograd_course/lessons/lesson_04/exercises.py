@@ -75,6 +75,8 @@ FROM_Z = [
     [(lambda g, z, x: g / 2 * z, "Python reads g / 2 * z as (g / 2) * z. It takes g / (2 * z)."),
      (lambda g, z, x: g / z, "Exactly double: z stands in the product twice, so 2z dz ≈ dx."),
      (lambda g, z, x: g / 2 * z ** -0.5, "z is the root already: no second root of it."),
+     (lambda g, z, x: g * dx / (2 * z),      # noqa: F821
+      "dx is a nudge, on paper only. The rule is what stands before it, times g."),
      (lambda g, z, x: 2 * g * z, "From dx ≈ 2z dz the slope dz/dx is 1 divided by 2z: upside down."),
      (lambda g, z, x: g / 2 * x**-1 / 2,
       "Python takes the power first: x**-1/2 is (x**-1)/2. And with z it needs no power."),
@@ -85,6 +87,9 @@ FROM_Z = [
      (lambda g, z, x: g * z - z * z, "g multiplies all of it: put brackets around z − z²."),
      (lambda g, z, x: g * z ^ 2, "A power is ** in Python: ^ is something else."),
      (lambda g, z, x: g * (1 - z), "A factor z is missing: ① is −z/q, and 1/q is z."),
+     (lambda g, z, x: g * z * (1 - 1 / z), "1/q is z. So 1 − 1/q is 1 − z, and not 1 − 1/z."),
+     (lambda g, z, x: g * -z / q * (1 - q),      # noqa: F821
+      "q is on paper only. In code 1/q is z: say it with z."),
      (lambda g, z, x: g * z * z, "That is ① without its minus, and ② is missing: multiply by it."),
      (lambda g, z, x: g * (1 - z) / z, "A factor, not a divisor: ① is −z/q, and 1/q is z."),
      (lambda g, z, x: g * z * np.abs(z - 1) ** 2, "One factor 1 − z too many."),
@@ -158,6 +163,10 @@ TURN = [
      (lambda g, z, x, y: g * z * y / x,
       "That is lesson 03's rule, for the base. Here the base is held, and y moves: ④ is log x."),
      (lambda g, z, x, y: g * z * np.ln(x), "NumPy's natural logarithm is called np.log."),
+     (lambda g, z, x, y: g * z * log(x), "NumPy's natural logarithm is called np.log."),      # noqa: F821
+     (lambda g, z, x, y: g * np.exp(p) * np.log(x), "p is on paper only. eᵖ is z: it is passed in."),      # noqa: F821
+     (lambda g, z, x, y: g * np.exp(z) * np.log(x), "z has been through exp already: ③ is z."),
+     (lambda g, z, x, y: g * x * np.log(x), "③ is the height of exp at p. That is z, the power itself, and not x."),
      (lambda g, z, x, y: g * z * RIGHT[0](x),
       "That calls a rule, which wants g, z and x. The logarithm itself is np.log(x)."),
      (lambda g, z, x, y: g * np.log(x), "That is ④ alone. p went through exp, whose slope is its height: z."),
@@ -209,7 +218,7 @@ def turn(answer):
                     shown="nan: there is no slope", hints=[LOG_OF_SIZE])
 
 
-X = np.array([-1.5, 0.0, 2.0, 0.7])
+X = np.array([-1.5, 0.0, 2.0, 0.7, 0.0001])
 SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(wrong rule, hint), …]
     (ag.relu, 0, [X], [
         (lambda g, z, x: g * (x >= 0), "At 0 itself the library states 0: > and not >=."),
@@ -228,18 +237,22 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
          "NumPy subtracts no True from False. g * (x > 0) - g * (x < 0) works, and np.sign is shorter."),
         (lambda g, z, x: g * (x > 0), "On the left z rises when x falls: the slope there is −1, not 0."),
         (lambda g, z, x: np.abs(g), "That is the size of g. It is x that decides: on the left the slope is −1."),
+        (lambda g, z, x: g * x, "The slope of each arm does not grow with x: it is −1 or 1."),
         (lambda g, z, x: g * np.abs(x), "The size of x is the value. Its slope is −1, 0 or 1.")]),
-    (ag.maximum, 0, [np.array([2.0, 5.0, 3.0]), np.array([5.0, 2.0, 3.0])], [
+    (ag.maximum, 0, [np.array([2.0, 5.0, 3.0, -2.0, 1.0]), np.array([5.0, 2.0, 3.0, -2.0, 1.000001])], [
         (lambda g, z, x, y: g / 2,
          "Half of g everywhere. Only a tie is shared: where x is larger, all of it; where y is, nothing."),
         (lambda g, z, x, y: g * (x >= y), "At the tie all of g goes to x. Half of it belongs to y."),
         (lambda g, z, x, y: g * (x > y), "At the tie nothing comes. Half of g belongs to x."),
         (lambda g, z, x, y: np.where(x == y, g / 2, g), "The tie is right. Where y is larger nothing goes to x."),
+        (lambda g, z, x, y: np.where(x > y, g, g / 2), "The tie is right. Where y is larger nothing goes to x."),
+        (lambda g, z, x, y: g * (x > y) + g / 2 * np.isclose(x, y),
+         "Nearly a tie is none: the larger gets all of it. x == y."),
         (lambda g, z, x, y: g * (x > y) + 0.5 * (x == y), "At the tie half of g, not half of 1."),
         (lambda g, z, x, y: g / 2 * ((x > y) + (x == y)),
          "Half of g at the tie alone: where x is larger, all of it.")]),
-    (ag.where, 1, [np.array([True, False, False, True]), np.array([3.0, 2.0, 4.0, 7.0]),
-                   np.array([5.0, 6.0, 4.0, 7.0])], [
+    (ag.where, 1, [np.array([True, False, False, True, True]), np.array([3.0, 2.0, 4.0, -7.0, 0.0]),
+                   np.array([5.0, 6.0, 4.0, -7.0, 1.0])], [
         (lambda g, z, c, x, y: np.where(z == x, g, 0),
          "Where x and y are equal z is both: c alone says whose turn it is."),
         (lambda g, z, c, x, y: g * (x > y), "c decides, not which of the two is larger."),
@@ -250,6 +263,7 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, c, x, y: np.where(c, g),
          "np.where takes three: the condition, what where it holds, and what elsewhere."),
         (lambda g, z, c, x, y: np.where(c, g, y), "Where c is False nothing goes to x: 0, not y."),
+        (lambda g, z, c, x, y: g * x, "c decides, and where it is True z is x itself: the slope is 1."),
         (lambda g, z, c, x, y: np.where(c, g * x, 0), "Where c is True z is x itself: the slope is 1.")])]
 RIGHT = (lambda g, z, x: g * (x > 0), lambda g, z, x: g * np.sign(x), lambda g, z, x, y: g * (x > y) + g / 2 * (x == y),
          lambda g, z, c, x, y: np.where(c, g, 0))
@@ -293,6 +307,10 @@ def _but(right, i, rule):
         edit("g * (x > y) + g / 2 * (x == y)", "np.where(z == x, g, 0)", "At the tie all of g goes to x"),
         edit("g * (x > 0)", "np.where(x > 0, g, np.nan)", "relu, the rule for x"),
         edit("g / 2 * (x == y)", "g // 2 * (x == y)", "maximum"),
+        edit("np.where(c, g, 0)", "np.where(c, g, 0) * (x > 0)", "where, the rule for x"),
+        edit("np.where(c, g, 0)", "np.where(c, g, 0) * (x != 0)", "where, the rule for x"),
+        edit("(x > 0)", "(z > 0.001)", "relu, the rule for x"),
+        edit("np.sign(x)", "np.clip(1000 * x, -1, 1)", "abs, the rule for x"),
         edit("np.sign(x)", "np.sign(np.round(x))", "abs"), edit("(x > y)", "(np.abs(x) > np.abs(y))", "maximum"),
         ((), "values were expected")],
     also_right=[edit("g * (x > 0)", "np.where(x > 0, g, 0)"), edit("g * (x > 0)", "g * np.heaviside(x, 0.0)"),
@@ -320,6 +338,8 @@ DRILL = [
     [(lambda g, z, x: g / (1 + np.exp(x)),
       "That is 1 / (1 + eˣ), the slope of the log alone. The chain rule goes on: times eˣ."),
      (lambda g, z, x: g * np.exp(x), "That is the slope of the inside, 1 + eˣ. The log comes first: divide by 1 + eˣ."),
+     (lambda g, z, x: g * np.sigmoid(x), "NumPy has none: it is ag.sigmoid."),
+     (lambda g, z, x: g * sigmoid(x), "It is ag.sigmoid, from the library."),      # noqa: F821
      (lambda g, z, x: g * (x > 0), "That is relu's rule. Softplus has no kink: its slope is σ(x), between 0 and 1."),
      (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
       "That is the slope of the sigmoid. Of softplus it is the sigmoid itself."),
@@ -420,6 +440,7 @@ def _by_size(x):
              (math.tanh, "with exp"),
              (lambda x: _by_size(min(x, 400.0)) if abs(x) < 500 else float("nan"), "nan"),
              (lambda x: _by_size(x) if x else None, "At 0"),
+             (lambda x: _by_size(x) * (x != 1), "expected  0.7615"),
              (np.tanh, "with exp"), (lambda x: np.tanh(x), "with exp"),
              (lambda x: (lambda y: np.tanh(y))(x), "with exp")],
     also_right=["""
@@ -445,7 +466,7 @@ def _by_size(x):
             return math.copysign(-math.expm1(-2 * abs(x)) / (1 + p), x)"""])
 def calm_tanh(answer):
     with np.errstate(all="ignore"):
-        for x in [0.5, -1.0, 3.0, 0.0, 400.0, -400.0, 800.0, -800.0]:
+        for x in [0.5, -1.0, 3.0, 0.0, 1.0, -0.01, 400.0, -400.0, 800.0, -800.0]:
             try:
                 expect_call(answer, x, gives=float(np.tanh(x)), hints=calm_tanh.mistakes)
             except Wrong as wrong:
@@ -514,6 +535,7 @@ GELU = [
     (_gelu(lambda x: C), "Nearly: ⑤ is the slope of the whole p, x³ included."),
     (_gelu(lambda x: _five(x) / C), "Nearly: c stands before the whole p, so ⑤ has it too."),
     (_gelu(lambda x: C + 3 * K * x**2), "Nearly: c stands before the whole p, so before both terms of ⑤."),
+    (_gelu(lambda x: C * 3 * K * x**2), "Nearly: p is c times x + …, and the slope of x is 1."),
     (_gelu(lambda x: C * (1 + K * x**2)), "Nearly: the slope of x³ is 3x², and the 3 is lost."),
     (_gelu(lambda x: C * (1 + 3 * K * x)), "Nearly: the slope of x³ is 3x², and not 3x."),
     (_gelu(lambda x: C * (x + 3 * K * x**2)), "Nearly: p is c times x + …, and the slope of x is 1."),
@@ -561,6 +583,8 @@ GELU = [
         *(((wrong, _gelu(_five)), hint) for wrong, hint in CLIP),
         *(((_clip, wrong), hint) for wrong, hint in GELU),
         ((lambda g, z, x, low, high: 1.0 * ((low <= x) & (x <= high)), _gelu(_five)), "upstream gradient is missing"),
+        (((lambda g, z, x, low, high: g * ((low <= x) & (x <= 1.5))), _gelu(_five)), "low = -0.5"),
+        (((lambda g, z, x, low, high: _clip(g, z, x, low, high) * (x != 0)), _gelu(_five)), "clip, the rule for x"),
         ((_clip, lambda g, z, x: g * z), "g times the value"),
         ((_clip, lambda g, z, x: g * (z / x + 0.5 * x * (1 - _t(x) ** 2) * _five(x))), "expected"),
         ((lambda g, z, x, low, high: np.where((low < x) & (x < high), g, g / 2 * ((x == low) | (x == high))),
@@ -571,5 +595,6 @@ GELU = [
 def longer(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    _expect(answer[0], ops.ROWS["clip"], 0, [np.array([-3.0, -2.0, -1.2, 1.5, 2.0]), -2.0, 1.5], CLIP)
+    for x, low, high in [([-3.0, -2.0, -1.2, 1.5, 2.0], -2.0, 1.5), ([-3.0, -0.5, 0.0, 3.0, 3.2], -0.5, 3.0)]:
+        _expect(answer[0], ops.ROWS["clip"], 0, [np.array(x), low, high], CLIP)
     _expect(answer[1], ag.gelu, 0, [np.array([-1.2, 0.4, 2.0, 0.0])], GELU)

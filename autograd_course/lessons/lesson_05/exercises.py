@@ -101,6 +101,7 @@ class _Endless(Exception):
 # --- Record -----------------------------------------------------------------------------------------------------------------
 
 LOCALS = "(y.data, x.data)"
+NUMBERS = "x and y are Values. Multiply their numbers: x.data * y.data."
 
 
 @exercise(
@@ -146,6 +147,10 @@ LOCALS = "(y.data, x.data)"
         edit("return Value", "x.inputs = (x, y)\n    return Value", "leaves x and y as they were"),
         edit("return Value(x.data * y.data, (x, y), (y.data, x.data))", "x.data = x.data * y.data\n    return x",
              "leaves x and y as they were"),
+        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))", "return x * y", "Multiply their numbers"),
+        edit("def multiply", "made = {}\ndef multiply", "return Value(x.data * y.data, (x, y), (y.data, x.data))",
+             "return made.setdefault((x.data, y.data), Value(x.data * y.data, (x, y), (y.data, x.data)))",
+             "a new Value at each call"),
         edit("return Value(x.data * y.data, (x, y), (y.data, x.data))", "return x.data * y.data",
              "a number alone remembers nothing"),
         edit("return Value(", "return (", "wrap the three in Value"),
@@ -163,9 +168,14 @@ LOCALS = "(y.data, x.data)"
     names=lambda: {"Value": _Value})
 def multiply(answer):
     _expect_function(answer, "multiply(x, y)")
+
+    class Plain(_Value):      # as the lesson's so far: without + and *
+        __add__ = __mul__ = lambda self, other: NotImplemented
+
+    Plain.__name__ = "Value"
     for a, b in [(3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None)]:
-        x = _Value(a, name="x")
-        y = x if b is None else _Value(b, name="y")
+        x = Plain(a, name="x")
+        y = x if b is None else Plain(b, name="y")
         call = f"multiply(x, x), where x holds {a:g}" if b is None else f"multiply(x, y), where x holds {a:g} and y holds {b:g}"
         x.grad, y.grad = 0.25, 0.5
         before = [dict(vars(one)) for one in (x, y)]
@@ -174,6 +184,9 @@ def multiply(answer):
         except ZeroDivisionError as error:
             error.hint = "A factor may be 0. Nothing need be divided: the other number is at hand, as y.data and x.data."
             raise
+        except TypeError as error:
+            error.hint = NUMBERS if "for *: 'Value' and 'Value'" in str(error) else ""
+            raise
         if [vars(one) for one in (x, y)] != before:
             raise Wrong(f"x and y after {call}", "changed", "as they were",
                         "Writing down is all: multiply makes one new Value, and leaves x and y as they were.")
@@ -181,8 +194,7 @@ def multiply(answer):
             raise Wrong(call, brief(z), "a Value", "Those are its parts: wrap the three in Value( )." if isinstance(z, tuple) else
                         "Return a new Value: a number alone remembers nothing.")
         if isinstance(z.data, _Value):
-            raise Wrong(f"the number in the result of {call}", brief(z.data), brief(a * y.data),
-                        "x and y are Values. Multiply their numbers: x.data * y.data.")
+            raise Wrong(f"the number in the result of {call}", brief(z.data), brief(a * y.data), NUMBERS)
         expect(z.data, a * y.data, tried=f"the number in the result of {call}", hints=[
             (round(a * y.data), "The product need not be a whole number: nothing is rounded.")])
         _expect_inputs(z.inputs, (x, y), call)
@@ -198,6 +210,9 @@ def multiply(answer):
             ((abs(y.data), abs(a)), "A local gradient keeps its sign: it is the other number, as it is.")])
         expect(z.grad, 0.0, tried=f"the .grad of the result of {call}", hints=[
             (1.0, "Nothing has come back yet: .grad stays 0, and backward will fill it.")])
+        if answer(x, y) is z:
+            raise Wrong(f"{call}, twice", "one Value", "two",
+                        "Equal numbers are no reason: make a new Value at each call.")
 
 
 def _expect_inputs(got, inputs, call):
@@ -276,6 +291,10 @@ def _reached(output):
     return found
 
 
+def _held(value):
+    return value.data, value.grad, value.number, value.locals, value._inputs
+
+
 def _newest_first(found):
     return sorted(found, key=lambda value: value.number, reverse=True)
 
@@ -348,9 +367,13 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
         edit(EACH, "        found.append(value.inputs)", "Take them one by one"),
         edit("if x not in found:", "if x.inputs and x not in found:", "The walk needs the leaves too"),
         edit("if x not in found:", "if x.data not in [known.data for known in found]:", "whatever its number"),
-        edit("found = [output]", "found = [output]\n    output.grad = 0.0", ".grad is not the business of order"),
+        edit("found = [output]", "found = [output]\n    output.grad = 0.0", "not the business of order"),
+        edit("found = [output]", "found = [output]\n    output.number = 10**9", "not the business of order"),
+        edit("for x in value.inputs:", "value.locals = ()\n        for x in value.inputs:",
+             "not the business of order"),
+        edit("found, key=lambda value: value.number,", "found.number,", "found is a list"),
         edit("for x in value.inputs:", "value.grad = 0.0\n        for x in value.inputs:",
-             ".grad is not the business of order"),
+             "not the business of order"),
         edit("if x not in found:", "if not hasattr(x, 'seen'):\n                x.seen = True", "second call"),
         edit("def order(output):\n    found = [output]", "def order(output, found=[]):\n    found.append(output)",
              "second call"),
@@ -414,13 +437,15 @@ def order(answer):
     _Value.clock = count(1)      # a verdict may show numbers, and is to be the same every time
     for build in (_path, _waits, _twice, _long_way, _equal_numbers):
         output, words, right = build()
-        for value in _reached(output):
+        reached = _newest_first(_reached(output))
+        for value in reached:
             value.grad = 0.5
+        before = [_held(value) for value in reached]
         _expect_users_first(_ordered(answer, output, f"order(L), where {words}", right), output,
                             f"order(L), where {words}", right)
-        if any(value.grad != 0.5 for value in _reached(output)):
-            raise Wrong(f"the gradients after order(L), where {words}", "changed", "as they were",
-                        ".grad is not the business of order: it only says who comes when.")
+        if [_held(value) for value in reached] != before:
+            raise Wrong(f"the Values after order(L), where {words}", "changed", "as they were",
+                        "What a Value holds is not the business of order: it only says who comes when.")
         again = f"a second call of order(L), where {words}"
         got = _ordered(answer, output, again, right)
         if len(got) != len(_reached(output)):
@@ -439,6 +464,11 @@ def order(answer):
 
 # What Python says of a slip, and the hint
 SLIPS = {
+    "'list' object has no attribute": "found is a list. Each Value in it has a number: key=lambda value: value.number.",
+    "'dict' object has no attribute": "The ledger is a dict: ledger[x] = … writes an entry.",
+    "no attribute 'get'": "ledger is a number by then. Write into it: ledger[x] = ….",
+    "variable 'g'": "Whose entry is taken out? ledger.pop(value), once at each visit.",
+    "name 'local' is not defined": "zip(value.inputs, value.locals) gives each input together with its local gradient.",
     "'tuple' object has no attribute": "value.inputs is a tuple of Values. Take them one by one: for x in value.inputs.",
     "can't multiply sequence": "value.locals holds one number for each input. zip(value.inputs, value.locals) pairs them.",
     "'<' not supported": "sorted cannot tell which of two Values is the larger. Say by what to sort: key=lambda value: value.number.",
@@ -580,6 +610,15 @@ PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
         edit("ledger[x] = ledger.get(x, 0.0) + g * local", "ledger[x] += g * local", "ledger.get(x, 0.0)"),
         edit("ledger.pop(value)", "ledger.pop(value.number)", "The keys of the ledger are Values"),
         edit("ledger.pop(value)", "ledger.pop()", "Whose entry"),
+        edit("ledger.pop(value)", "ledger.pop(g)", "Whose entry"),
+        edit("ledger[x] = ledger.get", "ledger = ledger.get", "ledger is a number by then"),
+        edit("ledger[x] = ledger.get(x, 0.0) + g * local", "ledger.append(g * local)", "The ledger is a dict"),
+        edit("for x, local in zip(value.inputs, value.locals)", "for x in value.inputs",
+             "together with its local gradient"),
+        edit("value.grad += g", "value.grad = g if value.inputs else value.grad + g",
+             "for every Value: value.grad += g"),
+        edit("g * local", "int(1000 * g * local) / 1000", "x = 1, y = 4, w = -0.333333"),
+        edit("output: 1.0", "output: 1.0 if output.inputs else 0.0", "backward(x)"),
         edit("ledger[x] = ledger.get", "ledger.get", "by writing alone"),
         edit("for x, local in zip(value.inputs, value.locals):",
              "x, y = value.inputs\n        for x, local in zip((x, y), value.locals):",
@@ -645,7 +684,7 @@ def backward(answer):
     except KeyError as error:
         error.tried, error.hint = "backward(L), on a small graph", _missing(error.args[0], error.output)
         raise
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, NameError, TypeError, ValueError) as error:
         error.tried, error.hint = "backward(L), on a small graph", _slip(error)
         raise
     except Wrong as wrong:
@@ -661,7 +700,7 @@ def backward(answer):
 
 def _expect_everywhere(answer):
     """Every value's own gradient, also where it is 0, and nothing else changed."""
-    for w, g in [(-3.0, -3.0), (0.0, 0.0), (-0.5, -0.5)]:
+    for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3)]:
         x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(w, name="w")
         z = (x + y).called("z")
         L, tried = (z * w).called("L"), f"every .grad after backward(L), where z = x + y, L = z · w, at x = 1, y = 4, w = {w.data:g}"
@@ -677,6 +716,13 @@ def _expect_everywhere(answer):
             ((0.0, *right[1:]), "L itself has a gradient too, 1: add it at its visit, as for any other."),
             ((1.0, 0.0, 5.0, 0.0, 0.0), "A gradient need not be a whole number: nothing is rounded."),
             ((1.0, 0.0, *right[2:]), "Every value gets its gradient, also one in the middle: value.grad += g at each visit.")])
+        answer(L)
+        expect(tuple(v.grad for v in (L, z, w, y, x)), tuple(2 * one for one in right),
+               tried=f"the same, after a second call (of L, z, w, y, x, at w = {w.data:g})", hints=[
+                   lambda got, expected: "Gradients add up until they are cleared, for every Value: value.grad += g."])
+    x = _Value(2.0, name="x")
+    answer(x)
+    expect(x.grad, 1.0, tried="x.grad after backward(x), where x is a leaf")
 
 
 def _missing(key, output):
