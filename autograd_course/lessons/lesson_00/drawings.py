@@ -42,10 +42,11 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
     plot = Axes((48, 34, 380, 230), span, both)
     plot.frame(ticks(*span, most=10), ticks(*both), "x", "the curve f")
     plot.line(xs, heights, style.VALUE, 2.5)
-    reach = (span[1] - span[0]) / 6
-    plot.line([x - reach, x + reach], [value - reach * gradient, value + reach * gradient], style.TANGENT, 3.5, DOTS)
-    plot.line([x, span[1]], [value, value], style.VALUE, 1, "1 4")
     ahead = x + 1 <= span[1]                     # else the triangle stands behind the point
+    reach = (span[1] - span[0]) / 6
+    ends = np.array([-max(reach, not ahead), max(reach, ahead)])      # the tangent closes the triangle
+    plot.line(x + ends, value + ends * gradient, style.TANGENT, 3.5, DOTS)
+    plot.line([x, span[1]], [value, value], style.VALUE, 1, "1 4")
     foot = value if ahead else value - gradient
     plot.line([x - (not ahead), x + ahead], [foot, foot], style.INK, 1.5)
     plot.line([x + ahead] * 2, [foot, foot + gradient], style.GRADIENT, 4, "6 4")

@@ -50,8 +50,8 @@ card("04", [
     "exp: the slope is the value, g · z. It rests on (eʰ − 1)/h → 1.",
     "Read off the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). Nobody needs x.",
     "log: exp turned over, 1/x. An exponent that moves: z · log x, for bases above 0.",
-    "Saturated is stuck, not finished: no gradient gets through, however wrong the output is.",
-    "A kink has no slope. The library states one; a difference there gives the mean of two.",
+    "Saturated is stuck, not finished: hardly any gradient gets through, however wrong the output is.",
+    "A kink has no slope. The library states one; a central difference there gives the mean of two.",
     "Behind a `where`, 0 · inf is nan. Change what goes in, not what comes out."])
 
 

@@ -49,6 +49,14 @@ def test_the_leg_of_the_triangle_is_the_gradients_bar(x):
     assert left == right and abs(top - bottom) == pytest.approx(heights(picture)[style.GRADIENT], abs=0.2)
 
 
+@pytest.mark.parametrize("x", [0.5, 2.5])
+def test_the_tangent_closes_the_triangle_over_a_narrow_span_too(x):
+    lines = {line.get("stroke"): line.get("points").split() for line in drawn(
+        curve_and_bars(np.square, x, 2 * x, span=(0, 3)), "polyline")}
+    tip = min(lines[style.GRADIENT], key=lambda point: float(point.split(",")[1]))
+    assert (tip if x == 0.5 else lines[style.INK][0]) in lines[style.TANGENT], "ahead of the point, and behind it"
+
+
 def test_at_the_lowest_point_the_gradient_is_empty():
     picture = curve_and_bars(bowl, 3.0, -1e-17)
     assert picture.text == "at x = 3: value 5, gradient 0 (flat)" and heights(picture)[style.GRADIENT] < 0.1
