@@ -184,7 +184,8 @@ class Renderer(IPythonRenderer):
         return small(super().text(text))
 
     def codespan(self, text):
-        return small(super().codespan(text))
+        code = small(super().codespan(text))
+        return code.replace("<code>", '<code class="whole">') if len(text) <= 16 else code
 
     def heading(self, text, level):
         anchor = plain(text).replace(" ", "-")                   # as JupyterLab's links to headings
@@ -195,8 +196,8 @@ class Renderer(IPythonRenderer):
 
 
 def small(text):
-    """HTML in which no line breaks within 1e-16."""
-    return re.sub(r"\d[\d.]*e-\d+", r'<span class="whole">\g<0></span>', text)
+    """HTML in which no line breaks within 1e-16, nor within (2, 3) or [4, 2, 3]."""
+    return re.sub(r"\d[\d.]*e-\d+|[(\[][\d, ]{2,12}[)\]]", r'<span class="whole">\g<0></span>', text)
 
 
 def page_of(url):

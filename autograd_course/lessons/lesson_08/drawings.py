@@ -14,7 +14,7 @@ def fall(b, g, entry):
     b has the shape (n,) and g (m, n); `entry` is the column to follow. A bar in each cell is as long as its number.
     """
     m, n = g.shape
-    foot, step = TOP + m * HIGH + 46, n * WIDE + GAP
+    foot, step = TOP + m * HIGH + 46, n * WIDE + 60
     parts = []
     longest = max(np.abs(b).max(), np.abs(g.sum(axis=0)).max(), 9)
     for left, above, copies, below, cells, looks, colour in [
