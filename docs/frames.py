@@ -1,6 +1,6 @@
 """Every picture behind the sliders of an explorer, packed for a page to show without a kernel.
 
-It asks of the kit only what anybody may: `ui.positions()`, `ui.values()` and the pure function `ui.draw(**values)`.
+It asks of the kit only what anybody may: `ui.positions()`, `ui.values()`, `ui.sliders`, and `ui.draw(**values)`, pure.
 `kernel.py` calls it for each explorer that a notebook shows while the site is built.
 """
 import base64
@@ -9,6 +9,8 @@ import json
 import re
 from itertools import product
 from math import prod
+
+from ipywidgets import RadioButtons
 
 MIME = "application/vnd.autograd-course.frames+json"
 MOST = 1350                             # pictures behind the sliders of one explorer
@@ -28,10 +30,11 @@ def bundle(ui):
 def packed(ui):
     """JSON of the controls of `ui`, of its first picture, and of the picture for each place its controls can be in.
 
-    controls: [{name, values (as they are said), numbers (whether they are), start (an index), pace (ms a frame; 0 if it
-    does not play)}]. together: whether there is a picture for every combination, the last control running fastest; else
-    the places are those of each control in turn while the others stand at their start. data: gzip in base64 of JSON, of
-    `stored`, whose frames are drawing, MARK and words, and of `at`, which says the frame of each place.
+    controls: [{name, values (as they are said), numbers (whether they are), toggle (whether all are seen at once),
+    start (an index), pace (ms a frame; 0 if it does not play)}]. together: whether there is a picture for every
+    combination, the last control running fastest; else the places are those of each control in turn while the others
+    stand at their start. data: gzip in base64 of JSON, of `stored`, whose frames are drawing, MARK and words, and of
+    `at`, which says the frame of each place.
     """
     start, every = ui.values(), {name: values for name, values in ui.positions().items() if values}
     values, together = chosen(every, start, ui.players)
@@ -51,7 +54,8 @@ def packed(ui):
     data = json.dumps(stored(list(frames)) | {"at": at}, ensure_ascii=False, separators=(",", ":"))
     pace = {name: round(player.interval * len(every[name]) / len(values[name])) for name, player in ui.players.items()}
     controls = [{"name": name, "values": list(map(said, values[name])), "numbers": not is_choice(values[name]),
-                 "start": values[name].index(start[name]), "pace": pace.get(name, 0)} for name in values]
+                 "toggle": isinstance(ui.sliders[name], RadioButtons), "start": values[name].index(start[name]),
+                 "pace": pace.get(name, 0)} for name in values]
     return {"controls": controls, "together": together,
             "html": first.html, "text": first.text, "says_all": first.says_all,
             "data": base64.b64encode(gzip.compress(data.encode(), 9, mtime=0)).decode()}

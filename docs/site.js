@@ -68,8 +68,17 @@ function attach(box) {
         return show();
     }
 
-    function row({name, values, numbers, pace}, number) {
-        const id = `${box.id}-${number}`, row = element("div", {className: "control"});
+    function row({name, values, numbers, toggle, pace}, number) {
+        const id = `${box.id}-${number}`;
+        if (toggle) {
+            const {row, get, set} = chosen(name, values, id);
+            row.className = "control";
+            row.onchange = () => move(number, values.indexOf(get()));
+            row.follow = () => set(values[at[number]]);
+            row.follow();
+            return row;
+        }
+        const row = element("div", {className: "control"});
         const label = element("label", {htmlFor: id, textContent: name});
         if (!numbers) {
             const choice = element("select", {id});

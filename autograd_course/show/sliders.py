@@ -14,6 +14,13 @@ FOLD = ("<style>.in-words:has(details:not([open])) + .widget-html pre{display:no
         "<details><summary>in words</summary></details>")
 WIDE = {"width": "min(420px, 60%)"}
 
+FEW = 4         # stops, up to which a control shows them all
+# Radio buttons in a row that wraps, each high enough for a finger. ipywidgets names no group: each says its name first.
+ROW = ("<style>.toggle .widget-radio-box{{flex-wrap:wrap}}"
+       ".toggle .widget-radio-box label{{display:flex;flex-flow:row-reverse;align-items:center;height:28px;"
+       "padding-right:8px}}.toggle .widget-radio-box input{{height:auto}}"
+       '.{0} .widget-radio-box label::before{{content:"{1} ";' + UNSEEN + "}}</style>")
+
 
 class Explorer(widgets.VBox):
     """The box `explore` returns. `ui.sliders["x"].value = 1.5` moves a slider from Python; `ui.players` holds what plays.
@@ -46,11 +53,12 @@ def explore(picture, **sliders):
         explore(slope_at, x=(-3.0, 3.0, 0.5), h=[1, 0.1, 0.01])
         explore(boundary_at, step=range(0, 301, 10))
 
-    Beside a slider stands a number box that follows it and can be typed into; the box carries the accessible name, because
-    ipywidgets offers none for a slider's handle. The picture's text stands below it, folded as "in words" if the drawing says
-    all of it; the lines of it that changed are announced politely, while frames play only once they stop. A picture higher than
-    the window scrolls, and the sliders stay. Frames that take long to draw are skipped, not queued.
-    An error in `picture` is shown in place of the picture and raised.
+    What has at most four stops and does not play is a row of radio buttons. Beside a slider stands a number box that
+    follows it and can be typed into; the box carries the accessible name, because ipywidgets offers none for a slider's handle.
+    The picture's text stands below it, folded as "in words" if the drawing says all of it; the lines of it that changed
+    are announced politely, while frames play only once they stop. A picture higher than the window scrolls, and the
+    sliders stay. Frames that take long to draw are skipped, not queued. An error in `picture` is shown in place of the
+    picture and raised.
     """
     rows, controls, players = [], {}, {}
     room = max(4.0, 0.6 * max(map(len, sliders), default=0) + 1)         # em, for the longest name
@@ -110,8 +118,12 @@ def _positions(control):
         return [value for _, value in control.options]
     if not isinstance(control, (widgets.IntSlider, widgets.FloatSlider)):
         return None
-    steps = floor((control.max - control.min) / control.step + 1e-9)
-    return sorted({*(round(control.min + k * control.step, 12) for k in range(steps + 1)), _value(control)})
+    return _stops(control.min, control.max, control.step, _value(control))
+
+
+def _stops(low, high, step, start):
+    steps = floor((high - low) / step + 1e-9)
+    return sorted({*(round(low + k * step, 12) for k in range(steps + 1)), start})
 
 
 def _control(name, spec, label, small):
@@ -119,8 +131,9 @@ def _control(name, spec, label, small):
     if isinstance(spec, widgets.Widget):
         return spec, spec, None
     if isinstance(spec, list) and spec:
-        numbers = all(isinstance(choice, (int, float)) for choice in spec)
-        options = [(f"{choice:g}".replace("e-0", "e-") if numbers else str(choice), choice) for choice in spec]
+        numbers, options = _said(spec)
+        if len(spec) <= FEW:
+            return _toggle(name, label, options, spec[0])
         box = widgets.Dropdown(options=options, value=spec[0], description=name, style=label,
                                layout=small if numbers else WIDE, tooltip=f"choose {name}")
         if not numbers:
@@ -143,9 +156,26 @@ def _control(name, spec, label, small):
     if not low <= start <= high:
         raise ValueError(f"{name}={spec!r}: the start, {start}, must lie between {low} and {high}")
     whole = all(isinstance(part, int) for part in spec)
-    box, slider = _slider(name, label, small, low, high, step[0] if step else 1 if whole else _hundredth(high - low),
-                          start, whole)
+    step = step[0] if step else 1 if whole else _hundredth(high - low)
+    if (high - low) / step < FEW and len(stops := _stops(low, high, step, start)) <= FEW:
+        return _toggle(name, label, _said(stops)[1], start)
+    box, slider = _slider(name, label, small, low, high, step, start, whole)
     return widgets.HBox([box, slider]), slider, None
+
+
+def _said(choices):
+    """(whether they are numbers, [(what a control says of a choice, the choice)])."""
+    numbers = all(isinstance(choice, (int, float)) and not isinstance(choice, bool) for choice in choices)
+    return numbers, [(f"{choice:g}".replace("e-0", "e-") if numbers else str(choice), choice) for choice in choices]
+
+
+def _toggle(name, label, options, start):
+    """What `_control` gives for few stops."""
+    radios = widgets.RadioButtons(options=options, value=start, orientation="horizontal", description=name, style=label,
+                                  layout={"width": "auto"})
+    own = f"toggle-{radios.model_id}"
+    radios.add_class(own).add_class("toggle").add_class("widget-inline-hbox")       # this sets their name at the left
+    return widgets.HBox([radios, widgets.HTML(ROW.format(own, name), layout={"display": "none"})]), radios, None
 
 
 def _slider(name, label, small, low, high, step, start, whole=True, nearest=lambda value: value):

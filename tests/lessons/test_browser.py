@@ -5,6 +5,7 @@ two widths and in two themes; each widget alone and in its page, before and afte
 """
 import re
 import shutil
+from itertools import product
 from operator import eq
 from pathlib import Path
 from statistics import median, quantiles
@@ -28,7 +29,7 @@ registered()
 KIT = {
     "imports": """
 import autograd_lib as ag
-from autograd_course import backward_stepper, live_graph, predict, slope_explorer
+from autograd_course import Picture, backward_stepper, explore, live_graph, predict, slope_explorer
 from autograd_course.ask.texts import prediction""",
     "thirty_nodes": """
 def thirty(x, w, b):
@@ -44,6 +45,9 @@ slope_explorer(ag.tanh)""",
 a = ag.Tensor(3.0, requires_grad=True, name="a")
 b = 2 * a
 backward_stepper(b * (b + 1))""",
+    "toggles": """
+explore(lambda side, n, h: Picture(f"<p>{side} {n} {h}</p>", f"{side}, {n} at {h}"),
+        side=["left", "right"], n=(0, 2, 1), h=[1, 1e-5, 0.1])""",
     "predict": """
 prediction("kit.one", question="?", answer=1.0, reveal="One.")
 predict("kit.one")""",
@@ -64,6 +68,7 @@ SHOWN = """widget => {
 }"""
 HANDLES = ".noUi-handle"
 DROPDOWNS = ".widget-dropdown:not(:has(~ .widget-slider)) select"      # a dropdown before a slider is its number box
+TOGGLES = ".toggle"
 LABEL = "control => (control.closest('.widget-hbox') ?? control.parentElement).querySelector('.widget-label').innerText"
 
 every = pytest.mark.parametrize("lesson", LESSONS, indirect=True)
@@ -126,6 +131,50 @@ def photograph(lesson, widget, name, page=True):
 @every
 def test_all_cells_run(lesson):
     assert lesson.errors() == []
+
+
+@every
+def test_toggles(lesson):
+    """Every choice picked by the keyboard, twice: it alone is picked, and what it shows is its own.
+
+    Of choices in words two may differ only later on.
+    """
+    for cell_id, widget in lesson.widgets():
+        toggles = widget.query_selector_all(TOGGLES)
+        for toggle in toggles:
+            lesson.watch(widget)
+            choices, seen = toggle.query_selector_all("input"), {}
+            start = next(choice for choice in choices if choice.is_checked())
+            for choice in [*choices, *choices, start]:
+                if not choice.is_checked():
+                    lesson.press(choice, "Space")
+                assert [one for one in choices if one.is_checked()] == [choice]
+                shown = widget.evaluate(SHOWN)
+                assert seen.setdefault(choice, shown) == shown, f"{cell_id}: picked again, and the picture is another"
+            spelled = re.search(r"[a-z]{2}", toggle.query_selector(".widget-radio-box").inner_text())
+            drawings, words = (len(set(shown)) for shown in zip(*seen.values()))
+            said = f"{cell_id}: {toggle.inner_text()!r} has {drawings} drawings and {words} texts"
+            assert words > 1 and (spelled or drawings == words == len(choices)), said
+        if toggles:
+            photograph(lesson, widget, f"{cell_id}_toggles")
+        assert lesson.errors() == [], f"{cell_id}"
+
+
+@pytest.mark.parametrize("lesson", ["kit"], indirect=True)
+def test_toggles_are_what_they_say(lesson):
+    """The words are those the drawing function has for the choices, each named in full and large enough."""
+    widget = dict(lesson.widgets())["toggles"]
+    lesson.watch(widget)
+    choices = {"side": ["left", "right"], "n": ["0", "1", "2"], "h": ["1", "1e-5", "0.1"]}
+    assert len(widget.query_selector_all(".toggle input")) == 8
+    for side, n, h in product(*choices.values()):
+        for name, choice in zip(choices, (side, n, h)):
+            radio = lesson.page.get_by_role("radio", name=f"{name} {choice}", exact=True)
+            room = radio.locator("..").bounding_box()
+            assert min(room["width"], room["height"]) >= 24
+            if not radio.is_checked():
+                lesson.press(radio.element_handle(), "Space")
+        assert widget.evaluate(SHOWN)[1] == f"{side}, {n} at {float(h):g}"
 
 
 @every

@@ -174,6 +174,12 @@ def test_no_line_breaks_within_a_small_number():
     assert re.findall(r'<span class="whole">(.*?)</span>', page) == ["1e-16", "1.5e-8"]
 
 
+def test_no_line_breaks_within_a_shape_or_short_code():
+    """Failed once: on (2, 1), of which a phone showed the half, and on x[i, j]."""
+    page = pages.markdown("Of (2, 1) and [4, 2, 3], as (3) and (or not), `x[i, j]`, `np.add.at(out, index, g)`.")
+    assert re.findall(r'class="whole">(.*?)</', page) == ["(2, 1)", "[4, 2, 3]", "x[i, j]"]
+
+
 def test_a_formula_keeps_what_clings_to_it():
     """Failed once: a full stop began a line of its own."""
     page = re.sub(r"<math.*?</math>", "formula", pages.markdown("So $x$ is $-y$; now ($z$)."))
@@ -236,6 +242,8 @@ def test_packed_pictures_are_the_drawing_functions_own(kind):
                for control in controls]
     assert [list(map(frames.said, values)) for values in offered] == [control["values"] for control in controls]
     assert packed["together"] and len(pictures) == prod(map(len, offered))
+    assert [control["toggle"] for control in controls] == [
+        len(ui.positions()[name]) <= 4 and name not in ui.players for name in names]
     for values in product(*offered):
         picture = ui.draw(**dict(zip(names, values)))
         assert pictures[place(packed, list(map(frames.said, values)))] == (picture.html, picture.text), values
@@ -309,6 +317,12 @@ def test_pages_in_a_browser(site, page, name):
         const {left} = view.getBoundingClientRect();
         return [...view.querySelectorAll('svg:not(svg svg)')].every(svg => svg.getBoundingClientRect().left >= left)
     })"""), "a part of a picture cannot be scrolled to"
+    choices = page.locator("fieldset label").evaluate_all("all => all.map(one => one.getBoundingClientRect())")
+    assert all(min(one["width"], one["height"]) >= 24 and one["right"] <= 400 for one in choices), "to press"
+    page.emulate_media(media="print")
+    picked = page.locator(".control [type=radio]:checked").evaluate_all("all => all.map(one => one.checkVisibility())")
+    assert all(picked), "printed without the choice that the picture is of"
+    page.emulate_media(media="screen")
     page.set_viewport_size({"width": 900, "height": 700})
     assert not page.faults
 
@@ -343,8 +357,8 @@ SEEN = """(box, drawn) => {
 # [values that the controls show, the words below the picture]; once the pictures are unpacked, a press shows at once
 STANDS = """async box => {
     await box.load();
-    return [[...box.querySelectorAll(".control")].map(row => row.querySelector("select")
-            ? row.querySelector("option:checked").textContent : row.querySelector("[type=number]").value),
+    return [[...box.querySelectorAll(".control")].map(row => row.querySelector("[type=number]")?.value
+            ?? row.querySelector("option:checked, label:has(:checked)").textContent),
             box.querySelector(".words").textContent];
 }"""
 
@@ -359,18 +373,23 @@ def test_every_control_moves_its_picture(site, page, name):
         pictures, seen = frames.unpacked(packed), set()
         box.scroll_into_view_if_needed()
         for number, control in enumerate(box.query_selector_all(".control")):
-            slider = control.query_selector("[type=range], select")
-            onward = "ArrowRight" if slider.get_attribute("type") else "ArrowDown"
-            for key in ["Home", onward, "End", "PageDown", "ArrowLeft"]:
-                slider.press(key)
+            slider, stops = control.query_selector("[type=range], select"), packed["controls"][number]["values"]
+            if packed["controls"][number]["toggle"]:        # once round, and one back
+                keys, least = ["ArrowRight"] * len(stops) + ["ArrowLeft"], len(stops)
+                assert control.query_selector("legend").inner_text() == packed["controls"][number]["name"]
+            else:
+                onward = "ArrowRight" if slider.get_attribute("type") else "ArrowDown"
+                keys, least = ["Home", onward, "End", "PageDown", "ArrowLeft"], min(3, len(stops))
+            for key in keys:
+                (slider or control.query_selector(":checked")).press(key)
                 values, said = box.evaluate(STANDS)
                 drawn, words = pictures[place(packed, values)]
                 assert said == words and box.evaluate(SEEN, drawn), (values, key)
                 seen.add(values[number])
-                if slider.get_attribute("type"):
+                if slider and slider.get_attribute("type"):
                     name = packed["controls"][number]["name"]
                     assert slider.get_attribute("aria-valuetext") == f"{name} = {values[number]}"
-            assert len(seen) >= min(3, len(packed["controls"][number]["values"])), (values, "did not move")
+            assert len(seen) >= least, (values, "did not move")
             seen.clear()
     assert not page.faults
 

@@ -173,11 +173,37 @@ def test_number_box_and_slider_are_one():
 
 
 def test_every_control_has_a_name():
-    ui = explore(echo, x=(0.0, 1.0, 0.1, 0.5), h=[1, 0.1], name=["sin", "cos"])
-    x, h, name = ui.children[:3]
+    ui = explore(echo, x=(0.0, 1.0, 0.1, 0.5), h=[1, 0.1, 1e-2, 1e-3, 1e-4], name=[*"abcde"], side=["left", "right"])
+    x, h, name, side = ui.children[:4]
     assert [x.children[0].description, h.children[0].description, name.description] == ["x", "h", "name"]
     h.children[0].value = 0.1
     assert ui.sliders["h"].value == 0.1
+    (own,) = set(side.children[0]._dom_classes) - {"toggle", "widget-inline-hbox"}
+    assert side.children[0].description == "side"
+    assert f'.{own} .widget-radio-box label::before{{content:"side "' in side.children[1].value
+
+
+@pytest.mark.parametrize("spec, stops, start, said", [
+    ((0, 2, 1), [0, 1, 2], 1, "0 1 2"), ((0.0, 1.5, 0.5, 0.5), [0.0, 0.5, 1.0, 1.5], 0.5, "0 0.5 1 1.5"),
+    ((0.0, 1.0, 0.5, 0.7), [0.0, 0.5, 0.7, 1.0], 0.7, "0 0.5 0.7 1"), ([1, 1e-5], [1, 1e-5], 1, "1 1e-5"),
+    ([True, False], [True, False], True, "True False"), ([(2, 3), ()], [(2, 3), ()], (2, 3), "(2, 3) ()"),
+    (["cos", "sin", "exp", "log"], ["cos", "sin", "exp", "log"], "cos", "cos sin exp log")])
+def test_few_stops_are_seen_at_once(spec, stops, start, said):
+    ui = explore(echo, x=spec)
+    radios = ui.sliders["x"]
+    assert isinstance(radios, ipywidgets.RadioButtons) and radios.orientation == "horizontal"
+    assert ui.positions() == {"x": stops} and ui.values() == {"x": start} and " ".join(radios._options_labels) == said
+    for at, stop in enumerate(stops):
+        radios.index = at       # as a press does it
+        assert ui.picture.text == str({"x": stop})
+        radios.index = (at + 1) % len(stops)
+        radios.value = stop
+        assert ui.picture.text == str({"x": stop}) and radios.index == at
+
+
+@pytest.mark.parametrize("spec", [(0, 4, 1), (0.0, 2.0, 0.5, 0.5), range(3), [1, 2, 3, 4, 5], [*"abcde"]])
+def test_more_stops_and_frames_keep_their_control(spec):
+    assert not isinstance(explore(echo, x=spec).sliders["x"], ipywidgets.RadioButtons)
 
 
 def test_explore_escapes_the_text():
