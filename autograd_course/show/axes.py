@@ -47,7 +47,9 @@ class Axes:
     def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
         """A line, cut off at the edges of the box."""
         left, top, w, h = self.box
-        points = " ".join("{:.1f},{:.1f}".format(*self.at(float(x), float(y))) for x, y in zip(xs, ys, strict=True))
+        with np.errstate(all="ignore"):        # some run away
+            places = np.stack(self.at(np.array([*xs], float), np.array([*ys], float)), axis=1)
+        points = " ".join(["%.1f,%.1f"] * len(places)) % tuple(places.ravel().tolist())       # one by one: twice as long
         self.parts.append(f'<svg x="{left}" y="{top}" width="{w}" height="{h}" viewBox="{left} {top} {w} {h}">'
                           f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width}" '
                           f'stroke-dasharray="{dash}" stroke-linejoin="round"/></svg>')
