@@ -252,9 +252,8 @@ def stacked_paths(w1, w2, w3, x, y, paths):
     return Picture(drawn + svg("0 0 600 124", "".join(plot.parts), "\n".join(said[1:])), "\n".join(said), says_all=True)
 
 
-TALK = {"x": (52, 150), "a": (170, 150), "w₁": (170, 40), "w₂": (170, 260), "b": (365, 40), "w₃": (365, 150),
-        "c": (365, 260),
-        "ŷ": (555, 150), "y": (745, 40), "L": (745, 150)}
+TALK = {"w₁": (52, 40), "a": (52, 150), "x": (52, 260), "w₂": (52, 370), "b": (247, 40), "w₃": (247, 150), "c": (247, 260),
+        "ŷ": (437, 150), "L": (437, 260), "y": (437, 370)}
 
 
 def _relu(x):
@@ -292,7 +291,7 @@ def kink(w, x, step, target, best):
     panels = beside(svg("0 0 390 270", "".join(left.parts), said[0]),
                     svg("0 0 390 270", "".join(right.parts), "\n".join(said[1:])))
     text = "\n".join([*said, f"The graph at x = {number(x)}", words])
-    return Picture(panels + svg("0 4 800 292", graph, f"the graph at x = {number(x)}\n{words}"), text)
+    return Picture(panels + svg("0 4 490 402", graph, f"the graph at x = {number(x)}\n{words}"), text)
 
 
 def _talk_graph(w1, w2, w3, x, y):
@@ -305,4 +304,4 @@ def _talk_graph(w1, w2, w3, x, y):
              ("w₁", "b", a * (p > 0)), ("w₃", "b", 1.0 * (p > 0)), ("w₂", "c", a * (q > 0)), ("w₃", "c", 1.0 * (q > 0)),
              ("b", "ŷ", slope), ("c", "ŷ", slope), ("ŷ", "L", 2 * (y_hat - y))]
     shut = [name for name, inner in [("b", p), ("c", q)] if inner <= 0]
-    return _sketch(values, edges, TALK, (800, 300), ("x", "y", "a"), shut)
+    return _sketch(values, edges, TALK, (490, 410), ("x", "y", "a"), shut)

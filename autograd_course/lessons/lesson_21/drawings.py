@@ -227,10 +227,10 @@ def way(kept, exercises, predictions, titles):
     """
     solved, made, cards = set(kept["exercises"]), kept["predictions"], kept["cards"]
     lessons = sorted({name[:2] for name in [*exercises, *predictions]})
-    step, size = 34, 16
+    step, size = 21, 16
     tall = max(sum(name[:2] == lesson for name in exercises) for lesson in lessons)
     deep = max(sum(name[:2] == lesson and name in made for name in predictions) for lesson in lessons)
-    ground, plot, said = 44 + tall * (size + 3), Axes((0, 0, 1, 1), (0, 1), (0, 1)), []
+    ground, plot, said = 64 + tall * (size + 3), Axes((0, 0, 1, 1), (0, 1), (0, 1)), []
     counts = dict.fromkeys(["right", "mended", "missed"], 0)
     for column, lesson in enumerate(lessons):
         x = 16 + column * step
@@ -238,35 +238,37 @@ def way(kept, exercises, predictions, titles):
         for k, right in enumerate(done):
             y = ground - (k + 1) * (size + 3)
             fill, line = (style.VALUE, style.VALUE) if right else ("none", style.LINE)
-            plot.parts.append(f'<rect x="{x}" y="{y}" width="{size + 6}" height="{size}" rx="2" fill="{fill}" '
+            plot.parts.append(f'<rect x="{x}" y="{y}" width="{size}" height="{size}" rx="2" fill="{fill}" '
                               f'stroke="{line}"/>')
-        plot.words(x + size / 2 + 3, ground + 17, lesson, size=13)
+        plot.words(x + size / 2, ground + 17, lesson, size=13)
         fates = [_fate(made[name]) for name in predictions if name[:2] == lesson and name in made]
         for k, fate in enumerate(sorted(fates, key=list(counts).index)):
             counts[fate] += 1
             y = ground + 36 + k * (size + 3)
             fill = {"right": style.PAPER, "mended": style.TANGENT, "missed": style.INK}[fate]
-            plot.parts.append(f'<circle cx="{x + size / 2 + 3}" cy="{y}" r="7" fill="{fill}" stroke="{style.INK}" '
+            plot.parts.append(f'<circle cx="{x + size / 2}" cy="{y}" r="7" fill="{fill}" stroke="{style.INK}" '
                               f'stroke-width="1.5"/>')
-            plot.words(x + size / 2 + 3, y + 5, {"right": "", "mended": "✓", "missed": "?"}[fate], style.PAPER, size=13)
+            plot.words(x + size / 2, y + 5, {"right": "", "mended": "✓", "missed": "?"}[fate], style.PAPER, size=13)
         if lesson in cards:
-            plot.words(x + size / 2 + 3, ground + 36 + deep * (size + 3) + 4, "≡", size=18)
+            plot.words(x + size / 2, ground + 36 + deep * (size + 3) + 4, "≡", size=18)
         if any(done) or fates or lesson in cards:
             said.append(f"{titles.get(lesson, lesson)}: {sum(done)} of {len(done)} exercises, predictions "
                         f"{', '.join(f'{fates.count(fate)} {fate}' for fate in counts if fate in fates) or 'none'}"
                         + ", a card" * (lesson in cards))
     right = len(solved & set(exercises))
-    head = (f"{right} of {len(exercises)} exercises right. {sum(counts.values())} predictions: {counts['right']} "
-            f"right at once, "
-            f"{counts['mended']} missed and mended, {counts['missed']} missed. {len(cards)} "
-            f"card{'s' * (len(cards) != 1)}.")
-    plot.words(16, 24, head, anchor="start", size=14)
+    heads = [f"{right} of {len(exercises)} exercises right. {len(cards)} card{'s' * (len(cards) != 1)}.",
+             f"{sum(counts.values())} predictions: {counts['right']} right at once, {counts['mended']} missed and mended, "
+             f"{counts['missed']} missed."]
+    for y, words in zip((24, 44), heads):
+        plot.words(16, y, words, anchor="start", size=14)
     low = ground + 36 + deep * (size + 3) + 36
     key = [("rect", "an exercise, right"), ("", "a prediction, right at once"),
            ("✓", "missed, and right when it came back"),
            ("?", "missed"), ("≡", "a card")]
     x = 16
     for mark, words in key:
+        if mark == "✓":                 # a line of its own for what was missed
+            x, low = 16, low + 22
         if mark == "rect":
             plot.parts.append(f'<rect x="{x}" y="{low - 10}" width="14" height="12" rx="2" fill="{style.VALUE}"/>')
         elif mark == "≡":
@@ -278,8 +280,8 @@ def way(kept, exercises, predictions, titles):
             plot.words(x + 7, low + 1, mark, style.PAPER, size=12)
         plot.words(x + 20, low, words, style.FAINT, "start", 12)
         x += 34 + 6.7 * len(words)
-    text = "\n".join([head, *(said or ["Nothing is recorded in this folder yet."])])
-    return Picture(svg(f"0 0 {max(32 + step * len(lessons), x)} {low + 16}", "".join(plot.parts), text), text)
+    text = "\n".join([" ".join(heads), *(said or ["Nothing is recorded in this folder yet."])])
+    return Picture(svg(f"0 0 {max(32 + step * len(lessons), 480)} {low + 16}", "".join(plot.parts), text), text)
 
 
 def _fate(made):

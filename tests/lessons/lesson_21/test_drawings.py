@@ -87,7 +87,7 @@ def test_the_way_counts_what_was_missed_and_mended():
     kept = {"exercises": ["01.a", "03.b", "gone"], "cards": {"01": ["x"]}, "predictions": made}
     picture = way(kept, ["01.a", "01.c", "03.b"], ["01.p", "01.q", "03.r", "03.s"], {"01": "01 Measure a slope"})
     head, *lessons = picture.text.splitlines()
-    assert head == "2 of 3 exercises right. 3 predictions: 1 right at once, 1 missed and mended, 1 missed. 1 card."
+    assert head == "2 of 3 exercises right. 1 card. 3 predictions: 1 right at once, 1 missed and mended, 1 missed."
     assert lessons == ["01 Measure a slope: 1 of 2 exercises, predictions 1 right, 1 mended, a card",
                        "03: 1 of 1 exercises, predictions 1 missed"]
     assert "✓" in words(picture) and "?" in words(picture)
