@@ -13,7 +13,7 @@ from ...show.picture import Picture, beside, svg
 
 STEPS = 7
 LOWEST = -16            # powers of ten: below that a float has no digits left
-CELL = 54, 32           # px, a number of a Jacobian
+CELL = 60, 32           # px, a number of a Jacobian
 MOST = 48               # stripes that can be told apart
 
 
