@@ -412,13 +412,13 @@ WRONG_Y = [
         kernels (lesson 09, batches).""",
     stub="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
-            G, Y = as_rows(g), as_columns(y)                                # (N, windows, K), (kh·kw·C, K)
-            windows = ...                                                   # (N, windows, kh·kw·C)
+            G, Y = as_rows(g), as_columns(y)                              # (N, windows, K), (kh·kw·C, K)
+            windows = ...                                                 # (N, windows, kh·kw·C)
             return fold(windows, x.shape[2:], y.shape[2:], stride, padding)
 
         def conv2d_y(g, z, x, y, stride=1, padding=0):
-            G, X = as_rows(g), unfold(x, y.shape[2:], stride, padding)      # (N, windows, K), (N, windows, kh·kw·C)
-            columns = ...                                                   # (kh·kw·C, K)
+            G, X = as_rows(g), unfold(x, y.shape[2:], stride, padding)    # …, (N, windows, kh·kw·C)
+            columns = ...                                                 # (kh·kw·C, K)
             return as_kernels(columns, y.shape)""",
     hints=["To X goes G · Yᵀ, and to Y Xᵀ · G. `.mT` exchanges the last two axes.",
            "Xᵀ · G is (N, kh·kw·C, K), a matrix for each image. The kernels were shared by all of them.",

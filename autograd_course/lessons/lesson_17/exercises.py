@@ -381,19 +381,19 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
     stub="""
         def by_hand(step, x, n, every):
             marks = []
-            with ag.no_grad():                                  # forward: keep the marks, forget the rest
+            with ag.no_grad():                          # forward: keep the marks, forget the rest
                 s = ag.Tensor(x)
                 for i in range(n):
                     if i % every == 0:
                         marks.append((i, s.data))
                     s = step(s)
-            g = np.ones(s.shape)                                # what arrives at the end
-            for i, mark in reversed(marks):                     # back, stretch by stretch
+            g = np.ones(s.shape)                        # what arrives at the end
+            for i, mark in reversed(marks):             # back, stretch by stretch
                 start = z = ag.Tensor(mark, requires_grad=True)
                 for _ in range(min(every, n - i)):
-                    z = ...                                     # once more, and recorded
+                    z = ...                             # once more, and recorded
                 z.backward(...)
-                g = ...                                         # what arrives at the stretch before
+                g = ...                                 # what arrives at the stretch before
             return g""",
     hints=["The first blank is the line that stands in the forward half, with z in place of s.",
            "g arrives at the end of this stretch. `z.backward(g)` takes it back to `start`.",

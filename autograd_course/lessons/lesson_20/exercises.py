@@ -115,12 +115,12 @@ def _outcome(kind, probe):
             def __bool__(self):                         # what an if asks, and a while
                 return bool(self.value)
 
-            def __array_ufunc__(self, function, method, *inputs):     # method is "__call__"; of a reduction, "reduce"
+            def __array_ufunc__(self, function, method, *inputs):   # method: "__call__", or "reduce"
                 values = [x.value if isinstance(x, Noted) else x for x in inputs]
                 names = ...                             # a list: what the inputs are called
                 name = f"t{len(self.lines) + 1}"        # t1, t2, …
                 self.lines.append(...)
-                return ...                              # what was made, so that what is done with it is noted too""",
+                return ...      # what was made, so that what is done with it is noted too""",
     hints=["`values` shows how: in place of `x.value` the name, and a number as it is.",
            "A line is a tuple of three: `(name, function, names)`.",
            "What comes back is a `Noted` of its own: the function of the values, the name, and the same list of lines.",
