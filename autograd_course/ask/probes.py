@@ -120,25 +120,25 @@ def rule_cases(row, inputs, params):
     return tried
 
 
-SPECIAL = [-30.0, -2.0, -1.3, 0.0, 0.7, 1.0, 2.0, 3.0, 30.0, 1e-3]
+SPECIAL = [-30.0, -2.0, -1.3, 0.0, 0.7, 1.0, 2.0, 3.0, 30.0, 1e-6]
 
 
 @lru_cache(maxsize=128)
 def special_points(row, arg):
     """(points with one slope, kinks, points without a slope) on the grid SPECIAL of an elementwise row, where it has a value.
 
-    A point is a list of inputs; a kink is (point, slope before it, slope after it). Defined on one side alone is the edge of the
-    domain, as x = 0 is for log x in the rule of power's y, and belongs to none of the three.
+    A point is a list of inputs, a condition among them both ways; a kink is (point, slope before it, slope after it).
+    Defined on one side alone is the edge of the domain, as x = 0 is for log x in the rule of power's y, and belongs to none
+    of the three.
     """
     def slope(xs):
         return row.rules[arg](np.float64(1), row.function(*xs), *xs)
 
     smooth, kinks, none = [], [], []
-    grid = [list(map(np.float64, xs)) for xs in product(*(SPECIAL if rule else [1.0] for rule in row.rules))]
+    grid = [list(xs) for xs in product(*(map(np.float64, SPECIAL) if rule else [True, False] for rule in row.rules))]
     with np.errstate(all="ignore"):
         for xs in grid:
-            xs = [x if rule else True for x, rule in zip(xs, row.rules)]
-            sides = {i: [slope([*xs[:i], x + h, *xs[i + 1:]]) for h in (-1e-7, 1e-7)] for i, x in enumerate(xs)
+            sides = {i: [slope([*xs[:i], x + h, *xs[i + 1:]]) for h in (-1e-12, 1e-12)] for i, x in enumerate(xs)
                      if row.rules[i]}
             if not np.isfinite(row.function(*xs)) or any(np.sum(np.isnan(both)) == 1 for both in sides.values()):
                 continue

@@ -124,7 +124,10 @@ def test_not_the_same(mine, row, i, cause):
     (lambda g, z, x: g * z * np.log(abs(x)), ag.power, 1, "x = -30", ""),                       # where there is no slope
     (lambda g, x: g * (x > -20), ag.softplus, 0, "", ""),
     (lambda g, x: g * 1.5 * (x == 0) + g * (x > 0), ag.relu, 0, "x = 0", ""),                    # no slope between 0 and 1
-    (lambda g, x, y: g * (x > y) + 1.5 * g * (x == y), ag.maximum, 0, "", "")])
+    (lambda g, x, y: g * (x > y) + 1.5 * g * (x == y), ag.maximum, 0, "", ""),
+    (lambda g, x: g * (x > 1e-4), ag.relu, 0, "x = 1e-06", ""),                                  # near a kink
+    (lambda g, z: g / (2 * np.maximum(z, 0.01)), ag.sqrt, 0, "x = 1e-06", ""),                 # where it is steep
+    (lambda g, z, x: np.where(z == x, g, 0), ag.where, 1, "c = False", "")])             # z is both, and c chose y
 def test_wrong_in_one_place_is_wrong(mine, row, i, tried, gives):
     found = same_line(mine, row, i)
     assert (found.status, found.lines[0].verdict) == ("wrong", "not the same")
