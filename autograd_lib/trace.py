@@ -9,6 +9,7 @@ derivative. What would take the value out of sight, such as an `if`, raises `Uns
 import operator
 import warnings
 from contextvars import ContextVar
+from hashlib import sha1
 
 import numpy as np
 
@@ -256,6 +257,7 @@ class Trace:
     def __init__(self, origin=lambda: None):
         self.nodes, self.inputs, self.origin, self.caught = [], [], origin, None
         self.known, self.stands_for, self.checks, self.kept, self.refused, self.frozen = {}, {}, {}, [], [], {}
+        self.roots = {}
         self.errors, self.filters = _complaints()
 
     def input(self, value, why=None):
@@ -325,11 +327,12 @@ class Trace:
             one = item.size and not any(item.strides)
             part = item.ravel()[:1] if one else item
             # a long double has bytes that say nothing
-            exact = part.tobytes() if item.itemsize <= 8 else repr(part.tolist())
+            exact = item.ctypes.data if fixed(item) else repr(part.tolist()) if item.itemsize > 8 else \
+                sha1(np.ascontiguousarray(part)).digest()
             key = item.shape, item.strides, item.dtype, exact
             if key not in self.frozen:
-                self.frozen[key] = _read_only(np.array(item)) if not one or not item.ndim else \
-                    np.broadcast_to(item.ravel()[0], item.shape)
+                self.frozen[key] = item if fixed(item) else _read_only(np.array(item)) if not one or not item.ndim \
+                    else np.broadcast_to(item.ravel()[0], item.shape)
             return self.frozen[key]
         if type(item) in (list, tuple):
             return type(item)(map(self.as_now, item))
@@ -375,6 +378,12 @@ def _read_only(array):
     return array
 
 
+def fixed(array):
+    """Whether nothing can be written into its memory: it is read-only, and so is the array it is a view of."""
+    owner = array if array.base is None else array.base
+    return type(owner) is np.ndarray and owner.base is None and not (owner.flags.writeable or array.flags.writeable)
+
+
 def _same(x, z):
     return isinstance(x, (np.ndarray, np.generic)) and x.dtype == z.dtype and np.shape(x) == np.shape(z)
 
@@ -384,7 +393,10 @@ def equal(a, b):
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
-        return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f") and (
-            a.dtype.kind != "f" or np.array_equal(np.signbit(a), np.signbit(b)))
+        if a.dtype == b.dtype and a.dtype.kind == "f" and a.itemsize <= 8:      # 60 times as fast as asking for nan
+            a, b = a.view(f"u{a.itemsize}"), b.view(f"u{b.itemsize}")
+        long = a.dtype.kind == "f"
+        return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=long) and (
+            not long or np.array_equal(np.signbit(a), np.signbit(b)))
     return isinstance(a, (int, float, str, bytes, complex, np.generic)) and (
         a == b and (a != 0 or repr(a) == repr(b)) or a != a and b != b)

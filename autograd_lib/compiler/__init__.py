@@ -9,6 +9,8 @@ import warnings
 from functools import update_wrapper
 from types import MethodType
 
+import numpy as np
+
 from ..tape import Primitive, Tensor, plain, recording
 from ..trace import Unseen, writing
 from ..transforms import jvp, vjp
@@ -45,8 +47,8 @@ def compile(f):
 
     Another shape, dtype or structure of the arguments, and a number, array, list or function that `f` closes over and
     that is another now, make another program, up to 16; after them `f` runs uncompiled, with a warning. An array that
-    `f` closes over is compared at every call: pass what is large as an argument. What `f` does beside returning, it
-    does when it is traced, twice.
+    `f` closes over is compared at every call: pass what is large as an argument, or make it read-only. What `f` does
+    beside returning, it does when it is traced, twice.
     """
     return Compiled(f)
 
@@ -105,6 +107,8 @@ class Compiled:
             return self.f(*args, **kwargs)
         try:
             first = record(self.f, structure, values)
+            for node in first.nodes:        # the second trace has values too
+                node.value = np.broadcast_to(np.zeros((), node.dtype), node.shape)
             watched = Watched([self.f, *static(structure)])     # what f keeps for its next call is there by now
             program = Program(self.__name__, key, record(self.f, structure, values), first, watched)
         except Unseen:
@@ -112,6 +116,9 @@ class Compiled:
         except Exception as error:
             self.f(*args, **kwargs)             # says it without traced arrays, if it is f's own
             raise Unseen(f"{self.__name__} cannot be compiled: {error}") from error
+        for path, size in watched.large:
+            warnings.warn(f"{self.__name__}: every call compares {path}, {size >> 20} MB that it closes over: pass it "
+                          f"as an argument, or set {path}.flags.writeable = False", RuntimeWarning, stacklevel=3)
         self.programs.setdefault(key, []).insert(0, program)
         self.last = program
         return self._within(program, structure, leaves) if inner else program.run(leaves)

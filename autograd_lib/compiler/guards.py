@@ -23,8 +23,9 @@ from weakref import ref
 import numpy as np
 
 from ..tape import Primitive, Tensor, as_array
-from ..trace import Traced, Unseen, equal
+from ..trace import Traced, Unseen, equal, fixed
 
+LARGE = 1 << 24     # bytes of an array closed over from which on it is said that every call compares them
 PLAIN = (type(None), bool, int, float, str, bytes, complex)
 # What reaches an attribute by a name that need not stand in the code.
 _REFLECTING = {"getattr", "vars", "dir", "__dict__", "__getattribute__", "getmembers", "asdict", "astuple"}
@@ -149,7 +150,8 @@ class Watched:
 
     `tensors` are (name, Tensor), of which only the name is of interest. `holding` gives the function that says whether
     all is as it was: cells, globals, attributes and items the same, and every array that can be written to equal to a
-    copy. `changed` names what is not, of which generators of random numbers are a part.
+    copy; of the `large` ones, (name, bytes). `changed` names what is not, of which generators of random numbers are a
+    part.
     """
 
     def __init__(self, roots):
@@ -157,7 +159,7 @@ class Watched:
         while found != (len(self.names), self.all, self.grads):     # an object may be met before its attribute is named
             found = len(self.names), self.all, self.grads
             self.written = _Written("def holds():", equal=equal)
-            self.known, self.tests, self.tensors, self.seen = self.written.known, {}, [], {}
+            self.known, self.tests, self.tensors, self.large, self.seen = self.written.known, {}, [], [], {}
             self.drawn = [("np.random", np.random.mtrand._rand), ("random", random._inst)]
             self.todo = [("", x) for x in roots]
             for path, x in self.todo:       # which grows on the way
@@ -177,8 +179,9 @@ class Watched:
                 name for name in vars(x) if (self.all or name in self.names) and
                 (name == "name" or name not in ("_data", "order") and not hasattr(Tensor, name))})
         elif isinstance(x, np.ndarray):
-            if x.flags.writeable or x.base is not None:
+            if not fixed(x):
                 self.test(path, "equal({}, {})", x, x.copy())
+                self.large += [(path.removeprefix("."), x.nbytes)] * (x.nbytes >= LARGE)
         elif isinstance(x, (np.random.Generator, np.random.RandomState, random.Random)):
             self.drawn.append((path, x))
         elif isinstance(x, FunctionType):

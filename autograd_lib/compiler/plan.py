@@ -82,6 +82,7 @@ def placed(lines, kept, taken):
         if node.order in returned and over.get(node.order):
             returned.add(over[node.order][0].order)
     memory, out, free = {}, {}, {}
+    names = (name for name in map("m{}".format, count()) if name not in taken)
     for node in lines:
         if over.get(node.order):
             first = over[node.order][0]
@@ -91,8 +92,8 @@ def placed(lines, kept, taken):
             if free.get(kind[node.order]):
                 out[node.order] = free[kind[node.order]].pop()
             else:
-                name = next(n for n in map("m{}".format, count()) if n not in {*memory, *taken})
-                memory[name], out[node.order] = kind[node.order], name
+                out[node.order] = name = next(names)
+                memory[name] = kind[node.order]
         for x in last[node.order].values():
             if np.ndim(x.value) and x.value.nbytes >= LARGE:
                 free.setdefault(kind[x.order], []).append(out.get(x.order, x))
@@ -114,13 +115,18 @@ def made(z):
 
 def root(node):
     """Whose memory the result may lie in: its own, or that of what it is a view of."""
-    while inside := arguments(node):
+    roots, way = node.trace.roots, []
+    while node.order not in roots:
+        way.append(node.order)
+        inside = arguments(node)
         shared = [x for x in inside if np.may_share_memory(x.value, node.value)]
         view = node.function in _VIEWS or isinstance(node.function, Primitive) and own(node.function)
-        if not shared and not view:
+        if not inside or not shared and not view:
             break
         node = (shared or inside)[0]
-    return node
+    found = roots.get(node.order, node)
+    roots.update(dict.fromkeys(way, found))
+    return found
 
 
 def own(row):

@@ -10,7 +10,7 @@ import numpy as np
 from .. import tape
 from ..tape import Primitive, Tensor, boxed, collect, written_down
 from ..trace import Trace, Traced, Unseen, writing
-from .guards import flatten, ours, rebuilt
+from .guards import flatten, installed, rebuilt
 
 # Functions that are called so because they are a transform, a module's, or nothing in particular.
 NAMELESS = {"run", "forward", "__call__", "<lambda>", "<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}
@@ -60,7 +60,7 @@ def record(f, structure, leaves):
     among them what arrives there and what it sends to which Tensor (`pulls`); what arrays are called in the code
     (`names`); and how many arguments were `given`."""
     trace = Trace(_origin)
-    trace.names, trace.pulls, trace.given, trace.calls = {}, {}, len(leaves), []
+    trace.names, trace.pulls, trace.given, trace.calls, trace.lists = {}, {}, len(leaves), [], {}
     outside = sys.gettrace()
     with written_down(trace):
         boxes = [boxed(trace.input(x._data), x, _Argument) if isinstance(x, Tensor) else trace.input(x) for x in leaves]
@@ -89,15 +89,20 @@ def record(f, structure, leaves):
 
 def _name(trace, frame, event, argument):
     """Notes what arrays are called in the learner's functions, line by line."""
-    if ours(frame.f_globals.get("__name__", "")):
+    if installed(frame.f_globals.get("__name__", "")):
         return None
     values = dict(frame.f_locals)
     if event == "return" and frame.f_code.co_name not in NAMELESS:
         values.setdefault(frame.f_code.co_name, argument)       # after the other names
     if event == "call":
         trace.calls.append(frame.f_code.co_name)
-    inside = {f"{name}_{i}": x for name, several in values.items() if type(several) in (list, tuple)
-              for i, x in enumerate(several)}
+    inside = {}
+    for name, several in values.items():
+        if type(several) in (list, tuple):
+            _, seen = trace.lists.get(id(several), (None, 0))
+            start = seen if event == "line" else 0              # else a list that grows is read from its start each time
+            inside |= {f"{name}_{i}": x for i, x in enumerate(several[start:], start)}
+            trace.lists[id(several)] = several, len(several)
     for name, x in (values | inside).items():
         while isinstance(x, Tensor):
             x = trace.stands_for.get(x, x)._data

@@ -31,7 +31,7 @@ class Writer:
 
     def __init__(self, trace, name):
         self.trace, self.texts, self.own = trace, [], {}
-        self.names, self.header, self.constants = {}, {}, {}
+        self.names, self.header, self.constants, self.placed, self.stems = {}, {}, {}, {}, Counter()
         self.taken = {"np", "ops", "memory", "abs", "bool", "float", "slice", "range"}
         self.name, self.numbers = name + "_" * (name in self.taken), count(1)
 
@@ -143,10 +143,10 @@ class Writer:
                 name = f"g_{self.name_of(node.why[3])}"
             name = re.sub(r"\W", "_", name or f"t{next(self.numbers)}" if node.function else name or "x")
             name = name + "_" if keyword.iskeyword(name) else name if name.isidentifier() else "_" + name
-            stem, k = name, 1
+            stem = name
             while name in self.taken:
-                k += 1
-                name = f"{stem}_{k}"
+                self.stems[stem] += 1
+                name = f"{stem}_{self.stems[stem] + 1}"
             self.names[node.order] = name
             self.taken.add(name)
         return self.names[node.order]
@@ -230,13 +230,12 @@ class Writer:
 
     def constant(self, array):
         """The name of an array that is the same in every call, which the header gives."""
-        for name, known in self.constants.items():
-            if known is array or equal(known, array):
-                return name
+        if id(array) in self.placed:
+            return self.placed[id(array)]
         if array.ndim == 0:
             return self.say(array[()])
         name = next(n for n in map("c{}".format, count(len(self.constants))) if n not in self.taken)
-        self.constants[name] = array
+        self.constants[name], self.placed[id(array)] = array, name
         self.taken.add(name)
         self.header[name] = _literal(array) or (f'{self.name}.constants["{name}"]    # {array.dtype}, shape '
                                                 f'{array.shape}')
@@ -246,8 +245,8 @@ class Writer:
 def _literal(array):
     """An array as source, if that is short."""
     shape, n = array.shape, len(array)
-    texts = {f"np.arange({n})": lambda: np.arange(n), f"np.ones({shape})": lambda: np.ones(shape),
-             f"np.zeros({shape})": lambda: np.zeros(shape)}
+    texts = {f"np.arange({n})": lambda: np.arange(n), f"np.ones({shape})": lambda: np.broadcast_to(1.0, shape),
+             f"np.zeros({shape})": lambda: np.broadcast_to(0.0, shape)}
     if shape == (n, n):         # else it might be larger than all there is
         texts[f"np.eye({n})"] = lambda: np.eye(n)
     for text, make in texts.items():

@@ -1,11 +1,13 @@
 """compile: a program computes what the tape computes, can be read and run, and what it could not repeat is refused."""
 
 import gc
+import heapq
 import os
 import pickle
 import re
 import sys
 import threading
+import time
 import tracemalloc
 import warnings
 from collections import OrderedDict, deque
@@ -1259,3 +1261,79 @@ def test_what_a_tensor_is_called_and_given_is_watched():
 
 def test_a_matrix_of_one_number_stays_a_matrix_in_a_product():
     both(ag.grad(lambda x, y: ag.sum(x @ y) * 2.0, (0, 1)), *np.random.default_rng(0).normal(size=(2, 3, 3)))
+
+
+def long_list(n):
+    def f(x):
+        xs, others = [x], [0.0] * 20 * n
+        for _ in others[:n]:
+            xs.append(np.tanh(xs[-1]))
+        return xs[-1].sum()
+    return f, np.ones(3)
+
+
+def long_views(n):
+    def f(x):
+        y = x
+        for _ in range(n):
+            y = y[::-1].T
+        return (y * y).sum()
+    return f, np.ones((2, 2))
+
+
+def long_memory(n):
+    def f(x):
+        for _ in range(n):
+            x = np.tanh(x)
+        return x.sum()
+    return f, np.ones(300)
+
+
+def long_constants(n):
+    constants = [np.array([i, 1.0]) for i in range(n)]
+
+    def f(x):
+        for c in constants:
+            x = x + c
+        return x.sum()
+    return f, np.ones(2)
+
+
+@pytest.mark.parametrize("make", [long_list, long_views, long_memory, long_constants])
+def test_tracing_is_linear_in_the_length(make):
+    def seconds(n):
+        f, x = make(n)
+        compiled, before = ag.compile(ag.grad(f)), time.thread_time()
+        compiled(x)
+        return time.thread_time() - before
+    seconds(10)
+    assert seconds(600) < 12 * min(seconds(100), seconds(100))
+
+
+def test_installed_code_is_traced_without_a_look_at_its_lines():
+    def key(i):
+        assert sys._getframe(1).f_trace is None     # an import inside f took seconds
+        return i
+    both(lambda x: x * heapq.nsmallest(2, range(4), key=key)[1], np.ones(3))
+
+
+def test_a_large_array_from_outside_is_said_to_be_compared_unless_it_is_read_only():
+    data = np.random.default_rng(0).normal(size=(1 << 14, 1 << 7))
+    with pytest.warns(RuntimeWarning, match=r"every call compares data, 16 MB .* data.flags.writeable = False"):
+        ag.compile(lambda x: (x * data[:2]).sum())(1.0)
+    data.flags.writeable = False
+    f = ag.compile(ag.value_and_grad(lambda w: np.tanh(data @ w).sum()))
+    tracemalloc.start()
+    f(np.ones(1 << 7))
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < data.nbytes / 8 and peak < data.nbytes / 2       # neither it nor its transpose has a copy
+
+
+def test_one_trace_at_a_time_has_its_values():
+    x = np.ones(1 << 20)
+    tracemalloc.start()
+    ag.compile(lambda x: np.tanh(np.tanh(np.tanh(np.tanh(x)))))(x)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6 * x.nbytes
