@@ -57,8 +57,8 @@ def _ten(x):
 
 
 def _off(error):
-    """How far a difference is off, of either sign."""
-    return ("exactly 0" if error == 0 else number(float(f"{abs(error):.1e}"))) if np.isfinite(error) else "none"
+    """How far a difference is off, of either sign; where there is none, it is not off."""
+    return f"off by {number(float(f'{abs(error):.1e}')) if error else 'exactly 0'}" if np.isfinite(error) else "none"
 
 
 def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **arguments):
@@ -430,7 +430,7 @@ def _words(p):
         special = f"a jump at {p.here}: z itself jumps, so it has no slope there"
     elif p.kink:
         special = f"a kink at {p.here}: measured slope {_four(p.left)} on the left, {_four(p.right)} on the right"
-    differences = [(f"{name} difference {_ten(one)}" + f", off by {_off(one - p.slope)} from {still.whose}" * bool(np.isfinite(p.slope)))
+    differences = [(f"{name} difference {_ten(one)}" + f", {_off(one - p.slope)} from {still.whose}" * bool(np.isfinite(p.slope)))
                    if np.isfinite(one) else f"no {name} difference, for one of its points has no value"
                    for name, one in [("forward", p.forward), ("central", p.central)]]
     return [point, special, f"h = {number(p.h)}: {'; '.join(differences)}"]
@@ -469,7 +469,7 @@ def _moving(p):
     for row, name, one in [(1, "forward", p.forward), (2, "central", p.central)]:
         _mark_key(rule, row, 0, f"{name} difference: {_four(one)}", square=name == "central")
         if not still.waits:
-            _mark_key(errors, row, 0, f"{name}: off by {_off(one - p.slope)}", square=name == "central")
+            _mark_key(errors, row, 0, f"{name}: {_off(one - p.slope)}", square=name == "central")
     return plots
 
 

@@ -234,6 +234,11 @@ def test_a_rule_without_g_and_one_not_written():
         assert "slope none" not in picture.html and "off by" not in picture.html and len(panels(picture)) == 3
 
 
+def test_where_there_is_no_difference_none_is_off():
+    html = slope_explorer(ag.power, x=(-2.0, 3.0, -1.0), y=0.5).picture.html
+    assert "forward: none" in html and "central: none" in html and "off by" not in html
+
+
 def test_a_rule_that_gives_nan_is_no_stub():
     picture = slope_explorer(ag.tanh, rule=lambda g, z, x: g * z * np.log(-np.abs(x))).picture
     assert "your rule gives nan, no number, so there is no tangent" in picture.text and "…" not in picture.text

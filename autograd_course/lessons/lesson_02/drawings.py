@@ -30,8 +30,8 @@ def two_parts(from_x, from_y, change, reach):
     px, py = plot.at(change, 0.5)
     plot.words(*((px + 11, py + 5, _signed(change), style.DIFFERENCE, "start") if change >= total else
                  (px - 11, py + 5, _signed(change), style.DIFFERENCE, "end")))
-    text = (f"x brings {from_x:+.4f}, y brings {from_y:+.4f}, together {total:+.4f}; "
-            f"z really moves by {change:+.4f}, off by {change - total:+.4f}")
+    text = minus(f"x brings {from_x:+.4f}, y brings {from_y:+.4f}, together {total:+.4f}; "
+                 f"z really moves by {change:+.4f}, off by {change - total:+.4f}")
     return Picture(svg("0 0 560 210", "".join(plot.parts), text), text)
 
 
