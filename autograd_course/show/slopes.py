@@ -430,7 +430,8 @@ def _words(p):
         special = f"a jump at {p.here}: z itself jumps, so it has no slope there"
     elif p.kink:
         special = f"a kink at {p.here}: measured slope {_four(p.left)} on the left, {_four(p.right)} on the right"
-    differences = [(f"{name} difference {_ten(one)}" + f", {_off(one - p.slope)} from {still.whose}" * bool(np.isfinite(p.slope)))
+    differences = [(f"{name} difference {_ten(one)}"
+                    + f", {_off(one - p.slope)} from {still.whose}" * bool(np.isfinite(p.slope)))
                    if np.isfinite(one) else f"no {name} difference, for one of its points has no value"
                    for name, one in [("forward", p.forward), ("central", p.central)]]
     return [point, special, f"h = {number(p.h)}: {'; '.join(differences)}"]
