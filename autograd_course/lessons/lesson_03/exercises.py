@@ -70,6 +70,7 @@ card("03", [
     mistakes=[
         (3, "That is one arrival. Two slots, one x: how many arrivals?"),
         (9, "That is the value of L, or the two local gradients multiplied. Over paths you add."),
+        (18, "On each arrow stands what is in the other slot: 3, and not the product."),
         (2, "That is the slope of x · 2. What stands in the other slot is x itself."),
         (1, "That is the gradient of L. What does it become on the two arrows?"),
         sign_lost(6)],
@@ -267,6 +268,7 @@ def drill(answer):
         ((-1, 0.5), "The second number is for the first slot. In 8 / x, which slot is x in?"),
         ((1, -2), "The first number is for the first slot. In 5 − x, which slot is x in?"),
         ((-1, 2), "Raise x: does 8 / x rise?"),
+        ((-1, 8), "8 is the slope of 8 · x. Raise x: 8 / x falls, by z / y, and z is 4."),
         ((-1, -0.5), "Its local gradient is −z / y. Here z is 4."),
         ((-1, -4), "−z, and then divided by y, which is 2 here."),
         ((-1, -1), "One division too many: −z / y, and z is 8 / 2 already."),

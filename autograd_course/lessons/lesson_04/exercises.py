@@ -338,6 +338,8 @@ DRILL = [
     [(lambda g, z, x: g / (1 + np.exp(x)),
       "That is 1 / (1 + eˣ), the slope of the log alone. The chain rule goes on: times eˣ."),
      (lambda g, z, x: g * np.exp(x), "That is the slope of the inside, 1 + eˣ. The log comes first: divide by 1 + eˣ."),
+     (lambda g, z, x: g * np.maximum(x, 0),
+      "That is relu's value. Softplus is a relu without a kink, and its slope is σ(x)."),
      (lambda g, z, x: g * np.sigmoid(x), "NumPy has none: it is ag.sigmoid."),
      (lambda g, z, x: g * sigmoid(x), "It is ag.sigmoid, from the library."),      # noqa: F821
      (lambda g, z, x: g * (x > 0), "That is relu's rule. Softplus has no kink: its slope is σ(x), between 0 and 1."),
