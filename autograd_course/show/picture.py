@@ -33,9 +33,13 @@ class Picture:
         return self.text
 
 
-# How small a picture may be shown, as a part of its natural size, in CSS: letters of 12 px stay 10. In a narrower window it
-# scrolls. A page may ask for another part by `--least`.
-LEAST = "var(--least,.86)"
+def least(width):
+    """How small a picture so many px wide may be shown, as a part of its natural size, in CSS; a page may ask for more by `--least`.
+
+    At 0.62 what is 720 px wide just fits JupyterLab in a window of 900. What is wider scrolls there anyway; its
+    letters of 12 px stay 10.
+    """
+    return f"var(--least,{.62 if width <= 720 else .84})"
 
 
 def svg(view_box, body, text, unit="px"):
@@ -45,7 +49,7 @@ def svg(view_box, body, text, unit="px"):
     The title is the drawing's: were it the image's own, a screen reader would say it again.
     """
     width = view_box.split()[2]
-    return (f'<div style="{style.CARD};min-width:calc({LEAST}*{float(width):g}{unit})">'
+    return (f'<div style="{style.CARD};min-width:calc({least(float(width))}*{float(width):g}{unit})">'
             f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
             f'viewBox="{view_box}" width="{width}{unit}" role="img" aria-label="{escape(text)}" '
             f'style="display:block;max-width:100%;height:auto;background:{style.PAPER}">'

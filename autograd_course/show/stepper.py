@@ -16,7 +16,7 @@ from autograd_lib import tape
 
 from . import graph, style
 from .ink import minus, number
-from .picture import LEAST, Picture
+from .picture import Picture, least
 from .sliders import explore
 
 MOST = 8      # rows of a list in the panel
@@ -452,7 +452,8 @@ def picture(frame):
         drawn = (f'<div style="position:relative;height:{window:.0f}px;overflow:hidden;mask-image:{fade}"><div style="position:absolute;'
                  f'width:{wide:.0f}px;top:{-y:.0f}px;left:clamp(100% - {wide:.0f}px,50% - {x:.0f}px,0px)">{drawn}</div></div>')
     else:                                                  # a window too narrow for it shows what is around the eye
-        drawn = (f'<div style="margin-left:clamp(min(0px,100% - {LEAST}*{wide:.0f}px),50% - {LEAST}*{x:.0f}px,0px)">'
+        part = least(wide)
+        drawn = (f'<div style="margin-left:clamp(min(0px,100% - {part}*{wide:.0f}px),50% - {part}*{x:.0f}px,0px)">'
                  f'{drawn}</div>')
     # The text says all of it to a screen reader. In a narrow window the sentence wraps, and the graph alone scrolls.
     return Picture(f'<div style="display:grid;grid-template-columns:minmax(0,900px)"><div style="{style.CARD};display:block;'

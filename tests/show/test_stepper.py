@@ -464,7 +464,7 @@ def test_a_screen_reader_is_told_the_sentence_once():
 
 
 def test_a_narrow_window_is_turned_to_the_card_and_its_inputs():
-    """The graph of (x + y)·w needs 576 px at its smallest, and a window of 390 shows the right of it, then the left."""
+    """The graph of (x + y)·w needs 415 px at its smallest, and a window of 390 shows the right of it, then the left."""
     x, y, w = (Tensor(value, requires_grad=True) for value in (2.0, 3.0, -4.0))
     p = x + y
     lefts = []
@@ -472,6 +472,6 @@ def test_a_narrow_window_is_turned_to_the_card_and_its_inputs():
         part = r"var\(--least,([.\d]+)\)\*(\d+)px"
         clamp = re.search(rf"margin-left:clamp\(min\(0px,100% - {part}\),50% - {part},0px\)", picture(frame).html)
         least, eye = (part * px for part, px in np.reshape([*map(float, clamp.groups())], (2, 2)))
-        assert 570 < least < 580
+        assert 390 < least < 430
         lefts.append(max(390 - least, min(195 - eye, 0)))
     assert lefts[0] == 390 - least and lefts[-1] == 0
