@@ -15,8 +15,9 @@ FOLD = ("<style>.in-words:has(details:not([open])) + .widget-html pre{display:no
 WIDE = {"width": "min(420px, 60%)"}
 
 FEW = 4         # stops, up to which a control shows them all
-# Radio buttons in a row that wraps, each high enough for a finger. ipywidgets names no group: each says its name first.
-ROW = ("<style>.toggle .widget-radio-box{{flex-wrap:wrap}}"
+# Radio buttons in a row that wraps, each high enough for a finger, without ipywidgets' margin of up to
+# a line. It names no group: each says its name first.
+ROW = ("<style>.toggle .widget-radio-box{{flex-wrap:wrap;margin-bottom:0!important}}"
        ".toggle .widget-radio-box label{{display:flex;flex-flow:row-reverse;align-items:center;height:28px;"
        "padding-right:8px}}.toggle .widget-radio-box input{{height:auto}}"
        '.{0} .widget-radio-box label::before{{content:"{1} ";' + UNSEEN + "}}</style>")
