@@ -38,6 +38,8 @@ UFUNCS = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.mult
           operator.ne: np.not_equal, operator.and_: np.bitwise_and, operator.or_: np.bitwise_or,
           operator.xor: np.bitwise_xor, operator.invert: np.invert, operator.mod: np.remainder,
           operator.floordiv: np.floor_divide}
+# Whose results do not depend on how many they are.
+_EXACT = {np.add, np.subtract, np.multiply, np.true_divide}
 _METHODS = """sum prod mean var std max min any all argmax argmin argsort cumsum cumprod clip ravel swapaxes squeeze dot
     round take repeat diagonal copy""".split()
 
@@ -171,6 +173,9 @@ class Traced:
 
     def __repr__(self):
         return f"<traced array of shape {self.shape}, {self.dtype}>"
+
+    def __format__(self, how):      # f"{loss:.3f}" in a print
+        return repr(self)
 
 
 def _operator(function, reflected):
@@ -313,6 +318,13 @@ class Trace:
             if function is np.multiply and float in map(type, args) and inside.function is np.multiply \
                     and 1.0 in [a for a in inside.args if type(a) is float]:        # (1·x)·k is x·k
                 args = tuple(a if type(a) is float else inside.args[type(inside.args[0]) is float] for a in args)
+            for i, x in enumerate(args):            # what is broadcast here is so later, or by NumPy itself
+                y = args[1 - i]
+                if function in _EXACT and type(x) is Traced and x.function is np.broadcast_to and (
+                        hasattr(x.args[0].value, "dtype") and (
+                            type(y) in (int, float) or np.shape(_values(y)) == value.shape)):
+                    z = self.call(function, (y, x.args[0]) if i else (x.args[0], y), {})
+                    return z if z.shape == value.shape else self.call(np.broadcast_to, (z, value.shape), {})
         if function is operator.pow and type(args[1]) in (int, float) and args[1] == 1 and _same(values[0], value):
             return args[0]
         if isinstance(value, (tuple, list)):

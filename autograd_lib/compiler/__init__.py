@@ -136,13 +136,14 @@ class Compiled:
     def _difference(self, key):
         """What is new in this call, beside the last program."""
         if key in self.programs:
-            return "what it closes over changes from call to call; pass it as an argument"
+            return "what it closes over, or what an object among its arguments holds, changes from call to call; " \
+                "pass the arrays themselves, in a list or dict if they are many"
         old = next(reversed(self.programs))
         for i, (a, b) in enumerate(zip(old[1:-1], key[1:-1])):
             if a != b:
                 return f"argument {i} was {_say(a)}, and is {_say(b)}"
-        return "an argument that is no array or float, such as an int, and so part of the program, changes: pass an " \
-            "array"
+        return "an argument that is no array or float, such as an int, and so part of the program, changes: pass a " \
+            "float or an array"
 
 
 def _say(spec):

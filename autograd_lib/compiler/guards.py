@@ -213,8 +213,9 @@ class Watched:
         elif type(x).__module__ != "functools" and "__wrapped__" in getattr(x, "__dict__", ()):
             self.todo.append((path, x.__wrapped__))             # a compiled function, or another's object around one
         elif isinstance(x, Iterator) and not hasattr(x, "readline"):
-            raise Unseen(f"{path.removeprefix('.')} is an iterator, a {type(x).__name__}: it gives something else at "
-                         "every call, and a program would not ask it again; pass what it gives as an argument")
+            raise Unseen(f"{path.removeprefix('.') or 'an argument'} is an iterator, a {type(x).__name__}: it gives "
+                         "something else at every call, and a program would not ask it again; pass what it gives, in a "
+                         "list")
         else:
             self.todo.append((path, type(x)))
             self.inside(path, x)

@@ -100,7 +100,7 @@ def _name(trace, frame, event, argument):
     for name, several in values.items():
         if type(several) in (list, tuple):
             _, seen = trace.lists.get(id(several), (None, 0))
-            start = seen if event == "line" else 0              # else a list that grows is read from its start each time
+            start = seen if event == "line" else 0      # else a list that grows would be read whole at every line
             inside |= {f"{name}_{i}": x for i, x in enumerate(several[start:], start)}
             trace.lists[id(several)] = several, len(several)
     for name, x in (values | inside).items():

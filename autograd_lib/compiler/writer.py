@@ -70,7 +70,7 @@ class Writer:
         for x in results:
             array = isinstance(x.value if isinstance(x, Traced) else x, np.ndarray)
             source = root(x) if isinstance(x, Traced) else None
-            shared = array and (source is None or source.order in taken
+            shared = array and (source is None or source.order in taken or _repeated(x.value)
                                 or not np.may_share_memory(source.value, x.value))
             returned.append(self.say(x) + ".copy()" * shared)
             taken |= {source.order} if source is not None else set()
@@ -168,8 +168,8 @@ class Writer:
         if function is astype:
             return f"{said[0]}.astype({said[1]})" if hasattr(first, "astype") else f"{said[1]}({said[0]})"
         axis = keywords.get("axis", args[1] if len(args) > 1 else None)
-        if function is np.expand_dims and isinstance(axis, int) and axis >= 0:
-            return f"{said[0]}[{':, ' * axis}None]"
+        if function is np.expand_dims and isinstance(axis, int) and axis >= -1 and np.ndim(first):
+            return f"{said[0]}[{':, ' * axis if axis >= 0 else '..., '}None]"
         named = {name: f"{name}={self.say(value)}" for name, value in keywords.items()}
         if isinstance(function, Primitive):
             return f"{self.row(function)}({', '.join([*said, *named.values()])})"
@@ -256,6 +256,11 @@ def _literal(array):
         return None
     dtype = "" if array.dtype in (np.float64, np.int64, bool) else f", np.{array.dtype.name}"
     return f"np.array({array.tolist()!r}{dtype})".replace("inf", "np.inf")
+
+
+def _repeated(array):
+    """Whether several of its entries are one in memory, so that nobody can write into it."""
+    return any(n > 1 and not step for n, step in zip(array.shape, array.strides))
 
 
 def _of_arrays(args):

@@ -1337,3 +1337,39 @@ def test_one_trace_at_a_time_has_its_values():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 6 * x.nbytes
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x.mean(axis=1), lambda x: ag.transpose(x).sum(axis=0), lambda x: x.sum() * 2.0])
+def test_a_gradient_that_was_broadcast_can_be_written_into(f):
+    g = both(ag.grad(lambda x: (f(x) ** 2).sum()), np.arange(6.0).reshape(2, 3))(np.ones((2, 3)))
+    g *= 2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_broadcast_anyway_is_not_broadcast_before(dtype):
+    x, w = np.arange(1, 7, dtype=dtype).reshape(2, 3) / 7, np.ones(3, dtype)
+    for f in (lambda x, w: (x ** 2).sum() * 3 - (w * w).sum(),
+              lambda x, w: ((x - x.mean(axis=1, keepdims=True)) ** 2).mean(),
+              lambda x, w: (x * w).mean(axis=0).sum() / (x / w).sum()):
+        both(ag.value_and_grad(f, (0, 1)), x, w)
+    f = both(ag.grad(lambda x: (x ** 2).mean(axis=1).sum()), x)
+    assert "broadcast_to" not in both(ag.grad(lambda x: 0.1 * (x ** 2).sum() ** 2), x).source + f.source
+
+
+def test_a_traced_array_can_be_printed(capsys):
+    def f(x):
+        print(f"{x.sum():.3f} {x}")
+        return x * 2
+    ag.compile(f)(np.ones(3))
+    assert "<traced array of shape (), float64> <traced array of shape (3,), float64>" in capsys.readouterr().out
+
+
+def test_an_object_whose_arrays_change_is_said_to_hold_them():
+    compiled, part = ag.compile(lambda part, x: part.w * x), SimpleNamespace(w=np.ones(2))
+    with pytest.warns(RuntimeWarning, match="an object among its arguments holds, changes"):
+        for _ in range(17):
+            part.w = part.w + 1
+            same(compiled(part, np.ones(2)), part.w)
+    with pytest.raises(TypeError, match="^an argument is an iterator"):
+        ag.compile(sum)(iter([np.ones(2)]))
