@@ -1,7 +1,7 @@
 """Lesson 06: models of single numbers, trained: the loop, the weights by hand, and what goes wrong in silence."""
 import numpy as np
 
-from ...ask import NotYet, edit, exercise, expect, expect_call, has_blank
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_call, has_blank
 from ...ask.compare import same
 from ...ask.mistakes import printed
 from ...ask.probes import engine
@@ -85,16 +85,20 @@ def routes(answer):
 # --- The loop ------------------------------------------------------------------------------------------------------------------
 
 class _Value(Value):
-    """Adds and multiplies by itself, whatever the learner's `multiply` does; and p -= 0.1 makes a new one, as in the notebook."""
+    """Adds and multiplies by itself, whatever the learner's `multiply` does; also plain numbers, as in the notebook."""
 
     def __add__(self, other):
+        other = other if isinstance(other, Value) else _Value(other)
         return _Value(self.data + other.data, (self, other), (1.0, 1.0))
 
     def __mul__(self, other):
+        other = other if isinstance(other, Value) else _Value(other)
         return _Value(self.data * other.data, (self, other), (other.data, self.data))
 
-    def __sub__(self, number):
-        return _Value(self.data - number, (self,), (1.0,))
+    def __sub__(self, other):
+        return self + other * -1.0
+
+    __radd__, __rmul__ = __add__, __mul__
 
 
 _Value.__name__ = "Value"        # what an error of Python calls it
@@ -120,7 +124,9 @@ CASES = [      # (words, where the parameters start, what their .grad holds, los
     ("the same line from w = −1 and b = 2, on two examples, rate 0.03, with 5 left in each .grad from before",
      (-1.0, 2.0), 5.0, _line, [(0.5, -1.0), (3.0, 0.25)], 0.03),
     ("another loss, of three parameters, on four examples, rate 0.02",
-     (0.5, -0.75, 0.25), 0.0, _curve, [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0), (1.5, 0.5)], 0.02)]
+     (0.5, -0.75, 0.25), 0.0, _curve, [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0), (1.5, 0.5)], 0.02),
+    ("the line from w = 0.3 and b = −0.2, on an example that it meets almost, and on one far off, rate 0.001",
+     (0.3, -0.2), 0.0, _line, [(0.7, 0.0101), (-13.7, 61.3)], 0.001)]
 
 
 CLEAR, STEP = (f"        for p in parameters:\n            p.{line}"
@@ -137,12 +143,16 @@ SAID = {
     "has no attribute 'backward'": "In your engine backward is a function: backward(L).",
     "*: 'float' and 'NoneType'":
         "backward(L) gives nothing back: it fills the .grad of each parameter, and the step takes p.grad.",
+    "'function' object has no attribute": "The walk begins at L, what the loss gave for this example: backward(L).",
+    "'float' and 'Value'": "p.data is a number, and p the whole Value: p.data -= rate * p.grad.",
+    "'list' and": "parameters is a list. Take them one by one, for p in parameters, and move p.data.",
     "'NoneType'": "The way back adds to .grad, so to forget is to make it 0.0, not None.",
     "unpack": "There may be any number of parameters: take them in a loop, for p in parameters.",
     "'list' object has no attribute": "parameters is a list. Take them one by one: for p in parameters.",
     "has no attribute 'zero_grad'": "In your engine to forget is p.grad = 0.0, for every p in parameters.",
     **dict.fromkeys(["'float' object has no attribute 'inputs'", "'float' object has no attribute 'arrived'"],
                     "backward walks from the Value, not from its number: backward(L)."),
+    "'Value' object has no attribute": "A Value has .data, its number, and .grad, its gradient.",
     "unary -: 'Value'": "x and y are handed to the loss as they are, plain numbers: loss(parameters, x, y).",
     "name 'backward' is not defined": "Run the cell above that fetches your engine: backward comes from it."}
 
@@ -152,7 +162,11 @@ def _after(train, start, left, loss, examples, rate):
     parameters = [_Value(number) for number in start]
     for p in parameters:
         p.grad = left
-    train(list(parameters), loss, list(examples), rate)
+    given = list(examples)
+    train(list(parameters), loss, given, rate)
+    if given != examples:
+        raise Wrong("the examples after training", brief(given), brief(examples),
+                    "They are the caller's, who comes back with them: take nothing out, and leave their order.")
     return [float(p.data) for p in parameters]
 
 
@@ -234,6 +248,10 @@ def _after(train, start, left, loss, examples, rate):
         edit("p.data -= rate * p.grad", "p.data = round(p.data - rate * p.grad)",
              "A parameter may be negative, and is no whole number: it "
              "stays as the step leaves it."),
+        edit("    for x, y in examples:", "    total = 0\n    for x, y in examples:", "L = loss",
+             "total = total + loss", "        backward(L)\n", "    backward(total)\n", STEP, LAST[1:], ONCE),
+        edit("p.grad = 0.0", "p.grad /= 2", "Half of what is old is still in it: p.grad = 0.0."),
+        edit("loss(parameters, x, y)", "loss([_Value(p.data) for p in parameters], x, y)", STILL),
         edit("rate * p.grad", "rate * p.grad ** 2", "The gradient itself moves it, not its square: rate * p.grad."),
         edit("p.data -= rate * p.grad", "p.data = rate * p.grad",
              "That puts the step in place of the parameter: p.data -= … moves it."),
@@ -252,6 +270,12 @@ def _after(train, start, left, loss, examples, rate):
         edit("p.grad = 0.0", "p.grad = None", "not None"),
         edit(STEP, "        w, b = parameters\n        w.data, b.data = w.data - rate * w.grad, b.data - rate * b.grad",
              "any number of parameters"),
+        edit("backward(L)", "backward(loss)", "what the loss gave"),
+        edit("rate * p.grad", "rate * p.gradient", "its gradient"),
+        edit("p.data -=", "parameters -=", "one by one"), edit("rate * p.grad", "rate * p", "the whole Value"),
+        edit("for x, y in examples:", "while examples:\n        x, y = examples.pop(0)", "the caller's"),
+        edit("rate * p.grad", "rate * min(p.grad, 100)", "expected"),
+        edit("rate * p.grad", "rate * p.grad * (abs(p.grad) > 1e-3)", "expected"),
         edit("loss(parameters, x, y)", "_line(parameters, x, y)", "any number of parameters"),
         edit(STEP,
              "        for i, p in enumerate(parameters):\n            parameters[i] = Value(p.data - rate * p.grad)",
@@ -291,6 +315,8 @@ def train(answer):
         tried = f"the parameters after training {words}"
         try:
             got = _after(answer, *case)
+        except Wrong:
+            raise
         except Exception as error:
             error.tried = tried
             error.hint = next((hint for piece, hint in SAID.items() if piece in str(error)), "")
@@ -371,6 +397,14 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
         edit("if b > 0", "if c > 0", "if c > 0", "if b > 0",
              "The gradients of w₁ and w₂ are swapped, or their gates: that of b asks b."),
         edit("if b > 0", "if w1 > 0", "if c > 0", "if w2 > 0", _GATE),
+        edit(B, "g * a if b > 0 else 0.0", C, "g * a if c > 0 else 0.0",
+             "a comes in the last line, for w₁ and w₂: w₃ is not multiplied by it."),
+        edit(" * 4 * np.cos(b + c)", " * 4 * np.cos(b + c) * a",
+             "a comes in the last line, for w₁ and w₂: w₃ is not multiplied by it."),
+        edit("2 * (4 * np.sin(b + c) - y) * 4", "4",
+             "That is the slope alone. What arrives at ŷ is missing: 2 (ŷ − y)."),
+        edit(" * 4 * np.cos(b + c)", " + 4 * np.cos(b + c)", "Along an arrow you multiply: 2 (ŷ − y) times the slope."),
+        edit("4 * np.sin(b + c) - y", "b + c - y", "ŷ is 4 sin(b + c), and not the sum alone."),
         edit("gb + gc", "gb", _WHOLE), edit("gb + gc", "gc", _WHOLE), edit("gb + gc", "(gb + gc) / 2", _WHOLE),
         edit("gb + gc", "g", _WHOLE), edit("gb + gc", "2 * g",
              "w₃ gets what passes the gates, gb and gc, not what arrives before them."),
@@ -412,6 +446,9 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
         printed(right_by_hand)],
     planted=[edit("gb * a, gc * a, gb + gc", "gb + gc", "3 values were expected"),
              edit("gb * a, gc * a, gb + gc", "2 * w1, 2 * w2, 2 * w3", "expected"),
+             edit("if b > 0", "if b > 0.1", "expected"), edit("if c > 0", "if c > 0.1", "expected"),
+             edit("np.sin(b + c)", "np.sin(min(b + c, 3))", "expected"),
+             edit("gb + gc", "gb + gc if a else gb", "expected"),
              edit("max(w1", "max(abs(w1)", "expected"), edit("max(w2", "max(abs(w2)", "expected"),
              edit("max(w1", "max(max(w1, 0)", "expected"), edit("max(w2", "max(max(w2, 0)", "expected"),
              edit("x * x", "x * abs(x)", "expected"), edit(") - y", ") - abs(y)", "expected"),
@@ -434,7 +471,8 @@ def by_hand(answer):
         raise NotYet
     for given in [(1.7, 0.2, 0.6, 0.9, 2.5), (1.7, 0.2, 0.6, 0.9, 1.0), (1.3, 0.1, -0.4, 0.9, 2.5),
                   (-0.5, 1.5, 0.25, 0.8, 1.0), (1.3, 0.1, -0.4, 0.3, 0.5),
-                  (1.6, 0.3, 0.1, 0.5, 0.25), (0.7, -1.5, 0.4, -0.8, -1.25)]:
+                  (1.6, 0.3, 0.1, 0.5, 0.25), (0.7, -1.5, 0.4, -0.8, -1.25),
+                  (0.3, 0.2, -0.1, 0.8, 0.0), (3.1, 1.9, 0.2, 0.9, -2.0), (1.7, 0.2, 0.6, 0.0, 1.0)]:
         expect_call(answer, *given, gives=right_by_hand(*given), hints=by_hand.mistakes)
 
 

@@ -143,7 +143,18 @@ Z, WHOLE = "cached(z, cache)", """\
         edit(WHOLE, "    return x.gradient()", AGAIN),
         edit(Z, "z.data", "multiplied by the gradient of z"),
         edit(Z, "z", "Which call gives its gradient"), edit(Z, "z.grad", "Which call gives its gradient"),
-        edit(Z, "cached", "Call it: cached(z, cache)"), edit(Z, "cached(z)", "cached takes two things"),
+        edit(Z, "cached", "Call it: cached(z, cache)"), edit(Z, "z.gradient", "Call it: cached(z, cache)"),
+        edit(Z, "cache", "cache is the whole dictionary"), edit(Z, "z.users", "Which call gives its gradient"),
+        edit(Z, "x.data", "multiplied by the gradient of z"),
+        edit(Z, f"round({Z}, 1)", "nothing is rounded"),
+        edit(" if x.users else 1.0", " or 1.0", "A gradient may be 0"),
+        edit(WHOLE, """\
+    known = dict(cache)
+    def ask(x):
+        if x not in known:
+            known[x] = sum(local * ask(z) for local, z in x.users) if x.users else 1.0
+        return known[x]
+    return ask(x)""", "that is handed in: cache[x]"), edit(Z, "cached(z)", "cached takes two things"),
         edit(Z, "cached(local, cache)", "The value asked here is z"), edit(Z, "cached(x, cache)",
              "The value asked here is z"),
         edit(Z, "cache[z]", "the cache is empty"), edit(Z, "cache.get(z, 0)", "Nobody has filled the cache"),
@@ -208,6 +219,7 @@ def cached(answer):
                       "fills it."),
                 (3.0, "The local gradients are missing: local · the gradient of z, added over the users."),
                 (4.0, "local is multiplied by the gradient of z, not by itself."), (36.0, add), (1.0, add),
+                (-6.0, "That is the value of x. local is multiplied by the gradient of z."),
                 (-12.0, "That is the value of z. local is multiplied by the gradient of z."),
                 (-3.5, "Along an arrow you multiply: local · the gradient of z.")]),
             ("x", x, 34.5, [])]:
@@ -224,6 +236,12 @@ def cached(answer):
     got = _asked(answer, x, {}, tried, 24.0)
     expect(got, 24.0, tried=tried, hints=[
         (8.0, "That is the answer of an earlier question: keep everything in the cache that is handed in.")])
+    for w, hint in [(0.0, "A gradient may be 0. Ask whether x has users, not what their sum is."),
+                    (1 / 3, "A gradient need not be a whole number: nothing is rounded.")]:
+        x = Trace(2.0)
+        L = x * Trace(w) * Trace(w)
+        tried = f"cached(x, {{}}), where L = x · w · w, at w = {w:.3g}"
+        expect(_asked(answer, x, {}, tried, w * w), w * w, tried=tried, hints=[lambda got, right, hint=hint: hint])
     x = Trace(1.0)
     doubled(30)(x)
     try:
@@ -232,9 +250,20 @@ def cached(answer):
         raise Wrong("30 doublings, x = x + x", "no end after 20,000 calls of functions", "31 values, each once",
                     AGAIN) from None
     expect(got, 2.0 ** 30, tried="the gradient of x after 30 doublings, x = x + x")
+    if not cache:
+        raise Wrong("the cache, after cached(x, cache)", "still empty", "an entry for each value",
+                    "Write into the cache that is handed in: cache[x] = ….")
 
 
 YESTERDAY = {}      # of a planted answer
+NO_NUMBER = "z is a value of the trace, and keeps no gradient. Which call gives its gradient, a number?"
+# What Python says of a slip, and the hint
+SAID = {
+    **dict.fromkeys(["'function'", "'method'"], "Call it: cached(z, cache)."),
+    "'dict'": "cache is the whole dictionary. Which call gives the gradient of z?",
+    "positional argument": "cached takes two things, the value and the cache: cached(z, cache).",
+    **dict.fromkeys(["'Trace'", "multiply sequence"], NO_NUMBER),
+    "'users'": "cached takes a value and the cache. The value asked here is z."}
 END = "L has no users: its gradient is 1.0. (A sum over nobody would be 0.)"
 
 
@@ -246,11 +275,7 @@ def _asked(answer, x, cache, tried, right):
         error.hint = "It asks for itself, and never comes to an end. The value asked here is z: cached(z, cache)."
         raise
     except (TypeError, AttributeError) as error:
-        said = str(error)
-        error.hint = ("Call it: cached(z, cache)." if "'function'" in said else
-                      "cached takes two things, the value and the cache: cached(z, cache)." if "positional argument" in said else
-                      "z is a value of the trace, and keeps no gradient. Which call gives its gradient, a number?" if "'Trace'" in said else
-                      "cached takes a value and the cache. The value asked here is z." if "'users'" in said else "")
+        error.hint = next((hint for piece, hint in SAID.items() if piece in str(error)), "")
         raise
     except KeyError:
         raise Wrong(tried, "KeyError", brief(right), "At first the cache is empty: cached(z, cache) looks into it, and fills "
@@ -362,6 +387,11 @@ def diagnose(answer):
         edit("return z", "pass", "is there a return"), edit("return z", "return t", "Return z itself"),
         edit("return z", "return z.data", "Return z itself"), edit("return z", "return Scalar(t)", "has no inputs"),
         edit("Scalar(t, (x,))", "Scalar(t)", "has no inputs"), edit("Scalar(t, (x,))", "Scalar(t, x)", "a tuple"),
+        edit("g * (1 - t * t)", "g - t * t", "brackets and all"),
+        edit("g * (1", "max(min(g, 5), -5) * (1", "expected"),
+        edit("Scalar(t, (x,))", "Scalar(t, (x, x))", "x goes in once"),
+        edit("def mended_tanh(x):", "def mended_tanh(x, made={}):", "Scalar(t, (x,))",
+             "made.setdefault(x.data, Scalar(t, (x,)))", "make a new value"),
         edit("g * (1", "-g * (1", "wrong sign"), edit("g * (1", "abs(g) * (1", "sign of g"),
         edit("Scalar(t, (x,))", "Scalar(x.data, (x,))", "the value of the result"),
         edit("return z", "x.data = t\n    return z", "stays as it was"),
@@ -392,7 +422,7 @@ def mended_tanh(answer):
     if not callable(answer) or isinstance(answer, type):
         raise Wrong("mended_tanh", brief(answer), "a function", "Give the function itself.")
     Mended = type("Scalar", (Scalar,), {"tanh": lambda self: answer(self)})
-    for factor, data in ((2, 0.5), (-3, -1.2), (2, 400.0)):
+    for factor, data in ((2, 0.5), (-7, -1.2), (9, 0.125), (2, 400.0)):
         tried = f"{factor} · tanh x at x = {data:g}: the gradient of x"
         x, z = Mended(data), math.tanh(data)
         slope = 1 - z * z
@@ -416,9 +446,13 @@ def mended_tanh(answer):
         if isinstance(got.inputs, Scalar):
             raise Wrong("the inputs of the result", "x", "(x,)",
                         "The inputs are a tuple, also where there is one: (x,)")
-        if not any(one is x for one in got.inputs):
-            raise Wrong("the inputs of the result", brief(got.inputs), "(x,)",
+        if list(got.inputs) != [x]:
+            raise Wrong("the inputs of the result", f"{len(got.inputs)} of them", "(x,)",
+                        "x goes in once: the inputs are (x,)." if x in got.inputs else
                         "This result has no inputs, so the way back ends there: Scalar(t, (x,)), and return that very z.")
+        if answer(x) is got:
+            raise Wrong(f"tanh x at x = {data:g}, twice", "one value", "two",
+                        "Equal numbers are no reason: make a new value at each call.")
         if math.isnan(got.data):
             raise Wrong(f"tanh x at x = {data:g}: the value", "nan", brief(z),
                         "An exponential has grown too large. math.tanh and np.tanh manage without.")
@@ -449,6 +483,7 @@ def mended_tanh(answer):
                hints=[
             (0.0, "Nothing arrives: the rule never runs. Under which name does backward look for it, and on which value?"),
             (slope, "That is the slope alone. Multiply it by g, what arrives."),
+            (factor - z * z, "g multiplies all of it, brackets and all: g * (1 - t * t)."),
             (-right, "The sign of g is lost: what arrives may be negative.")])
         if "backward" in vars(got):
             raise Wrong("z.backward", "the formula", "the engine's own method",

@@ -65,6 +65,7 @@ _TO_COLUMN = [
     (lambda g: g.sum(axis=0), "That is what a row gets. b is a column: along which axis do its copies lie?"),
     (lambda g: g.sum(axis=0, keepdims=True), "Summed down. b is a column: along which axis do its copies lie?"),
     (lambda g: g.sum(axis=1)[None, :], "A row, and b is a column. keepdims=True leaves the 1 where axis 1 was."),
+    (lambda g: g.sum(axis=1).reshape(3, 1), "Two sums, one for each row: b has the shape (2, 1), not (3, 1)."),
     (lambda g: g.reshape(2, 1), "A reshape keeps all six numbers, and b has two: what its copies bring is added."),
     (lambda g: g.sum(axis=2), "g has two axes, 0 and 1: axis 0 leads down, axis 1 across."),
     (lambda g: g.sum(), "All in one number. b has two, one for each row."),
@@ -85,6 +86,8 @@ _TO_NUMBER = [
     (lambda g: g, "That has the shape of z. b is one number, which went to every cell."),
     (lambda g: g.mean(), _ADD),
     (lambda g: g.size, "You count the cells, as if each of them brought 1. Each brings its g."),
+    (lambda g: g.sum(axis=2), "g has two axes, 0 and 1. For all of it no axis is named: g.sum()."),
+    (lambda g: g.sum(axis=1)[0], "That is the first row alone. The number went to every cell of z."),
     (lambda g: g[0, 0], "Only one copy has paid. What of the others?"),
     (lambda g: abs(g.sum()), _SIZES),
     (np.trace, "That is the diagonal alone, g[0, 0] + g[1, 1]. The number went to every cell of z."),
@@ -151,7 +154,13 @@ _SUM = [
     (lambda g, z, x, axis, keepdims: np.broadcast_to(g[:, None] if axis == 1 and not keepdims else g, x.shape),
      "axis may also count from the end, −1 is the last: restore(g, x, axis) puts any axis back."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(g, x.shape), _FIT),
-    (lambda g, z, x, axis, keepdims: g * np.ones_like(x), _FIT),
+    *((wrong, _FIT) for wrong in (lambda g, z, x, axis, keepdims: g * np.ones_like(x),
+                                  lambda g, z, x, axis, keepdims: np.ones_like(x) * g,
+                                  lambda g, z, x, axis, keepdims: np.full(x.shape, g))),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x.shape()),
+     "x.shape is no function: without brackets."),
+    (lambda g, z, x, axis, keepdims: np.broadcast_to(x.shape, restore(g, x, axis)),
+     "First what is copied, then the shape: np.broadcast_to(a, shape)."),
     (lambda g, z, x, axis, keepdims: g,
      "That has the shape of z. Each entry of x wants its gradient: copy g along the axis."),
     (lambda g, z, x, axis, keepdims: restore(g, x, axis),
@@ -195,6 +204,7 @@ _MEAN = [
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[1], "That is right for axis=1 alone. " + _N),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / len(x),
      "That divides by 2: so many rows there are, and so many means. " + _N),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * len(z) / x.size, "z may be a single number. " + _N),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[axis], "axis may be None: over all. " + _N),
     (lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
      "That has the shape of z. Each entry of x wants its gradient."),
@@ -321,6 +331,9 @@ _RESHAPE = [
     (lambda g, z, x, shape: np.transpose(g), "A reshape keeps the order, line by line; a transpose does not."),
     (lambda g, z, x, shape: x, "That is x itself. What comes back is g, in the shape of x."),
     (lambda g, z, x, shape: np.reshape(g, (2, 3)), "Right for this x. Which shape has any x?"),
+    (lambda g, z, x, shape: np.reshape(g, (len(x), -1)), "Right for an x of two axes. Any x has x.shape."),
+    (lambda g, z, x, shape: np.reshape(g, x), "np.reshape wants a shape: x.shape."),
+    (lambda g, z, x, shape: np.maximum(np.reshape(g, x.shape), 0), "What is negative is moved, too, as it is."),
     (lambda g, z, x, shape: np.ones(x.shape), "g is missing: it is what comes back."),
     (lambda g, z, x, shape: np.reshape(g, x.shape, order="F"),
      "That reads column by column. A reshape goes line by line, both ways."),
@@ -335,6 +348,7 @@ _TRANSPOSE = [
      "Turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
     (lambda g, z, x, axes: np.rot90(g, -1),
      "Turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
+    (lambda g, z, x, axes: g.T[:2], "Right for an x of two rows. g.T has all of them."),
     (lambda g, z, x, axes: np.abs(g.T), "The signs are lost: what arrives is moved as it is."),
     (lambda g, z, x, axes: np.reshape([[1.0, 3, 5], [2, 4, 6]], x.shape),
      "That is right for the g of the example alone.")]
@@ -350,7 +364,8 @@ _JOIN_X = [
     (lambda g, z, x, y, axis, starts: g[0], "One row alone. x has two."),
     (lambda g, z, x, y, axis, starts: g[len(x)], "One row alone, and it is y's. A part needs a colon."),
     *((wrong, "A slice wants a colon, and behind it one number of rows: len(x).")
-      for wrong in (lambda g, z, x, y, axis, starts: g[:x.shape], lambda g, z, x, y, axis, starts: g[x.shape])),
+      for wrong in (lambda g, z, x, y, axis, starts: g[:x], lambda g, z, x, y, axis, starts: g[x],
+                    lambda g, z, x, y, axis, starts: g[:x.shape], lambda g, z, x, y, axis, starts: g[x.shape])),
     (lambda g, z, x, y, axis, starts: np.reshape(g, x.shape), _MORE),
     (lambda g, z, x, y, axis, starts: np.broadcast_to(g, x.shape), _MORE)]
 _JOIN_Y = [
@@ -418,11 +433,12 @@ def back(answer):
         shapes = "x of shape (2, 3)" + (" and y of shape (1, 3)" if name.startswith("join") else "")
         expect_call(rule, *args, gives=right, hints=hints, tried=f"{name}, with g = {brief(args[0])}, {shapes}")
     rng = np.random.default_rng(0)
-    g, line = rng.normal(size=(5, 2)).round(2), rng.normal(size=4).round(2)
-    expect_call(answer[0], line, line, np.ones((2, 2)), (4,), gives=line.reshape(2, 2), hints=_RESHAPE,
-                tried=f"reshape_x, with g = {brief(line)}, x of shape (2, 2)")
-    expect_call(answer[1], g, np.ones((5, 2)), np.ones((2, 5)), None, gives=g.T, hints=_TRANSPOSE,
-                tried=f"transpose_x, with g = {brief(g)}, x of shape (2, 5)")
+    g, line = rng.normal(scale=3, size=(5, 2)).round(2), rng.normal(size=4).round(2)
+    expect_call(answer[0], line, line, np.ones((2, 1, 2)), (4,), gives=line.reshape(2, 1, 2), hints=_RESHAPE,
+                tried=f"reshape_x, with g = {brief(line)}, x of shape (2, 1, 2)")
+    for one in (g, g.T):
+        expect_call(answer[1], one, np.ones(one.shape), np.ones(one.shape[::-1]), None, gives=one.T, hints=_TRANSPOSE,
+                    tried=f"transpose_x, with g = {brief(one)}, x of shape {one.shape[::-1]}")
     for n in (1, 3):
         x, y = np.ones((n, 2)), np.ones((5 - n, 2))
         for rule, name, right, hints in zip(answer[2:], ("join_x", "join_y"), (g[:n], g[n:]), (_JOIN_X, _JOIN_Y)):
@@ -525,6 +541,9 @@ def _in_the_mean(g, index, shape):
         (_all_to_each, "That brings all of g to one place. One gift for each: zip(index, g)."),
         (_first_alone, "One gift, and it was over: is return inside the loop? It belongs to the left, under for."),
         (_three, "Right for three gifts. How many are there in any index? len(index)."),
+        (lambda g, index, shape: np.add.at(np.zeros(shape)[index], g), "np.add.at takes three things: out, index, g."),
+        (lambda g, index, shape: [gift for row, gift in (index, g)],
+         "Two counters at once: zip(index, g) gives each place with its gift."),
         (_exchanged, "In np.add.at comes out first, then where, index, and last what is added, g."),
         (lambda g, index, shape: scattered(g, index, g.shape),
          "out is to have the shape of x, which is passed as shape. (np.bincount ends with the largest index.)"),
