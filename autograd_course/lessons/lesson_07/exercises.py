@@ -382,6 +382,8 @@ def diagnose(answer):
         edit("lambda g: (g * (1 - t * t),)", "lambda: (1 - t * t,)", "backward calls z.rule(g)"),
         edit("lambda g: (g * (1 - t * t),)", "(lambda g: g * (1 - t * t),)", "in a list or a tuple"),
         edit("lambda g: (g * (1 - t * t),)", "(1 - t * t,)", "give it the function"),
+        edit("lambda g: (g * (1 - t * t),)", "(g * (1 - t * t),)", "when the walk comes by"),
+        edit("1 - t * t", "1 - z * z", "what you need here is a number"),
         edit("np.tanh(x.data)", "(np.exp(2 * x.data) - 1) / (np.exp(2 * x.data) + 1)", "too large"),
         edit("np.tanh(x.data)", "np.tanh(x)", "x.data"),
         edit("return z", "pass", "is there a return"), edit("return z", "return t", "Return z itself"),
@@ -432,6 +434,10 @@ def mended_tanh(answer):
         except RecursionError as error:
             error.hint = "np.tanh(x) asks x for its tanh, and that is this very function. Give it the number: np.tanh(x.data)."
             raise
+        except NameError as error:
+            if error.name == "g":
+                error.hint = "g arrives only when the walk comes by. A rule is a function of it: lambda g: …"
+            raise
         except OverflowError as error:
             error.tried, error.hint = tried, "An exponential has grown too large. math.tanh and np.tanh manage without."
             raise
@@ -463,7 +469,8 @@ def mended_tanh(answer):
         try:
             sent = returned(got.rule, 1.0, tried=called, shown="a tuple")
         except TypeError as error:
-            error.hint = ("x is a Scalar, and what you need here is a number: t, or x.data." if "'Scalar'" in str(error)
+            error.hint = ("x and z are Scalars, and what you need here is a number: t, or x.data."
+                          if "'Scalar'" in str(error)
                           else "backward calls z.rule(g), with what arrives: lambda g: …")
             raise
         if not hasattr(sent, "__len__"):
