@@ -119,8 +119,10 @@ class Compiled:
         for path, size in watched.large:
             warnings.warn(f"{self.__name__}: every call compares {path}, {size >> 20} MB that it closes over: pass it "
                           f"as an argument, or set {path}.flags.writeable = False", RuntimeWarning, stacklevel=3)
-        self.programs.setdefault(key, []).insert(0, program)
-        self.last = program
+        there = self.programs.setdefault(key, [])
+        self.last = next((p for p in there if p.holds()), program)     # another thread may have been faster
+        if self.last is program:
+            there.insert(0, program)
         return self._within(program, structure, leaves) if inner else program.run(leaves)
 
     def _within(self, program, structure, leaves):

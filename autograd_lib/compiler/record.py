@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import tape
 from ..tape import Primitive, Tensor, boxed, collect, written_down
-from ..trace import Trace, Traced, Unseen, writing
+from ..trace import Trace, Traced, Unseen, astype, writing
 from .guards import flatten, installed, rebuilt
 
 # Functions that are called so because they are a transform, a module's, or nothing in particular.
@@ -108,4 +108,6 @@ def _name(trace, frame, event, argument):
             x = trace.stands_for.get(x, x)._data
         if type(x) is Traced:
             trace.names.setdefault(x, name)
+            if x.function is astype and not x.args[0].function:     # a float, of which a transform made an array
+                trace.names.setdefault(x.args[0], name)
     return partial(_name, trace)

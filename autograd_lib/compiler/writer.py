@@ -140,7 +140,8 @@ class Writer:
             name = self.trace.names.get(node) or (node.why if isinstance(node.why, str) else None)
             if not name and node.why and last.get(_group(node)) is node and isinstance(node.why[3], Traced) \
                     and not self.inlined(node.why[3]):
-                name = f"g_{self.name_of(node.why[3])}"
+                of = node.why[3]
+                name = f"g_{self.name_of(of.args[0] if of.function is astype else of)}"
             name = re.sub(r"\W", "_", name or f"t{next(self.numbers)}" if node.function else name or "x")
             name = name + "_" if keyword.iskeyword(name) else name if name.isidentifier() else "_" + name
             stem = name

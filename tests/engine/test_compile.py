@@ -1373,3 +1373,18 @@ def test_an_object_whose_arrays_change_is_said_to_hold_them():
             same(compiled(part, np.ones(2)), part.w)
     with pytest.raises(TypeError, match="^an argument is an iterator"):
         ag.compile(sum)(iter([np.ones(2)]))
+
+
+def test_a_float_has_the_name_that_its_array_has():
+    f = both(ag.value_and_grad(lambda w, bias: ((w * bias) ** 2).sum(), (0, 1)), np.ones(3), 0.5)
+    assert "(w, bias):" in f.source and "g_bias = " in f.source
+
+
+def test_threads_that_call_first_at_the_same_time_make_one_program():
+    compiled = ag.compile(lambda x: (time.sleep(0.02), x * 2)[1])
+    threads = [threading.Thread(target=compiled, args=(np.ones(2),)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(map(len, compiled.programs.values())) == 1
