@@ -160,7 +160,8 @@ class Writer:
         said = [self.say(a) for a in args]
         first = args[0].value if args and isinstance(args[0], Traced) else None
         if isinstance(function, np.ufunc) and out:
-            return f"np.{function.__name__}({', '.join([*said, f'out={out}'])})"
+            called = "dot" if function is np.matmul and _gemm(args) else function.__name__
+            return f"np.{called}({', '.join([*said, f'out={out}'])})"
         if function in _SIGNS and not keywords and (not isinstance(function, np.ufunc) or _of_arrays(args)):
             said[0] = f"({said[0]})" if said[0].startswith("-") else said[0]
             return f" {_SIGNS[function]} ".join(said) if len(said) > 1 else _SIGNS[function] + said[0]
@@ -268,6 +269,12 @@ def _of_arrays(args):
     """Whether a sign between these does what NumPy's function does: of two plain numbers, or of a list, it does not."""
     kinds = [type(a.value) if type(a) is Traced else type(a) for a in args]
     return any(issubclass(kind, (np.ndarray, np.generic)) for kind in kinds) and not {list, tuple} & {*kinds}
+
+
+def _gemm(args):
+    """Whether np.dot, sooner at BLAS than np.matmul, gives the same bits: of two matrices, none a row or a column."""
+    values = [a.value if isinstance(a, Traced) else a for a in args]
+    return all(x.ndim == 2 and 1 not in x.shape and x.dtype == values[0].dtype and x.dtype.char in "fd" for x in values)
 
 
 def _path(function):

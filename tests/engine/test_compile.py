@@ -14,7 +14,7 @@ from collections import OrderedDict, deque
 from contextvars import ContextVar
 from copy import deepcopy
 from functools import partial, reduce
-from itertools import cycle
+from itertools import cycle, product
 from operator import attrgetter
 from queue import SimpleQueue
 from types import MappingProxyType, ModuleType, SimpleNamespace
@@ -1257,6 +1257,20 @@ def test_what_a_tensor_is_called_and_given_is_watched():
         for value in values:
             setattr(w, name, value)
             same(f(x), f.f(x))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape, called", [((32, 33, 17), "np.dot("), ((1, 700, 600), "np.matmul("),
+                                           ((600, 1, 700), "np.matmul(")])
+def test_products_in_memory_have_the_bits_of_matmul(dtype, shape, called):
+    """Whichever function is called, and whether the operands lie in memory by rows, by columns or in wider rows."""
+    n, k, m = shape
+    rng = np.random.default_rng(0)
+    step = ag.compile(lambda x, w: np.sum(x @ w, axis=0))
+    for x, w in product(*[[a, np.asfortranarray(a), np.repeat(a, 2, 1)[:, :a.shape[1]]]
+                          for a in (rng.normal(size=s).astype(dtype) for s in ((n, k), (k, m)))]):
+        assert np.array_equal(step(x, w), np.sum(x @ w, axis=0))
+    assert called in step.source
 
 
 def test_a_matrix_of_one_number_stays_a_matrix_in_a_product():
