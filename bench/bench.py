@@ -2,8 +2,9 @@
 
 Prints one table. Every figure comes from interleaved rounds in one process on one BLAS thread, as a median. All engines
 compute the same number from the same seed, and nothing is printed for a row where they disagree. A peer that is not
-installed is a dash (`pip install -e .[bench]` brings them). The last two columns, with a star, repeat ours in a process
-where malloc is left as it comes; elsewhere it is told to keep large blocks, because page faults would drown the rest.
+installed is a dash (`pip install -e .[bench]` brings them). The last two columns, with a star, repeat ours without the
+peers in a process of the row's own, where malloc is left as it comes; elsewhere it is told to keep large blocks, because
+page faults would drown the rest.
 """
 import argparse
 import json
@@ -86,7 +87,7 @@ def main(arguments):
     chosen = [t for t in ROWS if all(a.lower() in t.lower() for a in arguments)]
     ratios = [t for t in chosen if ROWS[t][1][0] == "×"]
     print(f"{'':56}" + "".join(f"{e:>15}" for e in [*ENGINES, *[f"{e}*" for e in LOOSE]]))
-    loose = dict(run_child(ratios, {})) if ratios else {}
+    loose = dict(figures for title in ratios for figures in run_child([title], {"ALONE": "1"}))
     for title, figures in run_child(chosen, KEEP_BLOCKS):
         if "ours" not in figures:
             print(f"{title}, × NumPy by hand")

@@ -28,6 +28,7 @@ def compiled_step(loss, start, X, y, lr):
     def run():
         value, parameters[:] = step(parameters, X, y)
         return value
+    run.step = step
     return run
 
 
@@ -401,7 +402,14 @@ def small_mlp_in_parts():
     W, b, V, c = start = rng.normal(size=(64, 64)) / 8, np.zeros(64), rng.normal(size=(64, 10)) / 8, np.zeros(10)
     params = [ag.Tensor(p, requires_grad=True) for p in start]
     sgd = ag.optim.SGD(params, lr=0)       # so that every part computes the same number every time
-    by_hand = mlp([64, 64, 10], 32, "float64", lr=0)["NumPy"]
+    runs = mlp([64, 64, 10], 32, "float64", lr=0)
+    pasted = {}
+    runs["compiled"]()
+    exec(runs["compiled"].step.source, pasted)
+    memory = pasted["step_memory"]()
+
+    def program_alone():
+        return pasted["step"](*start, X, y, memory)[0]
 
     def table_alone():
         x1 = ops.ROWS["matmul"].function(X, W)
@@ -442,7 +450,9 @@ def small_mlp_in_parts():
         loss = delivered()
         sgd.step()
         return loss
-    return {"NumPy": by_hand, "functions and rules alone, without an engine": table_alone, "forward": recorded,
+    return {"NumPy": runs["NumPy"], "compiled: its source alone, pasted": program_alone,
+            "compiled: asked whether it still holds, and run": runs["compiled"],
+            "functions and rules alone, without an engine": table_alone, "forward": recorded,
             "forward, visiting": visited, "forward, backward() into .grad": delivered, "the whole step": whole}
 
 
