@@ -151,6 +151,8 @@ LIKELY = [
     (r"'numpy\.\w+' object has no attribute '(?:numpy|cpu|clone)'", "It is NumPy's already. A copy is x.copy()."),
     (r"'numpy\.\w+' object has no attribute '([a-z]\w*)_'",
      r"An array has no .\1_, PyTorch's change in place: make a new array, by arithmetic or a function of np."),
+    (r"'numpy\.(?:float|int)\w+' object has no attribute '(\w+)'",
+     r"That is a single number, and has no .\1: a function of np takes numbers too."),
     (r"'numpy\.\w+' object has no attribute '(\w+)'",
      r"An array has no .\1: most of NumPy's functions are written np.name(x), a transpose x.T or x.mT."),
     (r"'NoneType'|from dtype\('O'\)", "A None is among the numbers: something that it calls has no return."),

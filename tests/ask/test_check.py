@@ -151,6 +151,7 @@ WRONG = [
     ("99.slope", lambda x: np.array([[[x]]]).transpose(-1, -2), "the last two with x.mT"),
     ("99.slope", lambda x: np.cat([[x], [x]]), "cat is np.concatenate"),
     ("99.slope", lambda x: float(x).item(), "a plain number of Python, and has no .item"),
+    ("99.slope", lambda x: np.float64(x).dot(2), "a single number, and has no .dot"),
     ("99.slope", lambda x: np.array(2 * x).backward(), ".backward belongs to a Tensor"),
     ("99.slope", lambda x: np.array(2 * x).clone(), "A copy is x.copy()"),
     ("99.slope", lambda x: ag.Tensor(x, requires_grad=True).backward(retain_graph=True), "may be walked again"),
