@@ -154,7 +154,7 @@ PATIENTS = {
         Dot, "__matmul__", "Right for 1-D, wrong or an error for matrices.",
         "Mateen Ulhaq’s talk, Building a mini autodiff engine",
         "a product of matrices has the rule of a dot product",
-        "It fails for matrices of any shape. For two arrays of one axis it passes.",
+        "It fails for matrices, unless a column is multiplied by a row. For two arrays of one axis it passes.",
         {"product": np.array([[5, 6], [7, 8]]), "square": np.array([[2, 4], [6, 8]])}, caught=True),
     6: Patient(
         Reassigned, "__add__", "Right for x + b, wrong for b + x.", "the blog series on Zen",

@@ -381,7 +381,8 @@ EVIDENCE = {
     explained="""
         The other three: 2 e, 4 i, 7 a. Each wrong array is a fingerprint: a 2 where two rows were summed, B itself
         where a dot's rule ran, the left slot's [[3, 7], [3, 7]] twice.""",
-    why="Six of the seven pass a check on square arrays of one shape. It takes a broadcast, a number, one matrix twice.",
+    why="Six of the seven pass a check on square arrays of one shape. It takes a broadcast, a number, "
+        "one matrix twice, a start at an array.",
     planted=[
         *((RIGHT | {number: wrong}, EVIDENCE[number][:30]) for number, wrong in [
             (1, "h"), (2, "a"), (3, "e"), (4, "a"), (5, "h"), (6, "a"), (7, "b")]),
@@ -540,6 +541,15 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
         ((_add(back=lambda z: None), _product()), "Nothing came back"),
         ((_add(name="grad_rule"), _product()), "z.rule(g)"),
         ((_add(value=np.multiply), _product()), "the value"),
+        edit("[x.fitted(g), y.fitted(g)]", "[g, 0 * g] if x is y else [g, g]", "each place sends its own"),
+        edit("[x.fitted(g), y.fitted(g)]", "list({value: value.fitted(g) for value in (x, y)}.values())",
+             "the rule of x + x"),
+        edit("    z.rule = lambda g: [x.fitted(g), y.fitted(g)]",
+             "    sent = []\n    z.rule = lambda g: [sent.append(value.fitted(g)) for value in (x, y)] and sent",
+             "outside the rule"),
+        edit("lambda g: [x.fitted(g), y.fitted(g)]", "lambda g, sent=[]: sent or sent.extend((g, g)) or sent",
+             "outside the rule"),
+        edit("np.dot(x.data.T, g)]", "np.round(np.dot(x.data.T, g))]", "a quarter of that"),
         (_add(), "2 values were expected")],
     also_right=[
         edit("[x.fitted(g), y.fitted(g)]", "(g, g)", "[np.dot(g, y.data.T), np.dot(x.data.T, g)]",
@@ -575,6 +585,8 @@ def mended(answer):
             ("(b · w + w) · w, w = x − 3", lambda x, y: (x * y + y) * y, (b, x - 3), [_sent_on]),
             ("((C · D) @ D) · C, C = A − 2, D = B − 7", lambda x, y: ((x * y) @ y) * x, (A - 2, B - 7), [_sent_on]),
             ("(b @ c) · (b @ c), c = −b", lambda x, y: (x @ y) * (x @ y), (b, -b), [_sent_on]),
+            ("x + x", lambda x, y: x + x, (x, b), [
+                (np.ones((2, 3)), "x is in both places, and each place sends its own: backward adds the two.")]),
             ("A @ A", lambda x, y: x @ x, (A, B), [
                 (np.array([[6, 14], [6, 14]]), WRONG_MATMUL),
                 (np.array([[8, 8], [12, 12]]),
@@ -582,6 +594,14 @@ def mended(answer):
                 (np.array([[11, 15], [15, 19]]),
                  "One of the two is counted twice. Give one for each place: backward adds, if both are one matrix.")])]:
         _expect_gradients(name, Mended, f, xs, hints)
+    for name, f, xs in [("b + x", answer[0], (b, x)), ("A @ B", answer[1], (A, B))]:
+        z = f(*map(Mended, xs))
+        g = np.ones(z.data.shape)
+        sent = [*map(np.array, z.rule(g))]
+        for part, again in zip(sent, z.rule(g / 4)):
+            expect(again, part / 4, tried=f"the rule of {name}: first all ones arrive, then a quarter of that",
+                   hints=[(part, "The first answer once more. A list outside the rule outlives the call: "
+                                 "make it inside.")])
 
 
 def _expect_gradients(name, Mended, f, xs, hints):

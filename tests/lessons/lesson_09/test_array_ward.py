@@ -66,6 +66,7 @@ def passes(engine, f, *shapes):
     (Multiplied, lambda x, y: (x * y).sum(), [(2, 3), (2, 3)], [(2, 3), (3,)]),
     (Unreduced, lambda x, y: (x + y).sum(), [(2, 3), (3,)], [(2, 3), ()]),
     (Dot, lambda x, y: (x @ y).sum(), [(3,), (3,)], [(2, 3), (3, 2)]),
+    (Dot, lambda x, y: (x @ y).sum(), [(2, 1), (1, 3)], [(1, 2), (2, 1)]),
     (Reassigned, lambda x, y: (x + y).sum(), [(2, 3), (3,)], [(3,), (2, 3)]),
     (Unsummed, lambda x, y: (x * y).sum(), [(2, 3), (2, 3)], [(2, 3), (2, 1)]),
     (Unknown, lambda x, y: (x + y).sum(), [(2, 3), (3,)], [(3, 3), (3,)])])
