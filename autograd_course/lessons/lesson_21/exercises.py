@@ -47,7 +47,7 @@ prediction(
         plain mean of the two workers, 6, lets one scan count as much as three.""")
 
 prediction(
-    "21.workers", question="""A step over 20 scans takes a few milliseconds in one process. Two workers take half of
+    "21.workers", question="""A step over 20 scans takes about a millisecond in one process. Two workers take half of
         the scans each, on two cores. How long does it take now?""",
     answer="longer", choices=["half as long", "about as long", "longer"],
     reveal="""**Longer**, on nearly every computer. The parameters and the scans have to be sent to the workers and the
@@ -57,8 +57,8 @@ prediction(
 card("21", [
     "One calculation, one gradient: engines agree to rounding. Where they part, the calculation differs or a rule is "
     "stated.",
-    "Port by stages: values forward one by one, then the gradient of each parameter. The loss alone misses two of "
-    "five.",
+    "Port by stages: values forward one by one, then the gradient of each parameter. The first loss alone misses two "
+    "of five.",
     "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
     "An op over there: forward, setup_context, backward. Save inputs or outputs, nothing computed from them.",
     "Gradients of shards: weighted by how many rows each has.",
@@ -81,7 +81,8 @@ EVIDENCE = {
          "bend: which slope there?",
     "D": "D: All logits are yours, the loss is not, and every gradient is off by nine tenths and more: what lies "
          "between logits and loss?",
-    "E": "E: `scaled` is yours, `hidden` differs by a few ten-thousandths: two formulas for nearly the same curve."}
+    "E": "E: `scaled` is yours, `hidden` differs by less than two ten-thousandths: two formulas for nearly the same "
+         "curve."}
 NOBODY = {2: " (Transposed kernels would change `bent`, the first line.)",
           6: " (Added, the loss and all gradients would be 200 times as large.)",
           8: " (In float32 everything differs, by about 1e-7.)"}
@@ -111,8 +112,8 @@ def _misread(letter, number):
            "no value can tell.",
            *((f"Help: {letter}", EVIDENCE[letter][3:]) for letter in RIGHT)],
     solution="\n".join(f"port_{letter} = {number}" for letter, number in RIGHT.items()),
-    explained="A, D and E part on the way forward. B and C part only on the way back: no comparison of losses or "
-              "predictions finds them.",
+    explained="A, D and E part on the way forward. B and C part only on the way back: before the first step no "
+              "comparison of losses or predictions finds them.",
     why="The first value that differs names the line. Where none does, a gradient does.",
     mistakes=[_misread(*pair) for pair in [("A", 3), ("A", 6), ("B", 7), ("B", 2), ("C", 4), ("C", 8), ("D", 6),
                                            ("D", 5),
@@ -184,7 +185,7 @@ def _with_operators():
 
     def in_place(operate):
         def written(x, y):
-            operate(x.data, y.data if isinstance(y, Foreign) else y)
+            x.data = operate(x.data, y.data if isinstance(y, Foreign) else y)
             return x
         return written
 
@@ -192,7 +193,7 @@ def _with_operators():
         operate = getattr(operator, name)
         setattr(Foreign, f"__{name}__", two(operate))
         setattr(Foreign, f"__r{name}__", two(lambda x, y, operate=operate: operate(y, x)))
-    for name in ["iadd", "isub", "imul", "itruediv"]:
+    for name in ["iadd", "isub", "imul", "itruediv", "ipow"]:
         setattr(Foreign, f"__{name}__", in_place(getattr(operator, name)))
 
 
@@ -246,8 +247,8 @@ class _OldForm:
     hints=["In the course's letters: with z = 1/(1 + x²), $-2\\,g\\,x\\,z^2$ goes to x. Which of x and z does that "
            "read?",
            "`ctx.save_for_backward(*inputs, output)` saves both, and in backward `x, z = ctx.saved_tensors`.",
-           ("Help: nothing was saved", "Nothing is remembered between the calls but what `ctx.save_for_backward(…)` "
-                                       "was given."),
+           ("Help: nothing was saved", "backward is given ctx and grad_output alone. What else it reads has to be "
+                                       "saved before: `ctx.save_for_backward(…)`."),
            ("Help: not enough values to unpack", "`saved` is a tuple, also of one: `x, = ctx.saved_tensors`.")],
     solution="""
         class my_op:
@@ -310,6 +311,9 @@ class _OldForm:
              "with these"),
         edit("1 / (1 + x * x)", "x * x.sum()", "entry by entry"),
         edit("return 1 / (1 + x * x)", "x *= x; return 1 / (1 + x)", "caller's array"),
+        edit("1 / (1 + x * x)", "abs(x)", "-2 * grad_output * x * z * z", "grad_output * x / z", "nan spoils"),
+        edit("1 / (1 + x * x)", "x / (1 + abs(x))", "-2 * grad_output * x * z * z",
+             "grad_output * ((x > 0) * 1.0 + (x < 0) * 1.0) / (1 + abs(x)) ** 2", "blank pixel"),
         edit("return -2", "grad_output *= -2; return 1", "caller's array")],
     also_right=[
         edit("*inputs, output", "*inputs", "x, z = ctx", "x, = ctx", "-2 * grad_output * x * z * z",
@@ -326,7 +330,9 @@ class _OldForm:
         edit("return -2 * grad_output * x * z * z",
              "return -2 * grad_output * x * z * z if ctx.needs_input_grad[0] else None"),
         edit("1 / (1 + x * x)", "x * x * x", "*inputs, output", "*inputs", "x, z = ctx", "x, = ctx",
-             "-2 * grad_output * x * z * z", "3 * grad_output * x * x")])
+             "-2 * grad_output * x * z * z", "3 * grad_output * x * x"),
+        edit("1 / (1 + x * x)", "abs(x)", "-2 * grad_output * x * z * z", "grad_output * ((x > 0) * 2.0 - 1.0)"),
+        edit("return -2 * grad_output * x * z * z", "s = x * z; s *= z; s *= -2; return s * grad_output")])
 def my_op(answer):
     if not isinstance(answer, type) or not all(hasattr(answer, name) for name in THREE_PARTS):
         raise Wrong("my_op", brief(answer), "a class",
@@ -352,6 +358,7 @@ def my_op(answer):
             raise Wrong(tried, brief(got), brief(arriving * slope), _why(got, arriving, slope, at, remark))
         if remark:
             raise remark
+    _at_zero(three)
     _twice(*three)
 
 
@@ -377,6 +384,19 @@ def _slope_of(forward, x):
         raise Wrong("forward", f"the slope {brief(slope.flat[0])} everywhere", "one that bends",
                     "A straight line: between two layers it would add nothing.")
     return slope
+
+
+def _at_zero(three):
+    """Stops the check unless backward has a number for x = 0, between the slopes on both sides."""
+    x, g = np.zeros(2), np.array([1.0, -2.0])
+    tried = f"backward, with grad_output = {brief(g)} and x = {brief(x)}"
+    got, _ = returned(lambda: _there_and_back(three, x, g), tried=tried, shown="what goes to x")
+    z, up, down = map(three[0], (x, x + 1e-5, x - 1e-5))
+    low, high = np.sort([up - z, z - down], axis=0)[:, 0] / 1e-5
+    if not np.all((low - 1e-3 < got / g) & (got / g < high + 1e-3)):
+        raise Wrong(tried, brief(got), f"grad_output times {round(low, 3) + 0:g} to {round(high, 3) + 0:g}",
+                    "0/0 is nan, and one nan spoils every sum: x is 0 on every blank pixel." if np.isnan(got).any() else
+                    "x is 0 on every blank pixel: look at the slopes on both sides of it.")
 
 
 def _there_and_back(three, x, g):
@@ -544,6 +564,8 @@ def _in_place(gradients, sizes):
          "The entries of a gradient are not averaged: it keeps the shape of its parameter."),
         (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, worker)) / sum(sizes) for worker in gradients],
          "Added over the parameters of each worker. zip(*gradients) turns it round: each parameter over the workers."),
+        (lambda gradients, sizes: _combined([worker[:2] for worker in gradients], sizes),
+         "There may be any number of parameters, not only two."),
         (lambda gradients, sizes: _combined(gradients, sizes)[0], "That is the first parameter alone: a list, an "
                                                                   "array for each."),
         (lambda gradients, sizes: [abs(each) for each in _combined(gradients, sizes)], "Gradients keep their signs."),
@@ -555,6 +577,7 @@ def _in_place(gradients, sizes):
     planted=[(_in_place, "caller"), (lambda gradients, sizes: print(_combined(gradients, sizes)), "print"),
              (lambda gradients, sizes: [np.nan * each for each in _combined(gradients, sizes)], "nan"),
              (lambda gradients, sizes: [-each for each in _combined(gradients, sizes)], "wrong sign"),
+             (lambda gradients, sizes: [np.float32(each) for each in _combined(gradients, sizes)], "float32"),
              (lambda gradients, sizes: [each.T for each in _combined(gradients, sizes)], "Number 1")],
     also_right=[
         edit("sum(n * g for n, g in zip(sizes, each)) / sum(sizes)", "np.average(each, axis=0, weights=sizes)"),
@@ -580,11 +603,11 @@ def combined(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    for sizes in [[2, 5, 4], [3, 1], [1, 1], [7]]:
-        gradients = [[rng.normal(size=(2, 3)).round(2), rng.normal(size=4).round(2)] for _ in sizes]
+    for sizes, *shapes in [([2, 5, 4], (2, 3), (4,)), ([3, 1], (4,), (2, 2), (3,)), ([1, 1], (2,)), ([7], (3,), (2,))]:
+        gradients = [[rng.normal(size=shape).round(2) for shape in shapes] for _ in sizes]
         expect_call(answer, gradients, sizes, gives=_combined(gradients, sizes),
-                    tried=f"combined(gradients, {sizes}), parameters (2, 3) and (4,)",
-                    shown="other numbers", hints=combined.mistakes)
+                    tried=f"combined(gradients, {sizes}), parameters {' and '.join(map(str, shapes))}",
+                    shown="other numbers", hints=combined.mistakes, rtol=1e-12, atol=1e-13)
 
 
 # --- The final task -------------------------------------------------------------------------------------------------
@@ -628,6 +651,15 @@ def _accepts_if(make):
     return accepts
 
 
+def _along(choose, of_g=np.asarray, size=np.asarray):
+    """An `accepts` that goes along choose(x, u), with of_g(g) for g, and compares the size(…) of what it finds."""
+    def accepts(rule):
+        (g, z, x), u = _at(2), np.random.default_rng(3).normal(size=(3, 4))
+        g, u = of_g(g), choose(x, u)
+        return bool(np.isclose(size(np.sum(rule(g, z, x) * u)), size(np.sum(_rms_rule(g, z, x) * u))))
+    return accepts
+
+
 def _asserted(rule):
     assert _accepts(rule)
     return True
@@ -648,9 +680,9 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
     "21.rms_rule", minutes=12, difficulty="optional",
     question="""
         Every row of x is divided by the root of its mean square: z = x / r, where $r = \\sqrt{\\text{mean}(x^2) +
-        \\epsilon}$, the mean by rows, and ε is 0.1. Draw the graph of one row on paper: by how many paths does an entry
-        of x reach its own z, and by how many another one? Derive what goes to x, and write `rms_rule`. All arrays are
-        (rows, columns).""",
+        \\epsilon}$, the mean by rows, and ε is 0.1. Draw the graph of one row on paper, a square as one arrow: by how
+        many paths does an entry of x reach its own z, and by how many another one? Derive what goes to x, and write
+        `rms_rule`. All arrays are (rows, columns).""",
     stub="""
         def rms(x):
             return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
@@ -716,6 +748,10 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         *((lambda g, z, x, n=n: (g - z * np.sum(g * z, axis=1, keepdims=True) / n) / _root(x),
            f"Divided by {n}, as if every row had {n} entries. A row may have any length: np.mean, or x.shape[1].")
           for n in (3, 4)),
+        *((lambda g, z, x, count=count: (g - z * np.sum(g * z, axis=1, keepdims=True) / count(x)) / _root(x),
+           f"{said}. A mean over a row divides by its entries, x.shape[1].")
+          for said, count in [("len(x) is the number of rows", len), ("x.size counts every row", np.size),
+                              ("Divided by one entry too few", lambda x: max(x.shape[1] - 1, 1))]),
         (lambda g, z, x: (g - z * np.mean(g * z, axis=0, keepdims=True)) / _root(x),
          "That mean goes down the columns. What shares one r is a row: axis=1.")],
     planted=[
@@ -745,9 +781,9 @@ def rms_rule(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    for shape in [(3, 4), (1, 5), (2, 1), (4, 3)]:
+    for shape in [(5, 3), (3, 4), (1, 5), (2, 1)]:
         x, g = rng.normal(size=shape).round(2), rng.normal(size=shape).round(2)
-        x[3:] = 0                                     # where there is a fourth row: z is 0 there, and r is √ε
+        x[3:] = 0                                     # where there are more rows: z is 0 there, and r is √ε
         expect_call(answer, g, _rms(x), x, gives=_rms_rule(g, _rms(x), x), tried=f"rms_rule(g, z, x) with x {shape}",
                     shown="other numbers",
                     hints=rms_rule.mistakes)
@@ -758,7 +794,7 @@ def rms_rule(answer):
     question="""
         A check of your own: `accepts(rule)` is True if it finds nothing, and False if a rule for `rms` is wrong. It
         may use `rms`, not your
-        rule. It will meet three wrong rules: (a) r is taken for a constant, g/r; (b) the mean of g·z goes over
+        rule. It will meet three wrong rules, among others: (a) r is taken for a constant, g/r; (b) the mean of g·z goes over
         everything, in place of the
         row; (c) a sum in place of that mean. And which of the three give the right answer nevertheless, if x has one
         single row, whatever x
@@ -787,7 +823,7 @@ def rms_rule(answer):
     explained="""
         One row: its mean is the mean of everything, so (b) passes. Zero mean and g = 1: mean(g·z) is 0, and all three
         are g/r, as the right
-        rule is. A check with g = 1 on centred rows finds nothing at all.""",
+        rule is. A check with g = 1 on centred rows finds none of the three.""",
     why="Derived, written, checked, and fooled. A wrong gradient has to hide from you now.",
     planted=[
         (_fooled(accepts=lambda rule: True), "never measures"), (_fooled(accepts=lambda rule: False),
@@ -807,6 +843,12 @@ def rms_rule(answer):
         (_fooled(accepts=lambda rule: bool(np.isclose(rule(*_at(2))[0, 0], _rms_rule(*_at(2))[0, 0]))),
          "some entries alone"),
         (_fooled(accepts=lambda rule: bool(np.allclose(rule(*_at(2)), _rms_rule(*_at(2)), rtol=0.05))), "1 %"),
+        (_fooled(accepts=_along(lambda x, u: x)), "along x alone"),
+        (_fooled(accepts=_along(lambda x, u: x ** 0)), "random u"),
+        (_fooled(accepts=_along(lambda x, u: u, abs)), "below 0"),
+        (_fooled(accepts=_along(lambda x, u: u, size=abs)), "with their sign"),
+        (_fooled(accepts=lambda rule: not np.any(abs(rule(*_at(2)) - _rms_rule(*_at(2))) > 1e-6)), "np.allclose"),
+        (_fooled(accepts=_accepts_if(lambda rng: (rng.normal(size=(3, 4)), rng.random((3, 4))))), "Its x is nowhere"),
         (_fooled(one_row=()), ON_PAPER[:20]), (_fooled(one_row="abc"), ON_PAPER[:20]),
              (_fooled(one_row="a"), ON_PAPER[:20]),
         (_fooled(zero_mean="b"), BALANCED[:20]), (_fooled(zero_mean=()), BALANCED[:20]),
@@ -895,6 +937,19 @@ def _judge_check(accepts):
              "Its tolerance lets an error of 1 % through."),
             ("g is taken for 1", lambda g, z, x: _rms_rule(np.ones(g.shape), z, x),
              "It tries g = 1 alone: take a random g."),
+            ("the sign is wrong", lambda g, z, x: -_rms_rule(g, z, x), "Compare the numbers with their sign."),
+            ("nan comes back", lambda g, z, x: np.nan * x,
+             "nan > 1e-6 is False, and max may pass nan over. np.isclose and np.allclose do not."),
+            ("each entry gets its neighbour's", lambda g, z, x: np.roll(_rms_rule(g, z, x), 1, axis=1),
+             "It adds the entries up as they are: take a random u, or compare every one."),
+            ("only what lies along x is right",
+             lambda g, z, x: x * np.sum(_rms_rule(g, z, x) * x, axis=1, keepdims=True)
+             / np.sum(x * x, axis=1, keepdims=True),
+             "It goes along x alone: take a random u of its own."),
+            ("g is taken for its size", lambda g, z, x: _rms_rule(abs(g), z, x),
+             "Its g is nowhere below 0: rng.normal."),
+            ("x is taken for its size", lambda g, z, x: _rms_rule(g, abs(z), abs(x)),
+             "Its x is nowhere below 0: rng.normal."),
             ("the last entry gets nothing", lambda g, z,
              x: _rms_rule(g, z, x) * (np.arange(x.size).reshape(x.shape) < x.size - 1),
              "It looks at some entries alone: compare all of them, or their sum with a random u.")]:
