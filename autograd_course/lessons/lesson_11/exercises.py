@@ -74,7 +74,7 @@ def _curvature(got, expected):
     "11.bowl", minutes=3, difficulty="easy",
     question="""
         Running away measures a curvature. At lr = 0.1 gradient descent leaves a bowl: far out, each step changes sides and *doubles*
-        the distance. How large is the largest curvature? And which lr is the limit?""",
+        the distance from the bottom. How large is the largest curvature? And which lr is the limit?""",
     stub="""
         largest_curvature = ...
         limit = ...""",
@@ -122,7 +122,7 @@ def _nesterov(w, m, g, lr, beta):
     "11.nesterov", minutes=4, difficulty="optional",
     question="""
         Write one step of Nesterov's momentum, in the form of the box: w, m and g are arrays of one shape, and g was measured at w. Give
-        back the new w and the new m, and leave the arrays that you were given as they are.""",
+        back the new w and the new m, and leave the given arrays as they are.""",
     stub="""
         def nesterov(w, m, g, lr, beta):
             ...""",
@@ -226,14 +226,14 @@ def _power(of, hint):
 
 def _nan(got, expected):
     bad = isinstance(got, (tuple, list)) and any(np.any(~np.isfinite(np.asarray(part, float))) for part in got)
-    return "Not a number: is something divided by 1 − β⁰ = 0? t counts from 1." if bad else None
+    return "Not a number: is something divided by 0? 1 - beta**t is not 0, since t counts from 1." if bad else None
 
 
 @exercise(
     "11.adam", minutes=7, difficulty="medium",
     question="""
         Write one step of Adam from the box. w, m, v and g are arrays of one shape; t counts the steps from 1. Give back the new w, m
-        and v, and leave the arrays that you were given as they are.""",
+        and v, and leave the given arrays as they are.""",
     stub="""
         def adam(w, m, v, t, g, lr, beta1, beta2, eps):
             ...""",
@@ -249,7 +249,7 @@ def _nan(got, expected):
             m_hat = m / (1 - beta1**t)
             v_hat = v / (1 - beta2**t)
             return w - lr * m_hat / (np.sqrt(v_hat) + eps), m, v""",
-    explained="Two memories, two corrections, one division. The library's `Adam` has the same five lines.",
+    explained="Two memories, two corrections, one division. The library's `Adam` does the same, m and v in place.",
     why="The first step is lr long for every weight, whether its gradient is 1000 or 0.001.",
     mistakes=[
         edit("v_hat = v / (1 - beta2**t)", "v_hat = v", "m_hat /", "m_hat * np.sqrt(1 - beta2**t) /",
@@ -302,6 +302,8 @@ def _nan(got, expected):
              "The step is made of the new m and v, not of the old ones."),
         edit("w - lr", "w + lr", "That goes uphill: against the gradient, so minus."),
         edit("lr * m_hat", "m_hat", "A step without lr."),
+        edit("lr *", "0.1 *", "The step is lr long, as it is given: not always 0.1."),
+        edit(_M, "beta1, beta2 = 0.9, 0.999; " + _M, "The βs are what the function is given: not always 0.9 and 0.999."),
         edit(_M, "old, m = m, " + _M[4:], _V, "was, v = v, " + _V[4:], _BACK, "eps), old, was",
              "The new m and v have to come back: these are the old ones."),
         edit(_BACK, "eps)", "w alone comes back. The next step needs the new m and v as well."),
@@ -327,7 +329,9 @@ def _nan(got, expected):
              edit(_V, "v *= beta2; v += (1 - beta2) * g * g", "writes into the caller's array"),
              edit(_RETURN, _RETURN.replace("return w -", "w -=").replace(", m, v", "") + "\n    return w, m, v",
                   "writes into the caller's array"),
-             edit(_V, "v = np.maximum(beta2 * v, g * g)", "differs"), edit("lr *", "0.1 *", "differs"),
+             edit(_V, "v = np.maximum(beta2 * v, g * g)", "differs"),
+             edit(_M, _M + "\n    t = t if t < 100 else np.inf", "correction is missing"),
+             _power("(1 - t**β)", "divided by 0"),
              edit("m_hat /", "np.sign(g) /", "differs"), edit(_BACK, "eps) - lr * 0.01 * w, m, v", "differs")],
     also_right=[
         """
@@ -364,7 +368,7 @@ def adam(answer):
     first = w, np.zeros(3), np.zeros(3), 1, np.array([1000.0, -0.001, 0.5]), 0.05, 0.9, 0.999, 1e-8      # were lr 1 − β₁, they could cancel
     later = w, m, v, 3, g, 0.1, 0.8, 0.95, 0.05
     rng = np.random.default_rng(0)
-    many = *rng.uniform(0.1, 2, (3, 4, 2)).round(2), 8, rng.normal(size=(4, 2)).round(2), 0.3, 0.7, 0.9, 0.2
+    many = *rng.uniform(0.1, 2, (3, 4, 2)).round(2), 200, rng.normal(size=(4, 2)).round(2), 0.3, 0.99, 0.999, 0.2
     with np.errstate(all="ignore"):
         for given in (first, later, many):
             expect_call(answer, *given, gives=_adam(*given), hints=adam.mistakes,
@@ -469,6 +473,7 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
         edit(_FALL, "return np.cos(np.pi / 2 * (epoch - 10) / 90)",
              "A quarter of a wave. Half of one, lifted: (1 + cos) / 2."),
         edit(_FALL, "return 1", "The fall is missing: from 10 on it is half a cosine wave."),
+        edit("/ 90", "// 90", "The fall is missing: // cuts the share to whole numbers, and one / divides."),
         edit("epoch < 10", "epoch <= 10", "10 belongs to the fall: epoch < 10."),
         edit(_RISE, "return (1 + np.cos(np.pi * epoch / 100)) / 2", _FALL,
              "return (1 + np.cos(np.pi * epoch / 100)) / 2",
@@ -487,5 +492,5 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
 def warmup(answer):
     if is_stub(answer):
         raise NotYet
-    for epoch in (4, 40, 0, 9, 10, 85, *range(101)):
+    for epoch in (4, 40, 0, 9, 10, 100, 85, *range(101)):
         expect_call(answer, epoch, gives=_factor(epoch), hints=warmup.mistakes)
