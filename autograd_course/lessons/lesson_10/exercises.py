@@ -51,6 +51,8 @@ card("10", [
 # --- 10.tie ---------------------------------------------------------------------------------------------------------------
 
 IN_COLUMNS = "That counts in each column. z is the largest of all of x: np.sum(x == z) counts them all."
+IN_ROWS = "That counts in each row. z is the largest of all of x: np.sum(x == z) counts them all."
+OPPOSITE = "−3 is as large in size as 3, and less. Only those that are equal to z share."
 
 
 def _first(g, z, x):
@@ -75,6 +77,12 @@ def _first(g, z, x):
         edit("np.sum(x == z)", "np.minimum(np.sum(x == z), 2)",
              "Right for one and for two. As many as you like may tie: divide by how many there are."),
         edit("np.sum(x == z)", "np.sum(x == z, axis=0)", IN_COLUMNS),
+        edit("np.sum(x == z)", "np.sum(x == z, axis=-1, keepdims=True)", IN_ROWS),
+        edit("(x == z) /", "(np.abs(x) == np.abs(z)) /", "np.sum(x == z)", "np.sum(np.abs(x) == np.abs(z))", OPPOSITE),
+        edit("np.sum(x == z)", "(x.size - np.unique(x).size + 1)",
+             "That counts repeats, also of the smaller numbers. How many are largest? Count where x == z."),
+        edit("np.sum(x == z)", "np.unique(x, return_counts=True)[1].max()",
+             "That counts the most frequent number. How many are largest? Count where x == z."),
         edit("np.sum(x == z)", "np.unique(x).size",
              "That counts the different numbers in x. How many are largest? Count where x == z."),
         edit("(x == z) /", "np.isclose(x, z) /", "np.sum(x == z)", "np.sum(np.isclose(x, z))",
@@ -109,7 +117,8 @@ def tie(answer):
     for x, gives in [([3.0, 1.0, 3.0], [5, 0, 5]), ([1.0, 5.0, 2.0], [0, 10, 0]),
                      ([-1.0, -1.0, -4.0, -1.0, -1.0, -3.0], [2.5, 2.5, 0, 2.5, 2.5, 0]),
                      ([[4.0, 1.0], [4.0, 2.0]], [[5, 0], [5, 0]]),
-                     ([0.0, -2.0, 0.0], [5, 0, 5]), ([5.0, 5.0 - 1e-9, 2.0], [10, 0, 0])]:
+                     ([0.0, -2.0, 0.0], [5, 0, 5]), ([3.0, -3.0, 1.0, 1.0, 1.0, 3.0], [5, 0, 0, 0, 0, 5]),
+                     ([5.0, 5.0 - 1e-9, 2.0], [10, 0, 0])]:
         x = np.array(x)
         with np.errstate(all="ignore"):
             expect_call(answer, 10.0, x.max(), x, gives=np.array(gives), hints=tie.mistakes,
@@ -154,7 +163,8 @@ WRONG_SOFTMAX = [
     (lambda g, z, x: np.abs(_softmax(g, z, x)), "The signs are lost: what one gains, the others lose."),
     (lambda g, z, x: z * (g - np.max(g * z, axis=-1, keepdims=True)),
      "The largest is taken, where all are added: np.sum."),
-    (lambda g, z, x: z * (g - g @ z), "@ is a product of matrices. g and z multiply entry by entry: np.sum(g * z, …)."),
+    *((wrong, "@ is a product of matrices. g and z multiply entry by entry: np.sum(g * z, …).")
+      for wrong in (lambda g, z, x: z * (g - g @ z), lambda g, z, x: z * (g - g @ z.mT))),
     (lambda g, z, x: P * (g - np.sum(g * P, axis=-1, keepdims=True)),
      "That p is of a cell above. Here p is the output, z."),
     (lambda g, z, x: P * (g - np.sum(g * P)),
@@ -188,6 +198,9 @@ WRONG_LOG = [
      "The sum goes back through logsumexp, whose slope is ②: multiply it by p."),
     (lambda g, z, x: g - np.sum(np.exp(z) * g, axis=-1, keepdims=True), "p stands inside the sum. It is the slope to this one logit, p_j: "
                                                                       "it multiplies the sum from outside."),
+    (_softmax, "That is softmax's rule, where z was p: here z is log p, and the direct path has the slope 1."),
+    (lambda g, z, x: g - np.exp(z) * np.mean(g, axis=-1, keepdims=True),
+     "A sum and not a mean: each output sends all of its g."),
     (lambda g, z, x: _softmax(g, np.exp(z), x),
      "That is softmax's rule once more. Here the direct path has the slope 1, not p."),
     (lambda g, z, x: g - np.exp(x) * np.sum(g, axis=-1, keepdims=True),
@@ -389,7 +402,11 @@ def _undefined(name):
         edit("target[:, None]", "target[::-1, None]", MOVED),
         edit("target[:, None]", "np.sort(target)[:, None]", MOVED),
         edit("(np.arange(x.shape[-1]) == target[:, None])", "(x == np.min(x, axis=-1, keepdims=True))",
-             "That finds the least likely class of each row. The true one is told by target.")],
+             "That finds the least likely class of each row. The true one is told by target."),
+        edit("(np.arange(x.shape[-1]) == target[:, None])", "(x == np.max(x, axis=-1, keepdims=True))",
+             "That finds the most likely class of each row. The true one is told by target."),
+        edit("(np.arange(x.shape[-1]) == target[:, None])", "np.eye(len(target))[target]",
+             "len(target) is N, the rows. The classes are the columns: x.shape[-1].")],
     planted=[(lambda g, z, x, target: -g * _onehot(x, target).sum(axis=0) / len(target), "Shape (3,)"),
              (lambda g, z, x, target: np.squeeze(-g * _onehot(x, target) / len(target)), "length 1 is lost")],
     also_right=[
@@ -408,7 +425,7 @@ def _undefined(name):
 def loss(answer):
     if is_stub(answer):
         raise NotYet
-    p = np.array([[0.7, 0.2, 0.1], [0.25, 0.25, 0.5]])
+    p = np.array([[0.2, 0.7, 0.1], [0.25, 0.25, 0.5]])
     expect_call(answer, 10.0, (-np.log(0.1) - np.log(0.25)) / 2, np.log(p), np.array([2, 0]), hints=loss.mistakes,
                 gives=np.array([[0.0, 0.0, -5.0], [-5.0, 0.0, 0.0]]),
                 tried="the rule for x of nll_loss, with g = 10 and target = [2, 0]")
@@ -462,9 +479,10 @@ def _right(x):
         (np.max, "That is the maximum alone. What do the others add?"),
         (lambda x: np.exp(x - _right(x)), "Those are the probabilities. One number is asked for, log Σ eˣ."),
         (_shifted(np.median),
-         "The median is taken off, and others are larger. Which number makes the largest exactly 0?"),
+         "Less than the largest is taken off: is it the median? Which number makes the largest exactly 0?"),
         (_shifted(lambda x: x[-1]), "The last is taken off, and another one may be larger."),
-        (_shifted(np.mean), "The mean is taken off. Then the largest may still be far above it. Which number makes the largest exactly 0?"),
+        (_shifted(np.mean),
+         "The largest is still far above what is taken off: the mean? Which number makes the largest exactly 0?"),
         (_shifted(lambda x: x[0]), "The first is taken off, and another one may be larger."),
         (lambda x: np.log2(np.sum(np.exp2(x - np.max(x)))) + np.max(x),
          "Powers of 2 and log2, where those of e are meant: np.exp, np.log."),
@@ -473,10 +491,14 @@ def _right(x):
         (lambda x: np.max(x) + np.sum(np.exp(x - np.max(x))) - 1, "Where is the log?"),
         (_shifted(np.sum), "The sum is taken off. Which number makes the largest exactly 0?"),
         (_shifted(np.min), "The smallest is taken off: that makes the others larger. Which number makes the largest exactly 0?"),
+        (_shifted(lambda x: max(np.max(x), 0)),
+         "All are far below 0, and nothing was taken off. Take off the largest, whatever its sign."),
         (_shifted(lambda x: np.max(np.abs(x))),
          "Taken off is the largest size, |x|: −1000 becomes −2000. Take the largest x."),
         (_shifted(lambda x: 1000), "Always 1000: what of −300? Take off what is there, the largest of x."),
         (lambda x: np.log(np.sum(np.exp(np.clip(x, -700, 700)))), "Cut off at 700 it is another number."),
+        (lambda x: np.log1p(np.sum(np.exp(x - np.max(x)))) + np.max(x),
+         "A 1 too many is in the sum, as log1p adds one: the largest has brought its own, e⁰."),
         (lambda x: np.log10(np.sum(np.exp(x - np.max(x)))) + np.max(x),
          "log10, where the natural logarithm is meant: np.log."),
         (lambda x: np.log(np.sum(np.exp(x))),

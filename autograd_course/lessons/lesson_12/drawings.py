@@ -75,7 +75,7 @@ def neurons(weights, titles):
         line[0].annotate(title, (0, 1.12), xycoords="axes fraction", fontsize=11).set_in_layout(False)   # wider than its image
         kinds = len(np.unique(np.round(weight, 6), axis=0))
         words.append(f"{title}: {kinds} different neuron{'s' * (kinds > 1)} among {len(weight)}.")
-    return Picture.of(fig, "First-layer weights of ten neurons as images. " + " ".join(words))
+    return Picture.of(fig, "Weights of ten neurons as images. " + " ".join(words))
 
 
 def scores(named, chance=None):
