@@ -562,6 +562,14 @@ def _solved(f, z, x, g, rounds):
     return ag.vjp(f, z, x)[1](u)[1]
 
 
+def _nearly(got, expected):
+    """A hint for what is nearly right."""
+    if np.shape(got) == np.shape(expected) and np.allclose(got, expected, rtol=1e-2):
+        return ("Nearly right. Is f differentiated at the z that was given, and does the loop run through all "
+                "`rounds`? (Where J is near 1, a small step may be the first of many.) Or is a number rounded on the way?")
+    return None
+
+
 _ORDER = ("g has z's shape, and what goes to x has x's. back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: the "
           "first is added to g in the loop, the second is the answer.")
 _ONE = "That is the u of one round. Jᵀ goes on with u at every round; and return stands behind the loop."
@@ -635,9 +643,11 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         (_forward, "That is J u, by ag.jvp. Back goes Jᵀ: ag.vjp's pull."),
         (_solved, _MANY),
         edit("u = g\n", "u = np.ones_like(g)\n", "u begins as g, what arrives, not as ones."),
-        printed(_pull_back)],
+        printed(_pull_back), _nearly],
     planted=[
         edit(_ROUND, "u += back(u)[0]", "counts the old u again"),
+        *(edit(_ROUND, f"old, u = u, g + back(u)[0]\n        if {near}:\n            break", "through all `rounds`")
+          for near in ("np.allclose(u, old)", "np.max(abs(u - old)) < 1e-3")),
         edit(_END, "to_x = back(u)[1]\n    z[...] = 0\n    return to_x", "writes into the caller's array"),
         edit("rounds):\n    _,", "rounds, seen=[]):\n    seen.append(rounds)\n    rounds = seen[0]\n    _,", "got"),
         edit(_LOOP, "while rounds:\n        pass\n    " + _LOOP, "no end"),
@@ -686,7 +696,8 @@ def pull_back(answer):
                             (layer, of_layer, np.array([0.4, -0.9]), 0),
                             (kepler, of_kepler, np.array([5.0, 0.3]), 5),
                             (slow, np.zeros(2), np.array([0.0001, 0.3]), 300),
-                            (rows, np.zeros((2, 3)), np.array([[0.2, -0.5], [0.9, 0.1]]), 3)]:
+                            (rows, np.zeros((2, 3)), np.array([[0.2, -0.5], [0.9, 0.1]]), 3),
+                            (kepler, of_kepler, np.array([0.7, 2.0]), 60)]:
         z = _arrive(f, z, x)
         g = rng.uniform(-2, 2, z.shape).round(1) * (100 if rounds == 300 else 1)
         expect_call(answer, f, z, x, g, rounds, gives=_pull_back(f, z, x, g, rounds), hints=pull_back.mistakes)
