@@ -18,8 +18,10 @@ def test_the_votes_are_counted_and_their_mean_is_drawn():
 
 @pytest.mark.parametrize("w, said", [(np.linspace(0, 2, 5), "to 2<"), (np.linspace(0, -9, 5), "to −9<")])
 def test_a_weight_that_leaves_says_where_to(w, said):
-    picture = drawn.votes(w, np.sign(w + 1e-9 * w[-1]), 1.2, 0.1)
-    assert said in picture.html and "w has left" in picture.text
+    """Seen to fail: "w stays between 0 and 0.99", on its way, still in the picture."""
+    for target, ws in [(1.2, w), (-1.1, w / 10)]:
+        picture = drawn.votes(ws, np.sign(w + 1e-9 * w[-1]), target, 0.1)
+        assert "w leaves" in picture.text and (said in picture.html) == (ws is w)
 
 
 def loops(slope, rounds):
