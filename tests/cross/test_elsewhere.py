@@ -676,6 +676,31 @@ def test_21_an_array_on_ctx_is_not_guarded():
     assert changed_in_between(Kept) == 0, "6 is right, and nothing was said"
 
 
+def test_21_what_setup_context_computes_is_a_constant():
+    """Of the op alone no second derivative is found; of a function of it a wrong one."""
+    class SavesTheSlope(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(2 * inputs[0])
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0]
+
+    def second(f):
+        x = leaf(1.5)
+        first, = torch.autograd.grad(f(x), x, create_graph=True)
+        return float(torch.autograd.grad(first, x)[0])
+
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        second(SavesTheSlope.apply)
+    assert second(lambda x: (x * x) ** 2) == 27 and second(lambda x: SavesTheSlope.apply(x) ** 2) == 18
+
+
 ALONE = """
 import os
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"

@@ -189,7 +189,7 @@ def _with_operators():
             return x
         return written
 
-    for name in ["add", "sub", "mul", "truediv", "pow", "gt", "ge", "lt", "le"]:
+    for name in ["add", "sub", "mul", "truediv", "pow", "gt", "ge", "lt", "le", "eq", "ne"]:
         operate = getattr(operator, name)
         setattr(Foreign, f"__{name}__", two(operate))
         setattr(Foreign, f"__r{name}__", two(lambda x, y, operate=operate: operate(y, x)))
@@ -205,9 +205,8 @@ ONLY_CTX = ("This ctx has `save_for_backward(…)`, to be called in setup_contex
 OLD_FORM = "That is the old form, of before setup_context: forward takes x alone now, and setup_context saves."
 THREE_PARTS = ["forward", "setup_context", "backward"]
 SAVED_NOTHING = "What backward reads has to be saved: ctx.save_for_backward(*inputs), or output, or both."
-COMPUTED = ("The first derivative is right. But what setup_context computes is a constant to PyTorch, and the second "
-            "derivative would be wrong "
-            "without a word. Save inputs or output, and compute in backward.")
+COMPUTED = ("The first derivative is right. But what setup_context computes is a constant to PyTorch, and in a network "
+            "the second derivative would be wrong without a word. Save inputs or output, and compute in backward.")
 
 
 class _OldForm:
@@ -314,7 +313,8 @@ class _OldForm:
         edit("1 / (1 + x * x)", "abs(x)", "-2 * grad_output * x * z * z", "grad_output * x / z", "nan spoils"),
         edit("1 / (1 + x * x)", "x / (1 + abs(x))", "-2 * grad_output * x * z * z",
              "grad_output * ((x > 0) * 1.0 + (x < 0) * 1.0) / (1 + abs(x)) ** 2", "blank pixel"),
-        edit("return -2", "grad_output *= -2; return 1", "caller's array")],
+        edit("return -2", "grad_output *= -2; return 1", "caller's array"),
+        edit("return -2 * grad_output * x * z * z", "z **= 2; return -2 * grad_output * x * z", "caller's array")],
     also_right=[
         edit("*inputs, output", "*inputs", "x, z = ctx", "x, = ctx", "-2 * grad_output * x * z * z",
              "-2 * grad_output * x / (1 + x * x) ** 2"),
@@ -332,6 +332,10 @@ class _OldForm:
         edit("1 / (1 + x * x)", "x * x * x", "*inputs, output", "*inputs", "x, z = ctx", "x, = ctx",
              "-2 * grad_output * x * z * z", "3 * grad_output * x * x"),
         edit("1 / (1 + x * x)", "abs(x)", "-2 * grad_output * x * z * z", "grad_output * ((x > 0) * 2.0 - 1.0)"),
+        edit("1 / (1 + x * x)", "abs(x)", "-2 * grad_output * x * z * z", "grad_output * x / (z + (z == 0))"),
+        edit("1 / (1 + x * x)", "x / (0.001 + abs(x)) ** 0.5", "*inputs, output", "*inputs", "x, z = ctx", "x, = ctx",
+             "-2 * grad_output * x * z * z",
+             "grad_output * (0.001 + abs(x) / 2) / (0.001 + abs(x)) ** 1.5"),
         edit("return -2 * grad_output * x * z * z", "s = x * z; s *= z; s *= -2; return s * grad_output")])
 def my_op(answer):
     if not isinstance(answer, type) or not all(hasattr(answer, name) for name in THREE_PARTS):
@@ -391,9 +395,10 @@ def _at_zero(three):
     x, g = np.zeros(2), np.array([1.0, -2.0])
     tried = f"backward, with grad_output = {brief(g)} and x = {brief(x)}"
     got, _ = returned(lambda: _there_and_back(three, x, g), tried=tried, shown="what goes to x")
-    z, up, down = map(three[0], (x, x + 1e-5, x - 1e-5))
-    low, high = np.sort([up - z, z - down], axis=0)[:, 0] / 1e-5
-    if not np.all((low - 1e-3 < got / g) & (got / g < high + 1e-3)):
+    z, up, down = map(three[0], (x, x + 1e-8, x - 1e-8))
+    low, high = np.sort([up - z, z - down], axis=0)[:, 0] / 1e-8
+    near = 1e-3 * (1 + abs(low))
+    if not np.all((low - near < got / g) & (got / g < high + near)):
         raise Wrong(tried, brief(got), f"grad_output times {round(low, 3) + 0:g} to {round(high, 3) + 0:g}",
                     "0/0 is nan, and one nan spoils every sum: x is 0 on every blank pixel." if np.isnan(got).any() else
                     "x is 0 on every blank pixel: look at the slopes on both sides of it.")
@@ -410,7 +415,7 @@ def _there_and_back(three, x, g):
         if any(isinstance(saved, tuple) for saved in ctx.saved_tensors):
             raise Wrong("setup_context", "ctx.save_for_backward(inputs, …)", "arrays alone",
                         "`inputs` is a tuple, and save_for_backward was given it as it is. Unpack it: *inputs.")
-        elsewhere = Foreign(x * 0 + 0.31)
+        z, elsewhere = fz.data.copy(), Foreign(x * 0 + 0.31)
         setup_context(other, (elsewhere,), forward(elsewhere))      # another call in between
         unsaved = not ctx.saved_tensors
         got = backward(ctx, fg)
@@ -424,7 +429,7 @@ def _there_and_back(three, x, g):
         raise Wrong(tried, f"ValueError: {error}", "what goes to x",
                     f"Nothing was saved. {SAVED_NOTHING}" if unsaved else
                     f"Saved: {len(ctx.saved_tensors)}. backward takes apart another number of arrays.") from None
-    if not np.array_equal(fg.data, g) or not np.array_equal(fx.data, x):
+    if not all(map(np.array_equal, (fg.data, fx.data, fz.data), (g, x, z))):
         raise Wrong(tried, "another array than before", "the array as it was",
                     "Something is written into the caller's array.")
     if isinstance(got, list):
