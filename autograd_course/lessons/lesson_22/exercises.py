@@ -174,6 +174,8 @@ _ALL_CUT = "0 comes back everywhere: that is the derivative. Detach only what is
          "A hill of slopes. Wanted is g as it is where |w| ≤ 1."),
         (_row(lambda g, z, x: np.round(g) * (np.abs(x) <= 1)), "Do not round g: it goes through as it is."),
         (_row(lambda g, z, x: np.abs(g) * (np.abs(x) <= 1)), "g keeps its sign: no abs."),
+        (_row(lambda g, z, x: g * z * (np.abs(x) <= 1)),
+         "z is the bit: times z turns g round where w is below 0. It goes through as it is."),
         (lambda w: w, "That is w itself, straight through forward as well. The value is −1 or +1.")],
     planted=[
         (_row(lambda g, z, x: g * (np.abs(x) <= 1) * np.nan), "nan"),
@@ -208,7 +210,7 @@ def one_bit(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     hints = [(_passed(wrong), hint) for wrong, hint in one_bit.mistakes]
-    for most, w in [(3, np.array([0.4, -0.3, 1.7, -2.5, 0.0])),
+    for most, w in [(3, np.array([-0.4, 0.3, 1.7, -2.5, 0.0])),
                     (400, np.array([[1.0, -1.0, 0.8], [-0.6, 3.2, -1.0001]])),
                     (3, np.array([2.4, 0.3, -0.7, 1.0001, -1.6])),
                     (0.1, np.array(-0.25))]:
@@ -435,6 +437,8 @@ _SHORT = "A short x has a length too, however short, and there this is wrong. On
          "A length below 1 is a length too: put a 1 for z only where z == 0."),
         (lambda g, z, x: g * x / np.where(np.sum(x) == 0, 1, z),
          "Entries of both signs may add up to 0, and x is not at the tip: ask z."),
+        *((lambda g, z, x, here=here: g * x / z if here(x) else np.zeros_like(x),
+           "An entry may be 0, and x is not at the tip: ask z.") for here in (np.all, lambda x: x.flat[0] != 0)),
         (lambda g, z, x: 0.0 if z == 0 else g * x / z, "At 0 the zeros have x's shape: np.zeros_like(x)."),
         (lambda g, z, x: g * x, "Divided by z: a step along x changes the length by its share, x/z."),
         (lambda g, z, x: g * x / (z + 1e-8), _SHORT), (lambda g, z, x: g * x / (z + 1e-12), _SHORT),
@@ -486,7 +490,7 @@ _SHORT = "A short x has a length too, however short, and there this is wrong. On
 def length_x(answer):
     if is_stub(answer):
         raise NotYet
-    for g, x in [(2.5, np.array([3.0, -4.0, 12.0])), (-0.7, np.array([[0.1, 0.0, -0.2], [0.3, -0.4, 0.05]])),
+    for g, x in [(2.5, np.array([3.0, -4.0, 12.0])), (-0.7, np.array([[0.0, 0.1, -0.2], [0.3, -0.4, 0.05]])),
                  (1.5, np.zeros(2)), (3.0, np.array([2e-150, -1e-150])), (-2.0, np.array([-0.5])),
                  (1.0, np.zeros((2, 3))), (1.0, np.array([300.0, -300.0, 0.0]))]:
         z = length(x)
