@@ -44,18 +44,18 @@ def factors(f, path, curvatures, lr):
     curvatures: of f along w₁ and along w₂. Between −1 and 1 a factor shrinks its weight; outside, the weight runs away.
     """
     above = landscape(f, {"gradient descent": path}, SPAN)
-    line = Axes((56, 52, 492, 26), (-2.2, 1.75), (0, 1))        # right of 1: room for a name
+    line = Axes((56, 52, 492, 26), (-1.9, 1.5), (0, 1))        # right of 1: room for a name
     (left, low), (right, high) = line.at(-1, 0), line.at(1, 1)
     line.parts.append(f'<rect x="56" y="{high}" width="492" height="{low - high}" fill="{style.PAPER}" stroke="{style.LINE}"/>'
                       f'<rect x="{left:.1f}" y="{high}" width="{right - left:.1f}" height="{low - high}" fill="#e8eaed" '
                       f'stroke="{style.LINE}"/>')
-    line.frame([(x, number(x)) for x in (-2, -1, 0, 1)], [], "each step multiplies a weight by", "")
-    for x, words in [(-0.5, "shrinks, changing sides"), (0.5, "shrinks"), (-1.6, "runs away")]:
+    line.frame([(x, number(x)) for x in (-1, 0, 1)], [], "each step multiplies a weight by", "")
+    for x, words in [(-0.5, "shrinks, changing sides"), (0.5, "shrinks"), (-1.45, "runs away")]:
         line.words(line.at(x, 0)[0], low - 8, words, style.FAINT, size=12.5)
     said = []
     for name, curvature, square in zip(("w₁", "w₂"), curvatures, (False, True)):
         factor = round(1 - lr * curvature, 10)
-        px = line.at(max(factor, -2.15), 0)[0]
+        px = line.at(max(factor, -1.85), 0)[0]
         seen = "runs away" if abs(factor) > 1 + 1e-9 else "shrinks" if abs(factor) < 1 - 1e-9 else "stays as large as it is"
         said.append(f"each step multiplies {name} by {number(factor)}: it {seen}")
         py = high - (26 if square else 11)

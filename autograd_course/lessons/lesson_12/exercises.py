@@ -147,12 +147,21 @@ def _only_images(images, labels, size, rng):
         edit("in range(0, len(images), size)", "in rng.permutation(range(0, len(images), size))", "order[",
              "np.arange(len(images))[",
              "neighbours"),
+        edit("order = rng.permutation(len(images))", "half = len(images) // 2; order = np.concatenate("
+             "[rng.permutation(half), half + rng.permutation(len(images) - half)])", "only with those nearby"),
+        edit("rng.permutation(len(images))", "np.argsort(np.arange(len(images)) + rng.uniform(0, 8, len(images)))",
+             "only with those nearby"),
+        edit("range(0, len(images), size)", "range(0, len(images) + 1, size)", "The last batch is empty"),
+        edit(", size)", ", 4)", "start + size", "start + 4", "how many rows"),
         edit("order = rng.permutation(len(images))", "rng.shuffle(images); order = np.arange(len(images))",
              "are stirred"),
         edit("range(0, len(images), size)", "iter(int, 1)", "goes on for ever"),
         edit("yield images[rows], labels[rows]", "yield labels[rows], images[rows]", "Yield two arrays"),
         edit("yield images[rows]", "yield abs(images[rows])", "no row of images"),
         edit("yield images[rows]", "yield images[rows][:, ::-1]", "no row of images"),
+        edit("order = rng.permutation(len(images))", "order, kept = rng.permutation(len(images)), images[:size].copy()",
+             "yield images[rows]", "kept[:len(rows)] = images[rows]\n        yield kept[:len(rows)]",
+             "written over the first"),
         (_in_place, "are stirred"),
         (_only_images, "Yield two arrays"),
         (_kept_order(), "the same order"),
@@ -162,6 +171,8 @@ def _only_images(images, labels, size, rng):
         (np.arange(10), "give the function itself")],
     also_right=[
         edit("order = rng.permutation(len(images))", "order = np.arange(len(images)); rng.shuffle(order)"),
+        edit("yield images[rows], labels[rows]",
+             "import autograd_lib as ag; yield ag.Tensor(images[rows]), labels[rows]"),
         edit("yield images[rows], labels[rows]", "yield [images[rows], labels[rows]]"),
         """
         def batches(images, labels, size, rng):
@@ -222,10 +233,16 @@ def batches(answer):
     if np.mean(np.isin(np.diff(_order(many)), (-1, 1))) > 0.5:
         raise Wrong(tried, f"a batch {_order(many[:1])}", "scans from all over the file",
                     "Most neighbours in the file are neighbours still: the rows want a new order, each on its own.")
+    early = np.count_nonzero(np.less(_order(many)[:30], 30))
+    if not 5 < early < 25:
+        raise Wrong(tried, f"{early} of the first 30 images in the first 30 places", "about 15",
+                    "The rows are mixed only with those nearby: any row may come anywhere.")
     for count, size in [(3, 8), (6, 3), (4, 1)]:
         expect([len(y) for _, y in _one_epoch(answer, count, size, rng)],
                [size] * (count // size) + [count % size] * (count % size > 0),
-               tried=f"how many rows have the batches of {count} images, with size {size}")
+               tried=f"how many rows have the batches of {count} images, with size {size}",
+               hints=[lambda got, right: "The last batch is empty: the loop ends where the rows do." if 0 in got else
+                      "`size` says how many rows a batch has. The last one takes what is left."])
 
 
 def _order(came):
@@ -264,6 +281,10 @@ def _one_epoch(answer, count, size, rng):
             raise Wrong(tried, f"a batch that is {type(batch).__name__} of shapes {[np.shape(part) for part in batch]}",
                         f"pairs (images, labels), the first of shapes {(size, 3)} and {(size,)}",
                         "Yield two arrays, images first, with one label for every row.")
+    arrays = [batch[0] for batch in came[:2] if isinstance(batch[0], np.ndarray)]
+    if len(arrays) == 2 and np.shares_memory(*arrays):
+        raise Wrong(tried, "two batches in the same array", "a new array for each batch",
+                    "The second batch is written over the first, and who keeps the first loses it.")
     if not (np.array_equal(x, images) and np.array_equal(y, labels)):
         raise Wrong("the caller's arrays after an epoch", "changed", "as they were",
                     "The caller's own data are stirred. Draw row numbers with rng.permutation, and index with them.")
@@ -297,6 +318,11 @@ def _right_scale(train, new):
     return _scaled(train, new, train)
 
 
+def _one_row(got, expected):
+    more = isinstance(got, (tuple, list)) and len(got) == 2 and np.ndim(got[1]) > np.ndim(expected[1])
+    return more and "A single scan has shape (64,): no loop over its rows, and no row added (keepdims adds one)."
+
+
 def _blown_up(got, expected):
     big = isinstance(got, (tuple, list)) and any(not np.all(np.abs(np.asarray(part, float)) < 1e6) for part in got)
     return "Not a number, or a huge one: a pixel that never changes has spread 0. Divide by 1 there." if big else None
@@ -316,7 +342,8 @@ def _blown_up(got, expected):
     stub="""
         def standardise(train, new):
             ...""",
-    hints=["A single new scan, scaled by *its own* mean, is 64 zeros. So the numbers cannot come from `new`.",
+    hints=["""
+        A single new scan, scaled pixel by pixel by *its own* mean, is 64 zeros. So the numbers cannot come from `new`.""",
            ("Help: nan, or huge numbers", """
             `train.mean(axis=0)` has shape (64,), one number a pixel. `np.where(spread > 0, spread, 1)` mends the constant ones."""),
            ("Why is taking both together wrong? The numbers hardly change.", """
@@ -361,16 +388,21 @@ def _blown_up(got, expected):
         (lambda train, new: _scaled(train, new, train, axis=1, keepdims=True),
          "axis=1 goes along a scan, from pixel to pixel. Go down the rows, axis=0."),
         (lambda train, new: _scaled(train, train, train), "train came back twice: scale the new scans too."),
-        swapped(_right_scale), printed(_right_scale),
+        swapped(_right_scale), printed(_right_scale), _one_row,
+        edit("train.mean(axis=0), train.std(axis=0)",
+             "(np.array([f(train[:, k]) for k in range(64)]) for f in (np.mean, np.std))",
+             "For each pixel that train has, train.shape[1] of them: not always 64."),
         _blown_up],
     planted=[
         in_place(_right_scale), edit("return (train - mean) / spread,",
                                      "train -= mean; train /= spread\n    return train,",
                                      "caller's array"),
         edit("mean, spread = train.mean(axis=0), train.std(axis=0)",
-             "mean, spread = train.mean(axis=0, keepdims=True), train.std(axis=0)", "where (2,) was expected"),
-        edit("(new - mean) / spread", "(np.atleast_2d(new) - mean) / spread", "where (2,) was expected"),
+             "mean, spread = train.mean(axis=0, keepdims=True), train.std(axis=0)", "keepdims adds one"),
+        edit("(new - mean) / spread", "(np.atleast_2d(new) - mean) / spread", "no row added"),
+        edit("(new - mean) / spread", "np.array([(scan - mean) / spread for scan in new])", "no loop over its rows"),
         edit("np.where(spread > 0, spread, 1)", "np.where(spread > 0.1, spread, 1)", "differs"),
+        edit("np.where(spread > 0, spread, 1)", "np.where(spread > 0.001, spread, 1)", "differs"),
         edit("train.mean(axis=0)", "np.median(train, axis=0)", "differs"),
         edit("(train - mean) / spread,", "np.round((train - mean) / spread, 1),", "differs"),
         (lambda train, new: tuple((x - train.mean(axis=0)) / train.std(axis=0) for x in (train, new)),
@@ -400,7 +432,7 @@ def scale(answer):
         expect_call(answer, train, new, gives=_right_scale(train, new), hints=scale.mistakes)
         expect_call(answer, train / 16, one, gives=_right_scale(train / 16, one), hints=scale.mistakes)      # spread below 1, as ink has
         expect_call(answer, train / 16, one[0], gives=_right_scale(train / 16, one[0]), hints=scale.mistakes)
-        wide = np.random.default_rng(0).normal(size=(7, 5)).round(2) * [1, 5, 0.02, 0, 2]
+        wide = np.random.default_rng(0).normal(size=(7, 5)).round(2) * [1, 5, 0.0005, 0, 2]      # a speck of ink
         expect_call(answer, wide, wide[2:] + 1, gives=_right_scale(wide, wide[2:] + 1), hints=scale.mistakes)
 
 
@@ -536,6 +568,9 @@ RAISING = [      # mistakes that end in an error, and what to say to it
         (lambda n: _share(_fitted(digits()[0][:n], digits()[1][:n]), digits()[3], digits()[2]),
          "wants the images first"),
         (_held_out(lambda n: slice(n), lambda n: slice(-360, n - 360)), "ask about all of them"),
+        (_held_out(lambda n: slice(n), lambda n: slice(n, -360)), "no others"),
+        (_held_out(lambda n: slice(n), lambda n: slice(-360)), "no others"),
+        (lambda n: round(_learned(n)[0], 2), "round nothing"),
         (_held_out(lambda n: slice(-360 - n, -360), lambda n: slice(-360, None)), "the first n scans"),
         (0.9, "give it the function"),
         (lambda n: str(_learned(n)[0]), "of type str"),
@@ -562,11 +597,20 @@ def curve(answer):
                         "Several values came back: which of them is the share of the held-out digits?")
         expect(got, _learned(n)[0], tried=tried, shown="another share", rtol=0, atol=0.01,      # three or four of the 360
                hints=[lambda got, right: _misread(answer, n, float(got))])
+        if not _of_360(float(got)):
+            raise Wrong(tried, brief(got), shown, _OTHERS)
     again = returned(answer, 61, tried="held_out_accuracy(61), once more", shown=shown)
     expect(again, _learned(61)[0], tried="held_out_accuracy(61), once more", shown="the same share as before", rtol=0,
            atol=0.01, hints=[
         lambda got, right: "It goes on with what it has learned before: make a new network at each call, inside the function."
         if _networks_of(answer) else "Another start at each call: rng=0 makes the same network every time."])
+
+
+_OTHERS = "Not a share of the 360 held-out digits: ask about all of them and no others, and round nothing."
+
+
+def _of_360(share):
+    return abs(share * 360 - round(share * 360)) < 1e-3
 
 
 def _misread(answer, n, got):
@@ -581,12 +625,13 @@ def _misread(answer, n, got):
                 "Make a new nn.MLP inside, for each n.")
     if abs(got - rote) <= 0.01:
         return "About the score on the digits it has learned from. Ask it about those it has never seen."
-    if abs(got - _learned(1437)[0]) <= 0.02:
-        return "About what all the training digits give: are the first n rows taken, of images and of labels?"
     if got < 0.3:
         return "Not far from guessing: is it trained, for 20_000 // n epochs, on images and labels cut at the same rows?"
-    if abs(got * 360 - round(got * 360)) > 1e-6:
-        return "Not a share of the 360 held-out digits: ask about all of them."
+    if not _of_360(got):
+        return _OTHERS
+    if abs(got - _learned(1437)[0]) <= 0.02:
+        return ("About what all the training digits give: are the first n rows taken, of images and of labels, "
+                "and 32 hidden neurons?")
     return "For each n: nn.MLP([64, 32, 10], rng=0), the first n scans, and `train` once, for 20_000 // n epochs, without jitter."
 
 
