@@ -331,6 +331,14 @@ def _invented(written, known):
     return [name for name in written.split("\n") if name and name not in known]
 
 
+def _removed_once(written, known):
+    lines = written.split("\n")
+    for name in ["", *known]:
+        if name in lines:
+            lines.remove(name)
+    return lines
+
+
 @exercise(
     "19.invented", minutes=3, difficulty="easy",
     question="""
@@ -380,6 +388,7 @@ def _invented(written, known):
              "A new name may hold a known one: BATTERY SIGN is new, though BATTERY is not."),
         edit("name and name not in known", "name and name.lower() not in known",
              "Lower-case letters were made, and the known names have none."),
+        (_removed_once, "lines.remove(name) takes out the first of them only. What is written twice is to go twice."),
         printed(_invented)],
     planted=[
         (lambda written, known: _invented(written, known)[:1], "got"),
@@ -406,7 +415,8 @@ def inventing(answer):
         raise NotYet
     known = ["BATTERY", "SNOWMAN", "BLACK SCISSORS", "KEY", "FACE"]
     for written in ["MOONKED FACE\nBAT\nSNOWMAN\nBLACK KEY", "KEY\n\nWHITE SCISSORS\nBATTERY SIGN\nBLACK SCISSORS",
-                    "FACE\nKEY", "Z\nA\nBAT SIGN\nA\nMAN\n", ""]:
+                    "FACE\nKEY", "Z\nA\nBAT SIGN\nA\nMAN\n", "",
+                    "KEY\n\nMAN\nMAN\n\nKEY"]:
         expect_call(answer, written, known, gives=_invented(written, known), hints=inventing.mistakes)
 
 
