@@ -50,7 +50,7 @@ prediction(
         braked.""")
 
 card("15", [
-    "A tangent is how fast a value moves. It goes along with the value, in the same sweep, and nothing is kept.",
+    "A tangent is how fast a value moves. It goes along with the value, in the same sweep, and nothing is kept for a way back.",
     "ε² = 0: (a + bε)(c + dε) = ac + (ad + bc)ε. The rule of the product is only multiplied out.",
     "It is exact for the program that ran. A loop that has not arrived has a tangent that has arrived less.",
     "A row's kind says what forward mode is: its rule, itself, itself with one argument swapped, or written out.",
@@ -80,8 +80,11 @@ PROGRAMS = [
     ("x + y", lambda x, y: x + y, (3.0, 5.0), (7.0, -2.0)),
     ("x * y", lambda x, y: x * y, (3.0, 5.0), (7.0, -2.0)),
     ("x / y", lambda x, y: x / y, (3.0, 5.0), (7.0, -2.0)),
+    ("x / y", lambda x, y: x / y, (3.0, 5.0), (-7.0, -2.0)),
     ("x * y", lambda x, y: x * y, (0.375, 0.0625), (1.5, -0.03125)),
     ("x * y", lambda x, y: x * y, (0.1, 0.3), (0.7, -1.1)),
+    ("x + y, of which x stands still", lambda x, y: x + y, (-3.0, 0.0), (4.0, 0.5)),
+    ("x * y, of which x stands still", lambda x, y: x * y, (-3.0, 0.0), (4.0, 0.5)),
     ("x * y, of which y stands still", lambda x, y: x * y, (-3.0, 0.5), (4.0, 0.0)),
     ("x / y, of which x stands still", lambda x, y: x / y, (7.0, 0.0), (-2.0, 0.25)),
     ("x + 5", lambda x: x + 5, (3.0, 2.0)),
@@ -89,6 +92,7 @@ PROGRAMS = [
     ("1 + x", lambda x: 1 + x, (3.0, 2.0)),
     ("x / 4", lambda x: x / 4, (3.0, 2.0)),
     ("x * x + x", lambda x: x * x + x, (-1.5, 2.0)),
+    ("x + x", lambda x: x + x, (-1.5, 2.0)),
     ("x * y / (x + y)", lambda x, y: x * y / (x + y), (0.0, 1.0), (2.0, 3.0)),
     ("x / y", lambda x, y: x / y, (1e8, 1.0), (1e-3, 1e-6)),
     ("three steps towards the root of a", lambda a: root(a, 3), (2.0, 1.0)),
@@ -184,7 +188,7 @@ def _right(program, *pairs):
     explained="""
         Compare with the table's rows: `g * y` and `g * x`; `g / y` and `-g * z / y`. The same lines, with a tangent for
         g.""",
-    why="These three lines carry a derivative through any program made of + × ÷, with loops and branches.",
+    why="These three lines carry a derivative through every + × ÷ of Duals, however long the loop.",
     mistakes=[
         edit(_TIMES, "self.value * other.value * (self.tangent / self.value + other.tangent / other.value)",
              _LOGARITHMIC),
@@ -196,6 +200,8 @@ def _right(program, *pairs):
         edit(_ADD, "return Dual(self.value + other.value, self.value + other.value)",
              "Those are the values again. Of a sum the tangents add."),
         edit("tangent=0.0):", "tangent=1.0):", "A plain number stands still: its tangent is 0."),
+        edit(_OVER, "(self.tangent - z * other.tangent) / abs(other.value)",
+             "The bottom y keeps its sign, also below 0: no abs."),
         edit(_TIMES, f"abs({_TIMES})", "A tangent may be negative: no abs."),
         edit(_TIMES, f"max(0.0, {_TIMES})", "A tangent may be negative: no max."),
         edit(_TIMES, f"round({_TIMES}, 3)", "Do not round: a tangent is exact."),
@@ -250,7 +256,11 @@ def _right(program, *pairs):
         edit("other = lift(other)\n        return Dual(self.value * other.value, " + _TIMES,
              "return Dual(self.value * other.value, " + _TIMES, "has no attribute 'value'"),
         edit(_TIMES, f"float(np.float32({_TIMES}))", "a few digits"),
-        edit(_TIMES, _TIMES + " if self.tangent < 4 else 0.0", "differs")],
+        edit(_TIMES, _TIMES + " if self.tangent < 4 else 0.0", "differs"),
+        edit(_TIMES, _TIMES + " if self.tangent and other.tangent else self.tangent * other.value",
+             "x stands still"),
+        edit(_ADD, _ADD.replace("self.tangent + other.tangent",
+                                "self.tangent if self is other else self.tangent + other.tangent"), "x + x")],
     also_right=[
         edit(_OVER, "(self.tangent * other.value - self.value * other.tangent) / other.value**2"),
         edit(_TIMES, "other.tangent * self.value + other.value * self.tangent", _OVER,

@@ -154,6 +154,11 @@ def _overwrites(x):
     return x.copy()
 
 
+def _scales_g(g, z, x):
+    g *= _slope(x)
+    return g
+
+
 @exercise(
     "17.golf", minutes=5, difficulty="medium",
     question="""
@@ -193,6 +198,7 @@ def _overwrites(x):
         (_row(_right_rule, lambda x: np.maximum(x, 0) * 1.0), "another value"),
         (_row(_right_rule, lambda x: (x * ag.sigmoid(x)).astype(np.float32)), "float32"),
         (_row(_right_rule, _overwrites), "writes into x"),
+        (_row(_scales_g), "writes into g"),
         (_row(lambda g, z, x: g * np.exp(x) * (1 + x + np.exp(x)) / (1 + np.exp(x)) ** 2), "overflows"),
         (ag.checkpoint(lambda x: x / (1 + ag.exp(-x))), "overflows"),
         (_row(_right_rule, lambda x: np.abs(x) * ag.sigmoid(np.abs(x))), "another value"),
@@ -259,6 +265,10 @@ def golf(answer):
     expect(ag.jvp(answer, (x,), (v,))[1], v * _slope(x), tried=f"ag.jvp(silu, (x,), (v,)) for x = {brief(x)}, v = "
            f"{brief(v)}", hints=[lambda got, expected: "Backward it is right, forward it is not. silu's Jacobian is "
                                  "diagonal, and silu is not linear: that is the kind elementwise."])
+    (t, y), g = (ag.Tensor(x, requires_grad=True) for _ in range(2)), np.array([0.5, -1.0, 2.0, 3.0])
+    (answer(t) + y).backward(g)
+    expect(y.grad, g, tried=f"the gradient of y, where {brief(g)} arrives at silu(x) + y", hints=[
+        lambda got, expected: "silu's rule writes into g, which + has sent to y too: make a new array."])
     try:
         _expect_silu(answer, [np.array([-800.0, -40.0, 40.0, 800.0])])
     except Wrong as wrong:
@@ -464,6 +474,7 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
                                                            "Exactly double"),
         edit("marks.append((i, s.data))", "marks.append((i, x))", "differs"),
         edit("g = start.grad", "g = start.grad.round(1)", "differs"),
+        edit("g = start.grad", "g = start.grad.astype(np.float32)", "got"),
         edit("g = start.grad", "g = abs(start.grad)", "differs"),
         edit("with ag.no_grad():", "if True:", "s = ag.Tensor(x)", "s = ag.Tensor(x, requires_grad=True)",
              "whole chain is held"),
@@ -525,7 +536,7 @@ def by_hand(answer):
     rng = np.random.default_rng(0)
     for shape, n, every in [((3,), 6, 2), ((2, 3), 7, 3), ((3,), 4, 9)]:
         x = rng.normal(size=shape).round(2)
-        expect_call(answer, mixing, x, n, every, gives=_plain(mixing, x, n), hints=by_hand.mistakes,
+        expect_call(answer, mixing, x, n, every, gives=_plain(mixing, x, n), hints=by_hand.mistakes, rtol=1e-12,
                     tried=f"by_hand(step, x = {brief(x)}, n = {n}, every = {every}), where step(s) = tanh(s @ W) with "
                           f"a matrix W")
     step, x = Counted(), rng.normal(size=(2_000, 3))
