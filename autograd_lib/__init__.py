@@ -15,4 +15,7 @@ from .transforms import checkpoint, grad, hessian, hvp, jacobian, jvp, value_and
 
 
 def __getattr__(name):
+    for place in (nn, nn.functional, nn.utils, optim, data):
+        if getattr(vars(place).get(name), "__module__", None) == place.__name__:
+            raise AttributeError(f"autograd_lib has no {name}: it is {place.__name__}.{name}")
     raise _operators.missing("autograd_lib", name)

@@ -18,8 +18,9 @@ _INSTEAD = {"LogSoftmax": "autograd_lib.log_softmax", "SiLU": "nn.functional.sil
 
 def __getattr__(name):
     """The names of torch.nn that are not here."""
+    instead = _INSTEAD.get(name, f"nn.functional.{name}" if hasattr(functional, name) else None)
     raise AttributeError(f"autograd_lib.nn has no {name}: " + (
-        f"{_INSTEAD[name]} takes its place" if name in _INSTEAD else
+        f"{instead} takes its place" if instead else
         "write it as a Module, with the functions of autograd_lib in its forward method"))
 
 

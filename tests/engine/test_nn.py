@@ -383,6 +383,7 @@ class Scattered(nn.Module):
     (lambda: nn.MLP([2]), TypeError, "MLP: a list of sizes"), (lambda: nn.MLP([2, 3], 1), TypeError, "MLP: .* and 1"),
     (lambda: nn.ReLU(), AttributeError, "no ReLU: autograd_lib.relu takes its place"),
     (lambda: nn.BatchNorm1d(3), AttributeError, "no BatchNorm1d: write it as a Module"),
+    (lambda: nn.cross_entropy, AttributeError, "nn has no cross_entropy: nn.functional.cross_entropy takes its place"),
     (lambda: F.relu, AttributeError, "functional has no relu: it is autograd_lib.relu"),
     (lambda: F.huber_loss, AttributeError, "functional has no huber_loss: write it"),
     (lambda: nn.init.xavier_uniform_(nn.Linear(2, 3)), TypeError, "a Tensor.*weight.*not Linear"),

@@ -203,6 +203,9 @@ def test_what_has_no_row_says_so(call):
     (lambda t: t.numpy(), r"\.data"), (lambda t: t.clamp(0), "clip"), (lambda t: ag.cat([t, t]), "concatenate"),
     (lambda t: ag.tensor(1.0), "Tensor"), (lambda t: ag.tensordot(t, t), "einsum"),
     (lambda t: np.square(t), r"x \* x"), (lambda t: t.nothing, "nothing"),
+    (lambda t: ag.cross_entropy, r"it is autograd_lib\.nn\.functional\.cross_entropy$"),
+    (lambda t: ag.Linear, r"it is autograd_lib\.nn\.Linear$"), (lambda t: ag.SGD, r"it is autograd_lib\.optim\.SGD$"),
+    (lambda t: ag.np, "autograd_lib has no np$"),
     (lambda t: ag.nothing, "autograd_lib has no nothing$")])
 def test_other_libraries_words_are_answered_with_ours(call, ours):
     with pytest.raises((AttributeError, TypeError), match=ours):
