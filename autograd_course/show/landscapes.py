@@ -199,11 +199,7 @@ def _place(place):
 
 def _frame(plot, title, names):
     left, top, width, height = BOX
-    plot.frame([], [], names[0], title)
-    for x, words in ticks(*plot.x, 8):
-        px = plot.at(x, 0)[0]
-        plot.parts.append(f'<path d="M{px:.1f} {top + height}v5" stroke="{style.LINE}"/>')
-        plot.words(px, top + height + 18, words, style.FAINT, size=13)
+    plot.frame(ticks(*plot.x, 8), [], names[0], title)
     for y, words in ticks(*plot.y, 8):
         plot.words(left - 7, plot.at(0, y)[1] + 4, words, style.FAINT, "end", 13)
     plot.words(16, top + height / 2 + 4, names[1], size=13)
