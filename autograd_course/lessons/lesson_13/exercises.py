@@ -257,6 +257,7 @@ def uses(answer):
 # --- 13.clip --------------------------------------------------------------------------------------------------------------
 
 _ALL, _SHORT = "sum(np.sum(g * g) for g in gradients)", "return [g * (max_norm / norm) for g in gradients]"
+_NO_LENGTH = "All of these are 0, and so is their norm: that is short enough. Divided by the norm they are nan."
 
 
 def _clip(gradients, max_norm):
@@ -286,6 +287,13 @@ def _clip(gradients, max_norm):
     explained="One norm, one factor. So the long vector of all gradients is shorter, and points where it pointed.",
     why="One factor for all keeps the direction: the step is shorter, and still the way that was measured.",
     mistakes=[
+        edit("norm <= max_norm", "0 < norm <= max_norm", _NO_LENGTH),
+        edit("    if norm <= max_norm:\n        return gradients\n", "", "max_norm / norm", "min(norm, max_norm) / norm", _NO_LENGTH),
+        edit("norm <= max_norm", "norm ** 2 <= max_norm",
+             "Compared is the norm squared. What must be at most max_norm is the norm itself."),
+        *[edit("norm <= max_norm", f"all({short} <= max_norm for g in gradients)",
+               "Each by itself is short enough. All together are too long, and it is their common norm that counts.")
+          for short in ("np.linalg.norm(g)", "np.abs(g).max()")],
         (lambda gradients, c: [np.clip(g, -c, c) for g in gradients],
          "Each entry is clipped by itself. The large ones lose, the small ones do not: the direction has changed."),
         (lambda gradients, c: [np.minimum(g, c) for g in gradients],
@@ -372,13 +380,21 @@ def _clip(gradients, max_norm):
         def clip(gradients, max_norm):
             norm = np.linalg.norm([np.linalg.norm(g) for g in gradients])
             return [np.where(norm > max_norm, g * max_norm / norm, g) for g in gradients]""",
-        edit(_ALL, "sum(np.einsum('i,i', g.ravel(), g.ravel()) for g in gradients)")])
+        edit(_ALL, "sum(np.einsum('i,i', g.ravel(), g.ravel()) for g in gradients)"),
+        """
+        def clip(gradients, max_norm):          # PyTorch's, with 1e-6 under the line
+            copies = [g.copy() for g in gradients]
+            norm = np.sqrt(sum((g ** 2).sum() for g in copies))
+            for g in copies:
+                g *= min(1.0, max_norm / (norm + 1e-6))
+            return copies"""])
 def clip(answer):
     if is_stub(answer):
         raise NotYet
     long, short = [np.array([3.0, 0.0]), np.array([[12.0, -4.0]])], [np.array([0.3, -0.4]), np.array([[0.0]])]
     rng = np.random.default_rng(0)
-    many = [rng.normal(size=shape).round(2) for shape in [(4, 3), (4,), (2, 3, 2), ()]]
+    many = [np.array(rng.normal(size=shape).round(2)) for shape in [(4, 3), (4,), (2, 3, 2), ()]]
     tiny = [np.array([30.0, 0.1]), np.zeros((1, 2)), np.array([-0.2])]
-    for gradients, c in [(long, 2.6), (short, 2.6), (many, 1.5), (many, 50.0), (tiny, 1.0)]:
+    each, still = [np.array([3.0, -6.0]), np.array([[6.0]])], [np.zeros(2), np.zeros((1, 2))]       # each: 9 together
+    for gradients, c in [(long, 2.6), (short, 2.6), (many, 1.5), (many, 50.0), (tiny, 1.0), (each, 8.5), (each, 9.5), (still, 1.0)]:
         expect_call(answer, gradients, c, gives=_clip(gradients, c), hints=clip.mistakes)
