@@ -288,7 +288,8 @@ def _clip(gradients, max_norm):
     why="One factor for all keeps the direction: the step is shorter, and still the way that was measured.",
     mistakes=[
         edit("norm <= max_norm", "0 < norm <= max_norm", _NO_LENGTH),
-        edit("    if norm <= max_norm:\n        return gradients\n", "", "max_norm / norm", "min(norm, max_norm) / norm", _NO_LENGTH),
+        edit("    if norm <= max_norm:\n        return gradients\n", "",
+             "max_norm / norm", "min(norm, max_norm) / norm", _NO_LENGTH),
         edit("norm <= max_norm", "norm ** 2 <= max_norm",
              "Compared is the norm squared. What must be at most max_norm is the norm itself."),
         *[edit("norm <= max_norm", f"all({short} <= max_norm for g in gradients)",
@@ -396,5 +397,6 @@ def clip(answer):
     many = [np.array(rng.normal(size=shape).round(2)) for shape in [(4, 3), (4,), (2, 3, 2), ()]]
     tiny = [np.array([30.0, 0.1]), np.zeros((1, 2)), np.array([-0.2])]
     each, still = [np.array([3.0, -6.0]), np.array([[6.0]])], [np.zeros(2), np.zeros((1, 2))]       # each: 9 together
-    for gradients, c in [(long, 2.6), (short, 2.6), (many, 1.5), (many, 50.0), (tiny, 1.0), (each, 8.5), (each, 9.5), (still, 1.0)]:
+    for gradients, c in [(long, 2.6), (short, 2.6), (many, 1.5), (many, 50.0), (tiny, 1.0), (each, 8.5), (each, 9.5),
+                         (still, 1.0)]:
         expect_call(answer, gradients, c, gives=_clip(gradients, c), hints=clip.mistakes)
