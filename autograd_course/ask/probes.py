@@ -168,6 +168,14 @@ def _differ(wrong, right, given):
         return True
 
 
+def not_between(got, function, x, h=1e-8):
+    """[(i, lesser, greater), …] where got[i] is not between a function's slopes on both sides of x[i], measured."""
+    z, up, down = (np.asarray(function(at)) for at in (x, x + h, x - h))
+    low, high = np.sort([up - z, z - down], axis=0) / h
+    near = 1e-3 * (1 + np.abs(low))
+    return [(i, low[i], high[i]) for i in np.flatnonzero(~((low - near < got) & (got < high + near)))]
+
+
 # --- A scalar engine: Scalar(2.0), + and *, L.backward(), x.grad -----------------------------------------------------------
 
 def expect_engine(Scalar):

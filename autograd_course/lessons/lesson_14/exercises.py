@@ -5,7 +5,7 @@ import autograd_lib as ag
 from autograd_lib import ops
 from autograd_lib.tape import Primitive
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_call, has_blank, is_stub, returned, times, without
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_call, has_blank, is_stub, not_between, returned, times, without
 from ...ask.texts import Question, card, prediction, recall
 from ...show.ink import number
 from .layout import as_columns, as_kernels, as_rows
@@ -387,6 +387,7 @@ WRONG_Y = [
      "An axis too many: a result for each image. All images share the kernels: sum over axis 0."),
     (_conv_y(lambda G, X: (X.mT @ G)[0]), "That is the first image alone. All of them used the kernels."),
     (_conv_y(lambda G, X: (X.mT @ G)[-1]), "That is the last image alone. All of them used the kernels."),
+    (_conv_y(lambda G, X: (X.mT @ G)[:2].sum(axis=0)), "All of the images used the kernels, not the first two alone."),
     (_conv_y(lambda G, X: (X.mT @ G).mean(axis=0)), "A mean over the images. Each use counts in full: it is a sum."),
     (_conv_y(lambda G, X: (X @ G).sum(axis=0)),
      "The rows of both, X and G, count the windows: which of the two has to be transposed?"),
@@ -454,7 +455,7 @@ def fast(answer):
     rng = np.random.default_rng(0)
     for x_shape, y_shape, sizes in [((2, 3, 5, 6), (4, 3, 3, 2), {"stride": 1, "padding": 0}),
                                     ((2, 2, 5, 6), (2, 2, 3, 3), {"stride": 2, "padding": 1}),
-                                    ((2, 2, 5, 6), (2, 2, 3, 3), {"stride": 2}), ((2, 2, 5, 6), (2, 2, 3, 3), {})]:
+                                    ((2, 2, 5, 6), (2, 2, 3, 3), {"stride": 2}), ((3, 2, 5, 6), (2, 2, 3, 3), {})]:
         x, y = (rng.integers(-3, 4, shape) / 2 for shape in (x_shape, y_shape))
         z = ag.conv2d(x, y, **sizes)
         said = ", ".join(f"{name} {sizes.get(name, 'left out')}" for name in ("stride", "padding"))
@@ -670,11 +671,18 @@ def _known(z):
          "0 too"),
         (ag.primitive(_rms, [lambda g, z, x: g * z / x], [lambda t, z, x: t * z / x]), "which entries of z"),
         (ag.primitive(_rms, [lambda g, z, x: _rms_rule(g, z, x)], [None]), "which entries of z"),
+        (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: np.where(x == 0, g, -2 * g * x * z * z)),
+         "on both sides"),
+        (ag.elementwise(lambda x: x / (1 + np.abs(x)), lambda g, z, x: g * (z / x) ** 2), "0/0"),
+        (ag.elementwise(lambda x: np.clip(x, -3, 3) ** 3, lambda g, z, x: 3 * g * x * x), "on both sides"),
         (ag.elementwise(lambda x: x**3 + 0 * np.max(x), lambda g, z, x: 3 * g * abs(x) * x), "At x = "),
         (ag.elementwise(lambda x: x**3, lambda g, z, x: np.nan * g), "got")],
     also_right=[
         "ag.linear(lambda x: x - np.mean(x, axis=-1, keepdims=True),"
-        " lambda g, z, x: g - np.mean(g, axis=-1, keepdims=True), name='centred')"])
+        " lambda g, z, x: g - np.mean(g, axis=-1, keepdims=True), name='centred')",
+        "ag.elementwise(lambda x: np.where(x > 0, x, 0.1 * x), lambda g, z, x: np.where(x > 0, g, 0.1 * g))",
+        "ag.elementwise(lambda x: np.clip(x, -1, 1), lambda g, z, x: g * np.where(np.abs(x) <= 1, 1, 0))",
+        "ag.elementwise(lambda x: x**4, lambda g, z, x: 4 * g * x**3)"])
 def my_op(answer):
     if not isinstance(answer, Primitive):
         raise Wrong("your op", brief(answer), "a row", "It is made by elementwise(function, rule, name=\"my_op\").")
@@ -686,7 +694,7 @@ def my_op(answer):
     if answer.kind != "elementwise":
         return _mixes(answer)
     function, rule = answer.function, answer.rules[0]
-    whole = np.arange(-8, 9) / 2
+    whole = np.arange(-12, 13) / 2
     with np.errstate(all="ignore"):
         z, at_whole = np.asarray(function(X)), np.asarray(function(whole))
     if z.shape != X.shape or not np.allclose(z[1, 2], function(X[1, 2]), equal_nan=True):
@@ -742,6 +750,14 @@ def my_op(answer):
     expect_call(rule, g, z, X, gives=g * slope, tried=tried, hints=hints, rtol=1e-5, atol=1e-7)
     expect_call(rule, g[0, 0], z[0, 0], X[0, 0], gives=g[0, 0] * slope[0, 0], tried="your rule, for single numbers",
                 rtol=1e-5, atol=1e-7)
+    g = np.where(whole < 0, -2.0, 1.5)
+    sent = returned(rule, g, at_whole, whole, tried="your rule from x = −6 to 6", shown="g times the slope")
+    for i, *sides in not_between(np.asarray(sent) / g, function, whole):
+        low, high = (number(round(slope, 3)) for slope in sides)
+        raise Wrong(f"your rule at x = {number(whole[i])}, with g = {number(g[i])}", number(sent[i]),
+                    f"g times {low}" if low == high else f"g times {low} to {high}",
+                    "nan is no number: 0/0, or a root of what is below 0?" if np.isnan(sent[i]) else
+                    "Look at the slopes of your function there, on both sides.")
     _silent(answer, PLAIN)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, has_blank, is_stub, returned
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, has_blank, is_stub, not_between, returned
 from ...ask.compare import parameter_names
 from ...ask.texts import Question, card, prediction, recall
 from .ports import Context
@@ -395,10 +395,7 @@ def _at_zero(three):
     x, g = np.zeros(2), np.array([1.0, -2.0])
     tried = f"backward, with grad_output = {brief(g)} and x = {brief(x)}"
     got, _ = returned(lambda: _there_and_back(three, x, g), tried=tried, shown="what goes to x")
-    z, up, down = map(three[0], (x, x + 1e-8, x - 1e-8))
-    low, high = np.sort([up - z, z - down], axis=0)[:, 0] / 1e-8
-    near = 1e-3 * (1 + abs(low))
-    if not np.all((low - near < got / g) & (got / g < high + near)):
+    for _, low, high in not_between(got / g, three[0], x):
         raise Wrong(tried, brief(got), f"grad_output times {round(low, 3) + 0:g} to {round(high, 3) + 0:g}",
                     "0/0 is nan, and one nan spoils every sum: x is 0 on every blank pixel." if np.isnan(got).any() else
                     "x is 0 on every blank pixel: look at the slopes on both sides of it.")
