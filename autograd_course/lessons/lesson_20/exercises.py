@@ -57,14 +57,18 @@ class _Model(NDArrayOperatorsMixin):
                            [x.name if isinstance(x, _Model) else x for x in inputs]))
         return _Model(function(*values), self.lines[-1][0], self.lines)
 
+    def __bool__(self):
+        return bool(self.value)
+
 
 PROBES = [
     ("x - y, with x = 3 and y = 1", lambda x, y: x - y, {"x": 3.0, "y": 1.0}),
     ("2 * (x - y)", lambda x, y: 2 * (x - y), {"x": 3.0, "y": 1.0}),
-    ("np.tanh(x) * y, with arrays", lambda x, y: np.tanh(x) * y,
+    ("np.tanh(x) * y + x, with arrays", lambda x, y: np.tanh(x) * y + x,
      {"x": np.array([0.5, -1.0]), "y": np.array([2.0, 3.0])}),
     ("x * x + -x, with x = 3", lambda x: x * x + -x, {"x": 3.0}),
-    ("np.exp(x @ W / 4 - 1) < 2", lambda x, W: np.exp(x @ W / 4 - 1) < 2,
+    ("-x if x > 4 else x + 1, with x = 3", lambda x: -x if x > 4 else x + 1, {"x": 3.0}),
+    ("np.exp(x @ W / 4 - 0.5) < 2", lambda x, W: np.exp(x @ W / 4 - 0.5) < 2,
      {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
 
 
@@ -229,7 +233,10 @@ def _outcome(kind, probe):
         edit("function(*values)", "np.subtract(*values)", "Whatever was asked, it subtracts: call `function`."),
         edit('name = f"t{len(self.lines) + 1}"', 'name = "t1"', "Every line is called t1."),
         edit('name = f"t{len(self.lines) + 1}"', 'name = f"t{len(self.lines)}"', "The names begin with t1.")],
-    planted=[edit("function(*values)", "np.nan * function(*values)", "nan")],
+    planted=[edit("function(*values)", "np.nan * function(*values)", "nan"),
+             edit("bool(self.value)", "True", "expected"),
+             edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+                  "names = [x.name if isinstance(x, Noted) else int(x) for x in inputs]", "0.5")],
     also_right=[
         edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
              'names = [getattr(x, "name", x) for x in inputs]'),
@@ -300,6 +307,8 @@ CASES = [
     ([("t1", np.exp, ["x"]), ("t2", np.exp, ["y"]), ("t3", np.exp, ["t1"])], ["t2", "t3"]),
     ([("t1", np.exp, ["x"])], ["x"]),
     ([("t1", np.exp, ["x"]), ("t2", np.tanh, ["x"]), ("t3", np.add, ["t1", "t2"])], ["t3", "t1"]),
+    ([("t1", np.exp, ["x"]), *((f"t{k + 1}", np.add, [f"t{k}" if k > 1 else "x", 1.0]) for k in range(1, 12))],
+     ["t12"]),
     ([(f"t{k + 1}", np.add, [f"t{k}" if k else "x"] * 2) for k in range(60)], ["t60"])]
 
 
@@ -426,7 +435,9 @@ def _read_by_any(lines, results):
         (_by_paths, "no end"), (_in_place, "caller"), (lambda lines, results: print(_needed(lines, results)), "print"),
         (lambda lines, results: set(map(str, _needed(lines, results))), "expected"),
         (lambda lines, results: len(_needed(lines, results)), "expected"),
-        (lambda lines, results: _needed(lines, results)[:3], "expected")],
+        (lambda lines, results: _needed(lines, results)[:3], "expected"),
+        edit("set(results)", "' '.join(results)", "wanted.update(names)", "wanted += ' '.join(map(str, names))",
+             "t1 = exp(x)")],
     also_right=[
         """
         def needed(lines, results):
@@ -475,9 +486,9 @@ def needed(answer):
         said = "; ".join(f"{name} = {function.__name__}({', '.join(map(_name, names))})"
                          for name, function, names in lines)
         expect_call(answer, lines, results, gives=_needed(lines, results),
-                    tried=f"{said if len(lines) < 9 else 'sixty doublings, t1 = add(x, x); t2 = add(t1, t1); …'}, for "
+                    tried=f"{said if len(lines) < 20 else 'sixty doublings, t1 = add(x, x); t2 = add(t1, t1); …'}, for "
                           f"{results}",
-                    shown=", ".join(line[0] for line in _needed(lines, results)[:9]) or "no line",
+                    shown=", ".join(line[0] for line in _needed(lines, results)[:12]) or "no line",
                     hints=needed.mistakes)
 
 
