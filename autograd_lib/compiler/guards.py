@@ -55,7 +55,7 @@ class _Written:
 def flatten(item, leaves):
     """The structure of `item`, hashable, all arrays, Tensors and floats in it being put into `leaves`."""
     kind = type(item)
-    if kind is np.ndarray or kind is float or isinstance(item, (Tensor, Traced, np.ndarray, np.generic)):
+    if kind is np.ndarray or kind is float or isinstance(item, (Tensor, Traced, np.ndarray, np.number)):
         leaves.append(item)
         return ...
     if isinstance(item, (list, tuple)):

@@ -1202,6 +1202,15 @@ def test_a_shape_may_not(f, kind):
         ag.compile(f)(np.ones((3, 4)), kind(1))
 
 
+@pytest.mark.parametrize("kind", [bool, np.bool_])
+def test_a_truth_value_is_part_of_the_program(kind):
+    """NumPy's, as a comparison gives it, was an argument once, and an `if` of it refused."""
+    f, x = ag.compile(lambda x, double: 2 * x if double else x), np.array([1.0, 3.0])
+    for double in (True, False, True):
+        assert np.array_equal(f(x, kind(double)), 2 * x if double else x)
+    assert sum(map(len, f.programs.values())) == 2
+
+
 def test_a_model_reads_its_words_from_an_argument():
     words, y = np.array([[1, 2, 3], [3, 3, 0]]), np.array([[0, 1, 2], [2, 1, 0]])
     table, layer = nn.Embedding(5, 4), nn.Linear(4, 3)
