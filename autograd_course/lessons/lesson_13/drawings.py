@@ -188,7 +188,7 @@ def gradient_sizes(named, limits=None):
                  (np.floor(np.log10(min(seen)) - 0.3), np.ceil(np.log10(max(seen)))) if seen else (-3, 0))
     left = 24 + 7.5 * max(len(name + shape) for name, shape, _ in said)
     plot = Axes((left, 34, 270, 30 * len(said)), (low, high), (0, len(said)))
-    step = max(1, int((high - low) / 5))
+    step = max(1, int(np.ceil((high - low) / 6)))           # more labels would touch
     plot.frame(decades(int(np.ceil(low)), int(high), 1)[::step], [], "√ mean(g²)",
                "size of the gradient, each line ten times the last" if step == 1 else "size of the gradient, logarithmic")
     for k in range(int(np.ceil(low)), int(high) + 1):

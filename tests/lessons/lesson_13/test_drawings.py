@@ -67,3 +67,12 @@ def test_gradient_sizes_on_a_scale_that_stays():
         return one - small
     two, three, outside = (places(size) for size in (1e-2, 1e-3, 1e-9))
     assert three == 1.5 * two and outside == 2 * two, "what is too small for the scale stands at its edge"
+
+
+def test_labels_below_gradient_sizes_do_not_touch():
+    """Broken once: nine labels, 30 px apart, and 1e−7 is 31 px wide."""
+    for size in 3 / 10.0 ** np.arange(1, 20):
+        picture = drawn.gradient_sizes({"a": np.array([size]), "b": np.array([3.0])})
+        places = [float(label.get("x")) for label in svg_of(picture).iter(f"{SVG}text")
+                  if re.fullmatch(r"1(e.+)?", "".join(label.itertext()))]
+        assert len(places) >= 3 and min(np.diff(places)) >= 40
