@@ -24,14 +24,19 @@
             doubled(right, "Exactly double: how far apart are your two points?"),
             one_sided(),
             printed(right),
-            (lambda f, x, h: f(x + h) - f(x - h), "That is how far the value moved. Divide by how far x moved.")],
-        planted=[(lambda f, x, h: 3 * x ** 2, "got")])
+            (lambda f, x, h: f(x + h) - f(x - h), "That is how far the value moved. Divide by how far x moved.")])
     def central(answer):
         for f, x, h in [(np.exp, 1.0, 1e-4), (np.sin, -2.0, 0.1)]:
             expect_call(answer, f, x, h, gives=right(f, x, h), hints=central.mistakes)
 
 Then put a Markdown cell that says `exercise 01.central` into the notebook, and run `python -m autograd_course.ask`: it
 becomes the cells question, stub, check and hints. Run it again after every change here; never edit those cells.
+What else is thrown at it stands beside the tests, in `tests/lessons/lesson_01/planted.py`, under the same name:
+
+    throw(
+        "01.central",
+        planted=[(lambda f, x, h: 3 * x ** 2, "got")],
+        also_right=["lambda f, x, h: (f(x + h) - f(x - h)) / 2 / h"])
 
 - `difficulty` is "easy", "medium", "hard" or "optional"; the minutes of what is optional are not counted as the lesson's, nor is a
   section whose heading ends in "(optional)".
@@ -47,7 +52,8 @@ becomes the cells question, stub, check and hints. Run it again after every chan
 - `edit(old, new, hint)` among the mistakes is a wrong answer as learners type it: the solution with a slip in it. Several places at
   once: `edit(old, new, old, new, hint)`. An old text that does not stand exactly once in the solution is an error that says so.
   Of an answer in several parts, `central.mistakes_in(0)` are the hints for the first.
-- `planted`: further wrong answers, edits among them, each with a piece of what the verdict must say. Four of both kinds are the least.
+- `planted`: further wrong answers, edits among them, each with a piece of what the verdict must say. Four are the
+  least, the mistakes among them.
 - `also_right`: right answers in other styles (loops, einsum, a library function, other algebra), each the text of a stub cell, one
   expression, or an edit without a hint. The tests run each through the check, which has to say right; and, where the notebook goes on
   with `yours_or_ours`, through all cells that follow.
@@ -56,8 +62,8 @@ becomes the cells question, stub, check and hints. Run it again after every chan
 - Recognised without a word of yours: nothing returned, printed instead, another shape (a broadcast axis, a lost axis, transposed), swapped
   parts of a tuple, exactly double, half or negative, degrees, base of a logarithm, a constant factor or addend, cut off to whole numbers,
   and the common errors of Python.
-- Where none of the exercise's own hints fits, and the answer differs from the solution or one of `also_right` in a place or
-  two, the verdict says where: `look      at the - in line 2, x - y`.
+- Where none of the exercise's own hints fits, and the answer differs from the solution in a place or two, the verdict
+  says where: `look      at the - in line 2, x - y`.
 - Anything else: `raise Wrong(tried, got, expected, hint)`; each is text, `hint` may be "".
 - A check may return a remark, which stands below "right" after the word but: it fails where a graph is deep.
 - `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell: the learner's answer once it is right, else the
@@ -78,7 +84,7 @@ import numpy as np
 import autograd_lib
 
 from ..source import blank_indices, has_blank, is_stub
-from .answers import as_cell, defined, edit
+from .answers import defined, edit
 from .compare import expect, expect_call, expect_untouched, returned, times, unfinished, waits, without
 from .probes import expect_engine, expect_rule, not_between, of_engine, of_rule
 from .slips import slip
@@ -90,7 +96,7 @@ EXERCISES = {}      # name -> Exercise
 
 @dataclass
 class Exercise:
-    """All about one exercise. Texts are Markdown; `stub`, `solution` and `also_right` are code."""
+    """All about one exercise. Texts are Markdown; `stub` and `solution` are code."""
     name: str
     check: object
     minutes: int
@@ -102,8 +108,6 @@ class Exercise:
     explained: str
     why: str
     listed: list
-    planted: list
-    also_right: list
     names: object
 
     @property
@@ -119,10 +123,6 @@ class Exercise:
     def mistakes_in(self, part):
         """The same pairs for one part of an answer in several: [(part of the wrong answer, hint), …]."""
         return [(wrong[part], hint) for wrong, hint in filter(lambda one: isinstance(one, tuple), self.mistakes)]
-
-    def wrong_answers(self):
-        """[(answer, a piece of the verdict that it must get) or an edit, …]: every planted wrong answer."""
-        return [one for one in self.listed if isinstance(one, (tuple, edit))] + self.planted
 
     def run(self, one):
         """The pair of an edit, its answer new each time; anything else as it is."""
@@ -146,19 +146,17 @@ class Exercise:
         return scope
 
 
-def exercise(name, *, minutes, difficulty, question, stub, hints, solution, why, explained="", mistakes=(), planted=(),
-             also_right=(), names=dict):
+def exercise(name, *, minutes, difficulty, question, stub, hints, solution, why, explained="", mistakes=(), names=dict):
     """Registers the decorated function as the check of exercise `name`, and gives back the Exercise."""
     stub, solution = cleandoc(stub), cleandoc(solution)
-    for one in [*mistakes, *planted]:
+    for one in mistakes:
         if isinstance(one, edit):
             one.applied(solution)
-    others = [one.applied(solution) if isinstance(one, edit) else as_cell(cleandoc(one), stub) for one in also_right]
 
     def register(check):
         staged = [_text(hint) if isinstance(hint, str) else (hint[0], _text(hint[1])) for hint in hints]
         EXERCISES[name] = Exercise(name, check, minutes, difficulty, _text(question), stub, staged, solution,
-                                   _text(explained), why, list(mistakes), list(planted), others, names)
+                                   _text(explained), why, list(mistakes), names)
         return EXERCISES[name]
     return register
 
@@ -197,8 +195,8 @@ def check(name, answer):
         else:
             rows = [("tried", getattr(error, "tried", "")), ("raised", shortened(error))]
             hint = "hint", getattr(error, "hint", "") or likely(error)
-        planted = [said for wrong, said in filter(lambda one: isinstance(one, tuple), exercise.mistakes)]
-        return Verdict("wrong", *rows, hint, ("look", "" if hint[1] in planted else slip(exercise, answer)))
+        own = [said for wrong, said in filter(lambda one: isinstance(one, tuple), exercise.mistakes)]
+        return Verdict("wrong", *rows, hint, ("look", "" if hint[1] in own else slip(exercise, answer)))
     from . import record      # here, for it draws: a verdict must not wait for that
     record.solved(name)
     return Verdict("right", ("", exercise.why), ("but", remark or ""))

@@ -19,18 +19,17 @@ ALIKE = {"ctx", "annotation", "returns", "type_comment", "kind", "arg", "name", 
 def slip(exercise, answer):
     """Where in a wrong answer to look, in words; "" if it is not like any right one, or its text is not at hand.
 
-    Right are the solution and every style of `also_right`. Names of the learner's own choice are no difference. The
-    words say where, and not what belongs there.
+    Right is the solution. Names of the learner's own choice are no difference. The words say where, and not what
+    belongs there.
     """
     several = len(exercise.parts) > 1 and isinstance(answer, (tuple, list))
     answers = dict(zip(exercise.parts, answer if several else [answer]))
     scope = next((one.__globals__ for one in answers.values() if hasattr(one, "__globals__")), {})
     answers = {name: scope.get(name) for name in _defined(exercise.solution)} | answers      # and its helpers
-    found = []
+    found, right = [], _defined(exercise.solution)
     for name, one in answers.items():
-        others = [tree[name] for tree in map(_defined, [exercise.solution, *exercise.also_right]) if name in tree]
-        if others and (mine := _tree(one)):
-            places = min((_places(mine, other) for other in others), key=lambda some: (len(some) > MOST, _weight(some)))
+        if name in right and (mine := _tree(one)):
+            places = _places(mine, right[name])
             if _weight(places) > _size(mine) / 2:
                 return ""
             found += places

@@ -14,9 +14,10 @@ import nbformat
 import numpy as np
 import once
 import pytest
+import thrown
 from nbclient import NotebookClient
 
-from autograd_course.ask import EXERCISES, check, edit, registered, weave
+from autograd_course.ask import EXERCISES, check, edit, weave
 from autograd_course.ask.answers import defined
 from autograd_course.ask.texts import Question
 from autograd_course.lessons.lesson_12 import exercises as lesson_12
@@ -26,9 +27,8 @@ from autograd_lib import nn
 NOTEBOOKS = sorted(weave.NOTEBOOKS.glob("[0-9]*.ipynb"))
 EVERY_NOTEBOOK = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
-registered()
 NAMES = list(EXERCISES)
-PLANTED = [(name, i) for name in NAMES for i in range(len(EXERCISES[name].wrong_answers()))]
+PLANTED = [(name, i) for name in NAMES for i in range(len(thrown.wrong_answers(name)))]
 
 
 def of_lesson(path):
@@ -67,7 +67,7 @@ def trained_once():
 @cache
 def planted(name, i):
     """(the verdict on a planted answer, that on the same once more, the piece that it must have)"""
-    (answer, piece), (again, _) = (EXERCISES[name].run(EXERCISES[name].wrong_answers()[i]) for _ in range(2))
+    (answer, piece), (again, _) = (EXERCISES[name].run(thrown.wrong_answers(name)[i]) for _ in range(2))
     return check(name, answer), check(name, again), piece
 
 
@@ -94,17 +94,16 @@ def test_nine_in_ten_wrong_answers_get_a_hint_of_their_own(lesson):
     assert len(bare) <= len(mine) / 10, f"{len(bare)} of {len(mine)} have none; add (wrong answer, hint) to `mistakes` for some of {bare}"
 
 
-@pytest.mark.parametrize("name, i", [(name, i) for name in NAMES for i in range(len(EXERCISES[name].also_right) + 1)])
+@pytest.mark.parametrize("name, i", [(name, i) for name in NAMES for i in range(len(thrown.right_answers(name)))])
 def test_the_solution_and_every_other_style_is_right(name, i):
-    exercise = EXERCISES[name]
-    verdict = check(name, exercise.answer([exercise.solution, *exercise.also_right][i]))
+    verdict = check(name, EXERCISES[name].answer(thrown.right_answers(name)[i]))
     assert verdict.status == "right", verdict
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_exercise_is_whole(name):
     exercise = EXERCISES[name]
-    wrong = exercise.wrong_answers()
+    wrong = thrown.wrong_answers(name)
     assert len(wrong) >= 4, f"{name} has {len(wrong)} wrong answers, and 4 are the least: add to its mistakes, or to planted"
     assert all(piece for _, piece in map(exercise.run, wrong))
     assert exercise.difficulty in ("easy", "medium", "hard", "optional") and 1 <= exercise.minutes <= 20
@@ -136,17 +135,33 @@ def test_a_stub_waits_until_its_last_blank_is_filled(name):
         assert check(name, eval(defined(stub), scope)).status == "not yet", code
 
 
-def test_an_edit_is_the_solution_with_a_slip():
+def test_an_edit_is_the_solution_with_a_slip(monkeypatch):
     exercise = sample(solution="\n    left = 1 + x\n    right = 2 * x", names=lambda: {"x": 5},
-                      planted=[edit("2", "3", "got")],
-                      mistakes=[edit("1", "2", "2", "1", "Swapped?"), edit("+ x", "- x", "A sign.")],
-                      also_right=["(6, 10)", edit("1 + x", "x + 1"), "a = x\nleft, right = a + 1, a + a"])
-    assert [*map(exercise.run, exercise.wrong_answers())] == [((7, 5), "Swapped?"), ((-4, 10), "A sign."), ((6, 15), "got")]
+                      mistakes=[edit("1", "2", "2", "1", "Swapped?"), edit("+ x", "- x", "A sign.")])
+    monkeypatch.setitem(EXERCISES, "99.two_sides", exercise)
+    for kept in (thrown.PLANTED, thrown.ALSO_RIGHT):
+        monkeypatch.setitem(kept, "99.two_sides", [])
+    thrown.throw("99.two_sides", planted=[edit("2", "3", "got")],
+                 also_right=["(6, 10)", edit("1 + x", "x + 1"), "a = x\nleft, right = a + 1, a + a"])
+    wrong = [*map(exercise.run, thrown.wrong_answers("99.two_sides"))]
+    assert wrong == [((7, 5), "Swapped?"), ((-4, 10), "A sign."), ((6, 15), "got")]
     assert exercise.mistakes_in(1) == [(5, "Swapped?"), (10, "A sign.")]
-    assert [exercise.answer(code) for code in exercise.also_right] == [(6, 10)] * 3
+    assert [exercise.answer(code) for code in thrown.right_answers("99.two_sides")[1:]] == [(6, 10)] * 3
     for old, said in [("x", "'x' stands 2 times"), ("y", "'y' stands 0 times"), ("left = 1 + x", "overlap")]:
+        slip = edit("1 + x", "x", old, "", "!")
         with pytest.raises(ValueError, match=said):
-            sample(solution=exercise.solution, mistakes=[edit("1 + x", "x", old, "", "!")])
+            thrown.throw("99.two_sides", planted=[slip])
+        with pytest.raises(ValueError, match=said):
+            sample(solution=exercise.solution, mistakes=[slip])
+        monkeypatch.setitem(EXERCISES, "99.two_sides", exercise)
+
+
+def test_all_that_is_thrown_is_thrown_at_an_exercise_of_its_lesson():
+    """So that whoever reads one finds the other, under the same number and name."""
+    for number in {name[:2] for name in NAMES}:
+        text = (Path(thrown.__file__).parent / f"lessons/lesson_{number}/planted.py").read_text(encoding="utf-8")
+        names = re.findall(r'^throw\(\s+"(.*?)"', text, re.M)
+        assert names == [name for name in NAMES if name[:2] == number and name in names] != []
 
 
 # ---------------------------------------------------------------- in their notebooks
@@ -304,7 +319,7 @@ def test_solved_notebook_says_right(path):
         assert {rule for rule in rules if rules[rule] != "same line"} == {rule for rule in OTHERWISE
                                                                           if home(rule) == path.stem[:2]}
         built_on = {name: cell for name in names for cell in solved.code if f'yours_or_ours("{name}"' in cell.source}
-        for styles in zip_longest(*(EXERCISES[name].also_right for name in built_on)):
+        for styles in zip_longest(*(thrown.right_answers(name)[1:] for name in built_on)):
             answers = {name: code for name, code in zip(built_on, styles) if code}
             again = solved.answer(answers)
             assert all(built_on[name] in again for name in answers)

@@ -3,13 +3,12 @@ import linecache
 from types import SimpleNamespace
 
 import pytest
+import thrown
 
-from autograd_course.ask import EXERCISES, check, edit, registered
+from autograd_course.ask import EXERCISES, check, edit
 from autograd_course.ask.slips import slip
 
-registered()
-ALSO = "left = lambda a: 3 * a\nright = lambda a: a ** 2"
-TWO = SimpleNamespace(parts=["left", "right"], also_right=[ALSO], solution='''
+TWO = SimpleNamespace(parts=["left", "right"], solution='''
 def left(x):
     """Thrice."""
     total = 0
@@ -19,7 +18,7 @@ def left(x):
 
 right = lambda x: x * x
 ''')
-ONE = SimpleNamespace(parts=["f"], also_right=[], solution='''
+ONE = SimpleNamespace(parts=["f"], solution='''
 def f(g, x, y):
     top = helper(g) - x * y
     return np.maximum(top / (x + 2), 0)
@@ -54,12 +53,13 @@ def test_it_says_where(old, new, said):
     assert slip(ONE, typed(ONE.solution.strip().replace(old, new))["f"]) == f"at {said}"
 
 
-def test_names_styles_and_documentation_are_the_learners_own():
+def test_names_and_documentation_are_the_learners_own():
     names = typed("def left(number):\n    s = 0\n    for i in range(2):\n        s += number\n    return s\n"
-                  "right = lambda q: q ** 2")
+                  "right = lambda q: q * q")
     assert slip(TWO, (names["left"], names["right"])) == "at 2 in line 3"
-    names = typed("left = lambda one: one * 3\ndef right(one):\n    return one ** 3")
-    assert slip(TWO, (names["left"], names["right"])) == "at 3 in line 3"
+    names = typed("def left(x):\n    total = 0\n    for _ in range(3):\n        total += x\n    return total\n"
+                  "def right(one):\n    return one * 2")
+    assert slip(TWO, (names["left"], names["right"])) == "at 2 in line 7"
 
 
 @pytest.mark.parametrize("code", ["f = lambda g, x, y: 0", "f = 3", "f = print", "class f: pass", ONE.solution.strip(),
@@ -71,7 +71,7 @@ def test_what_is_like_no_right_answer_or_like_one_all_over_has_none(code):
 def test_a_class_is_compared_too():
     right = ("class V:\n    def __init__(self, data):\n        self.data = data\n"
              "    def grown(self):\n        return self.data + 1")
-    exercise = SimpleNamespace(parts=["V"], solution=right, also_right=[])
+    exercise = SimpleNamespace(parts=["V"], solution=right)
     assert slip(exercise, typed(right.replace("+ 1", "+ 2"))["V"]) == "at 2 in line 5"
 
 
@@ -79,7 +79,7 @@ def test_no_solution_has_one_and_most_edits_have():
     found = []
     for exercise in EXERCISES.values():
         assert slip(exercise, answer(exercise, exercise.solution)) == "", exercise.name
-        edits = [wrong for wrong in exercise.wrong_answers() if isinstance(wrong, edit) and len(wrong.changes) == 1]
+        edits = [wrong for wrong in thrown.wrong_answers(exercise.name) if isinstance(wrong, edit) and len(wrong.changes) == 1]
         found += [slip(exercise, answer(exercise, wrong.applied(exercise.solution))) for wrong in edits
                   if "(" in exercise.stub]
     assert sum(map(bool, found)) > 0.6 * len(found) > 100

@@ -110,25 +110,7 @@ def square(x):
         (lambda f, x, h: central_difference(f, abs(x), h), "x can be negative: without abs you measure at x itself."),
         sign_lost(central_difference, "The sign is lost: which of the two points is subtracted?"),
         in_a_tuple(central_difference, "A single number was expected, and this holds 1"),
-        printed(central_difference)],
-    planted=[(lambda f, x, h: central_difference(f, x), "parameter h"), (lambda f, x, h: 3 * x ** 2, "parameter h"),
-             (2.0, "give it the function"),
-             (lambda f, x, h: central_difference(f, x, max(h, 1e-3)), "got"),
-             (lambda f, x, h: round(central_difference(f, x, h), 4), "got"),
-             (lambda f, x, h: round(central_difference(f, x, h), 6), "Nearly right"),
-             (lambda f, x, h: central_difference(f, round(x), h), "got"),
-             (lambda f, x, h: max(central_difference(f, x, h), 0.0), "got       0"),
-             (lambda f, x, h: (f * (x + h) - f * (x - h)) / (2 * h), "call it, f(x)")],
-    also_right=["lambda f, x, h: ((f(x + h) - f(x)) / h + (f(x) - f(x - h)) / h) / 2",
-                "lambda f, x, h: f(x + h) / (2 * h) - f(x - h) / (2 * h)",
-                "lambda f, x, h: np.gradient([f(x - h), f(x), f(x + h)], h)[1]",
-                "lambda f, x, h: np.polyfit([x - h, x + h], [f(x - h), f(x + h)], 1)[0]",
-                """
-                def my_central(f, x, h):
-                    rise = 0
-                    for way in (1, -1):
-                        rise += way * f(x + way * h)
-                    return rise / h / 2"""])
+        printed(central_difference)])
 def central(answer):
     # at h = 0.2 no two of the usual mistakes give the same number
     for f, x, h in [(cube, 2.5, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4), (np.cos, 2.3, 0.1),
@@ -168,17 +150,7 @@ def _one_side(got, expected):
         ((1, -1), "The right numbers in the wrong order: the left side first."),
         ((-1e-5, 1e-5), "That is how far the value moved. Divide by h."),
         ((1e-5, 1e-5), "That is the value, |h|. The slope is how far it moved, divided by h."),
-        _one_side],
-    planted=[((0.5, 0.5), "expected  the slope on each side"), (-1, "2 values were expected"),
-             (0, "2 values were expected"),
-             ((-1, 0), "The left is right"),
-             ((0, 1), "The right side is right"), ((float("nan"), 1), "The right side is right"),
-             ((-1, float("inf")), "The left is right"),
-             ((-1, 0, 1), "2 values were expected")],
-    also_right=["""
-        from_left, from_right = -1, 1""", """
-        from_left = abs(-1e-9) / -1e-9
-        from_right = np.float32(1)"""])
+        _one_side])
 def kink(answer):
     expect(answer, (-1.0, 1.0), tried="the slope of |x| at 0, from the left and from the right",
            shown="the slope on each side", atol=1e-6, hints=kink.mistakes)
@@ -208,20 +180,7 @@ def kink(answer):
         (lambda x: -3 * x, "At 1 the check measures 3, and yours gives −3: it is caught at once."),
         (lambda x: (cube(x + 1e-5) - cube(x)) / 1e-5,
          "You measured, and are off by 3e-5: that is caught. Write a formula that is 3 at 1."),
-        printed(lambda x: 3 * x)],
-    planted=[(lambda x: 3 * x ** 2, "nobody is fooled"), (lambda x: 3 * x * abs(x), "nobody is fooled"),
-             (lambda x: 3 if x == 1 else None, "on every way"), (lambda x: 3 * x * x + 1e-9, "nobody is fooled"),
-             (lambda x: central_difference(cube, x), "nobody is fooled"), (lambda x: x + 7, "got       8"),
-             (3, "give it the function"),
-             (lambda x: 3 if x == 1 else float("nan"), "a number"), (lambda x: 3 if x == 1 else "wrong", "a number"),
-             (lambda x: (3 * x,), "holds 1")],
-    also_right=["lambda x: 3", "lambda x: x + 2", "lambda x: 3 * x ** 3", "lambda x: 3 / x", "lambda x: 4 * x - 1",
-                "lambda x: np.array(3 * x)",
-                """
-                def wrong_slope(x):
-                    if x == 1:
-                        return 3
-                    return 3 * x ** 2 + 0.001"""])
+        printed(lambda x: 3 * x)])
 def fool(answer):
     # as close as the lesson's own `agrees` asks for
     expect_call(answer, 1.0, gives=3.0, rtol=1e-6, atol=0, hints=fool.mistakes)
@@ -339,34 +298,7 @@ def _stopping(f, x, rate, steps, stops):
          "You leave early, where it is flat. Take as many steps as were asked for."),
         (lambda f, x, rate, steps: _walk(lambda x: np.sign(central_difference(f, x)), x, rate, steps),
          "You move by the rate alone. Move by rate times the slope."),
-        _count],
-    planted=[edit("return xs", "return xs[:-2]", "You gave 2 positions"), edit("1e-5", "1e-3", "Nearly right"),
-             edit("range(steps)", "range(5)", "always take 5"),
-             edit("range(steps)", "range(5)", "[x]", "[0.0]", "- rate", "- 0.3", "central(f", "central(bowl",
-                  "always take 5"),
-             edit("xs = [x]", "xs = [x, x]", "positions: the start and"), ([0, 1.8], "give it the function")],
-    also_right=["""
-        def descend(f, x, rate, steps):
-            positions = (x,)
-            while len(positions) <= steps:
-                x -= rate * central(f, x, 1e-5)
-                positions += (x,)
-            return positions""", """
-        def descend(f, x, rate, steps):
-            if steps == 0:
-                return [x]
-            return [x] + descend(f, x - rate * central(f, x, 1e-5), rate, steps - 1)""", """
-        def descend(f, x, rate, steps):
-            xs = np.zeros(steps + 1)
-            xs[0] = x
-            for i in range(steps):
-                xs[i + 1] = xs[i] - rate * (f(xs[i] + 1e-5) - f(xs[i] - 1e-5)) / 2e-5
-            return xs""", """
-        from itertools import accumulate
-        def descend(f, x, rate, steps):
-            return list(accumulate(range(steps), lambda x, _: x - rate * central(f, x, 1e-5), initial=x))""", """
-        def descend(f, x, rate, steps):
-            return [x := x if k == 0 else x - rate * central(f, x, 1e-5) for k in range(steps + 1)]"""])
+        _count])
 def descend(answer):
     def twice(x):
         return 2 * x

@@ -1,6 +1,5 @@
 """Lesson 04: the rules of functions, of an exponent that moves, and of what has kinks."""
 import math
-from functools import lru_cache
 from inspect import signature
 from types import CodeType
 
@@ -9,7 +8,7 @@ import numpy as np
 import autograd_lib as ag
 from autograd_lib import ops
 
-from ...ask import Wrong, edit, exercise, expect, expect_call, expect_rule, is_stub, of_rule
+from ...ask import Wrong, exercise, expect, expect_call, expect_rule, is_stub, of_rule
 from ...ask.compare import returned
 from ...ask.mistakes import printed
 from ...ask.texts import Question, card, prediction, recall
@@ -110,29 +109,7 @@ FROM_Z = [
         sqrt_x = lambda g, z, x: g / (2 * z)
         sigmoid_x = lambda g, z, x: g * z * (1 - z)""",
     explained="$z\\,(1 - z)$ is largest at z = ½, where it is ¼: a sigmoid passes on a quarter of what arrives, at best.",
-    why="Whoever keeps z can throw x away: on the way back nothing is computed twice.",
-    planted=[
-        *((((wrong, lambda g, z, x: g * z * (1 - z))), hint) for wrong, hint in FROM_Z[0]),
-        *((((lambda g, z, x: g / (2 * z), wrong)), hint) for wrong, hint in FROM_Z[1]),
-        edit("g * z * (1 - z)", "g * x * (1 - x)", "x stands where z belongs"),
-        edit("2 * z", "2 * x", "x stands where z belongs"),
-        edit("g * z * (1 - z)", "g * np.exp(-x) * z * z", "reads x"),
-        edit("2 * z", "2 * np.sqrt(x)", "reads x"),
-        edit("g / (2", "1 / (2", "g * z * (1", "z * (1", "upstream gradient is missing"),
-        edit("1 - z", "z - 1", "wrong sign"),
-        edit("g / (2 * z)", "np.divide(g, 2 * z, out=g) if np.ndim(g) else g / (2 * z)", "caller's array"),
-        edit("(1 - z)", "np.round(1 - z, 3)", "expected"),
-        edit("g / (2 * z)", "float(np.max(g)) / (2 * z)", "expected"),
-        edit("g / (2 * z)", "g / (2 * z) if np.all(z > 0.1) else 0 * g", "expected")],
-    also_right=[edit("g / (2 * z)", "0.5 * g / z", "g * z * (1 - z)", "g * (z - z * z)"),
-                edit("g / (2 * z)", "g / (z + z)"),
-                edit("g * z * (1 - z)", "g * z - g * z ** 2"), edit("g / (2 * z)", "np.divide(g, 2 * z)"), """
-                def sqrt_x(g, z, x):
-                    local = (2 * z) ** -1.0
-                    return local * g
-                def sigmoid_x(g, z, x):
-                    other = 1 - z
-                    return np.multiply(np.multiply(z, other), g)"""])
+    why="Whoever keeps z can throw x away: on the way back nothing is computed twice.")
 def from_z(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -190,23 +167,7 @@ TURN = [
         power_y = lambda g, z, x, y: g * z * np.log(x)""",
     explained="$z \\cdot \\log x$: exp's rule with a factor. At the base e, $\\log e = 1$, and it is exp's own. (Let x move in "
               "$e^{y \\log x}$: z · y/x, lesson 03's rule, now for every exponent.)",
-    why="Two rules without a limit of their own: both came from exp.",
-    planted=[
-        *((((wrong, lambda g, z, x, y: g * z * np.log(x))), hint) for wrong, hint in TURN[0]),
-        *((((lambda g, z, x: g / x, wrong)), hint) for wrong, hint in TURN[1]),
-        ((lambda g, z, x: g / z, lambda g, z, x, y: g * z * np.log(x)), "z stands where an input belongs"),
-        ((lambda g, z, x: 1 / x, lambda g, z, x, y: z * np.log(x)), "upstream gradient is missing"),
-        ((lambda g, z, x: g / x, lambda g, z, x, y: g * y * x ** (y - 1)), "lesson 03's rule"),
-        ((lambda g, z, x: g / x, lambda g, z, x, y: g * z * np.log10(x)), "base"),
-        ((lambda g, z, x: g / x, LOG_OF_SIZE[0]), "invents a slope"),
-        ((lambda g, z, x: g / x, lambda g, z, x, y: g * z * np.log(np.maximum(x, 1e-300))), "no slope"),
-        ((lambda g, z, x: g / x, lambda g, z, x, y: np.where(x > 1, g * z * np.log(np.abs(x)), 0.0)), "expected"),
-        ((lambda g, z, x: g // x, lambda g, z, x, y: g * z * np.log(x)), "rule for x"),
-        ((lambda g, z, x: g / x, lambda g, z, x, y: np.abs(g) * z * np.log(x)), "expected")],
-    also_right=[edit("g / x", "g * x ** -1.0"), edit("g / x", "g * np.exp(-z)"),
-                edit("z * np.log(x)", "x ** y * np.log(x)"),
-                edit("g * z * np.log(x)", "g * z * np.log2(x) / np.log2(np.e)"),
-                edit("g / x", "np.divide(g, x)", "g * z", "z * g")])
+    why="Two rules without a limit of their own: both came from exp.")
 def turn(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -269,11 +230,6 @@ RIGHT = (lambda g, z, x: g * (x > 0), lambda g, z, x: g * np.sign(x), lambda g, 
          lambda g, z, c, x, y: np.where(c, g, 0))
 
 
-def _but(right, i, rule):
-    """The right rules, with another one in place of number i."""
-    return right[:i] + (rule,) + right[i + 1:]
-
-
 @exercise(
     "04.switches", minutes=5, difficulty="medium",
     question="""
@@ -294,30 +250,7 @@ def _but(right, i, rule):
         where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
     explained="Each is a switch: all of g, or nothing; abs turns its sign; only a tie is shared. (relu(x) is maximum(x, 0), and at 0 "
               "one states 0, the other ½: a stated rule belongs to the op.)",
-    why="No limits were needed: between its kinks each of them is a straight line.",
-    planted=[
-        *((_but(RIGHT, i, wrong), hint) for i, (*_, mistakes) in enumerate(SWITCHES) for wrong, hint in mistakes),
-        (_but(RIGHT, 0, lambda g, z, x: g * z), "g times the value"),
-        (_but(RIGHT, 0, lambda g, z, x: 1.0 * (x > 0)), "upstream gradient is missing"),
-        (_but(RIGHT, 1, lambda g, z, x: -g * np.sign(x)), "wrong sign"),
-        (_but(RIGHT, 2, lambda g, z, x, y: g * (x < y) + g / 2 * (x == y)), "goes to y"),
-        (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, 0, g)), "goes to y"),
-        edit("g * (x > 0)", "np.where(z == x, g, 0)", "At 0 itself the library states 0"),
-        edit("g * np.sign(x)", "np.where(z == x, g, -g)", "At 0 itself the library states 0"),
-        edit("g * (x > y) + g / 2 * (x == y)", "np.where(z == x, g, 0)", "At the tie all of g goes to x"),
-        edit("g * (x > 0)", "np.where(x > 0, g, np.nan)", "relu, the rule for x"),
-        edit("g / 2 * (x == y)", "g // 2 * (x == y)", "maximum"),
-        edit("np.where(c, g, 0)", "np.where(c, g, 0) * (x > 0)", "where, the rule for x"),
-        edit("np.where(c, g, 0)", "np.where(c, g, 0) * (x != 0)", "where, the rule for x"),
-        edit("(x > 0)", "(z > 0.001)", "relu, the rule for x"),
-        edit("np.sign(x)", "np.clip(1000 * x, -1, 1)", "abs, the rule for x"),
-        edit("np.sign(x)", "np.sign(np.round(x))", "abs"), edit("(x > y)", "(np.abs(x) > np.abs(y))", "maximum"),
-        ((), "values were expected")],
-    also_right=[edit("g * (x > 0)", "np.where(x > 0, g, 0)"), edit("g * (x > 0)", "g * np.heaviside(x, 0.0)"),
-                edit("(x > 0)", "(x > 0).astype(float)"),
-                edit("g * np.sign(x)", "g * (x > 0) - g * (x < 0)"), edit("np.where(c, g, 0)", "g * c"),
-                edit("g * (x > y) + g / 2 * (x == y)", "g * (np.sign(x - y) + 1) / 2"),
-                edit("g * (x > y) + g / 2 * (x == y)", "np.select([x > y, x == y], [g, g / 2], 0.0)")])
+    why="No limits were needed: between its kinks each of them is a straight line.")
 def switches(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -349,7 +282,6 @@ DRILL = [
      (lambda g, z, x: g * RIGHT[0](x),
       "That calls a rule, which wants g, z and x. The sigmoid itself is ag.sigmoid(x)."),
      (lambda g, z, x: g / (1 + np.exp(x)) * np.exp(x) ** 2, "One eˣ too many: it is eˣ / (1 + eˣ), or 1 / (1 + e⁻ˣ).")]]
-SIN_COS_SOFTPLUS = (lambda g, z, x: g * np.cos(x), lambda g, z, x: -g * np.sin(x), lambda g, z, x: g / (1 + np.exp(-x)))
 
 
 @exercise(
@@ -368,22 +300,7 @@ SIN_COS_SOFTPLUS = (lambda g, z, x: g * np.cos(x), lambda g, z, x: -g * np.sin(x
         cos_x = lambda g, z, x: -g * np.sin(x)
         softplus_x = lambda g, z, x: g * ag.sigmoid(x)""",
     explained="For softplus `g * np.exp(x) / (1 + np.exp(x))` is right too, up to x = 709: see below.",
-    why="Three more, of which only sin needed a limit.",
-    planted=[
-        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: -g * np.cos(x)), "wrong sign"),
-        (_but(SIN_COS_SOFTPLUS, 1, lambda g, z, x: g * np.sin(x)), "wrong sign"),
-        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: np.cos(x)), "upstream gradient is missing"),
-        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: g * np.cos(z)), "z stands where an input belongs"),
-        *((_but(SIN_COS_SOFTPLUS, i, wrong), hint) for i, mistakes in enumerate(DRILL) for wrong, hint in mistakes),
-        (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g * ag.sigmoid(z)), "z stands where an input belongs"),
-        (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g / np.exp(z)), "expected"),
-        (_but(SIN_COS_SOFTPLUS, 2, lambda g, z, x: g * (x > 0)), "expected"),
-        (_but(SIN_COS_SOFTPLUS, 0, lambda g, z, x: g * np.cos(np.abs(x)) * np.sign(x)), "expected"),
-        ((), "values were expected")],
-    also_right=[edit("np.cos(x)", "np.sin(x + np.pi / 2)"), edit("-g * np.sin(x)", "g * np.cos(x + np.pi / 2)"),
-                edit("ag.sigmoid(x)", "1 / (1 + np.exp(-x))"),
-                edit("g * ag.sigmoid(x)", "g * np.exp(x) / (1 + np.exp(x))"),
-                edit("ag.sigmoid(x)", "(1 - np.exp(-z))"), edit("ag.sigmoid(x)", "(1 + np.tanh(x / 2)) / 2")])
+    why="Three more, of which only sin needed a limit.")
 def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -432,40 +349,7 @@ def _by_size(x):
         (lambda x: x / np.abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
         (lambda x: np.nan_to_num((np.exp(2 * x) - 1) / (np.exp(2 * x) + 1)),
          "A nan painted over. Which exp overflows?"),
-        printed(_by_size)],
-    planted=[(lambda x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x)), "Which exp overflows"),
-             (lambda x: np.expm1(2 * x) / (np.exp(2 * x) + 1), "Which exp overflows"),
-             edit("1 - p", "p - 1", "wrong sign"),
-             edit("np.sign(x) * ", "", "bring the sign back"), (lambda x: -_by_size(x), "wrong sign"),
-             (lambda x: round(_by_size(x), 4), "got"),
-             (np.vectorize(lambda x: np.tanh(x)), "with exp"), (lru_cache(lambda x: np.tanh(x)), "with exp"),
-             (math.tanh, "with exp"),
-             (lambda x: _by_size(min(x, 400.0)) if abs(x) < 500 else float("nan"), "nan"),
-             (lambda x: _by_size(x) if x else None, "At 0"),
-             (lambda x: _by_size(x) * (x != 1), "expected  0.7615"),
-             (np.tanh, "with exp"), (lambda x: np.tanh(x), "with exp"),
-             (lambda x: (lambda y: np.tanh(y))(x), "with exp")],
-    also_right=["""
-        def calm_tanh(x):
-            if x > 0:
-                p = np.exp(-2 * x)
-                return (1 - p) / (1 + p)
-            p = np.exp(2 * x)
-            return (p - 1) / (p + 1)""",
-                "np.vectorize(lambda x: np.sign(x) * (1 - np.exp(-2 * abs(x))) / (1 + np.exp(-2 * abs(x))))", """
-        from functools import lru_cache
-        @lru_cache
-        def calm_tanh(x):
-            return 1 - 2 / (1 + np.exp(2 * x))""", """
-        class Calm:
-            def __call__(self, x):
-                p = np.exp(-2 * np.abs(x))
-                return np.copysign((1 - p) / (1 + p), x)
-        calm_tanh = Calm()""", "lambda x: 2 * ag.sigmoid(2 * x) - 1", """
-        import math
-        def calm_tanh(x):
-            p = math.exp(-2 * abs(x))
-            return math.copysign(-math.expm1(-2 * abs(x)) / (1 + p), x)"""])
+        printed(_by_size)])
 def calm_tanh(answer):
     with np.errstate(all="ignore"):
         for x in [0.5, -1.0, 3.0, 0.0, 1.0, -0.01, 400.0, -400.0, 800.0, -800.0]:
@@ -517,10 +401,6 @@ def _t(x):
 
 def _five(x):
     return C * (1 + 3 * K * x**2)
-
-
-def _clip(g, z, x, low, high):
-    return g * ((low <= x) & (x <= high))
 
 
 def _gelu(five, tanh_slope=lambda t, x, z: 1 - t**2, first=0.5, second=0.5):
@@ -580,20 +460,7 @@ GELU = [
         gelu_x = lambda g, z, x: g * (0.5 * (1 + t_of(x))
                                       + 0.5 * x * (1 - t_of(x)**2) * c * (1 + 3 * 0.044715 * x**2))""",
     explained="gelu is the longest rule of the whole table, and it is a product rule with a chain rule inside.",
-    why="The longest rule of the table needed nothing new.",
-    planted=[
-        *(((wrong, _gelu(_five)), hint) for wrong, hint in CLIP),
-        *(((_clip, wrong), hint) for wrong, hint in GELU),
-        ((lambda g, z, x, low, high: 1.0 * ((low <= x) & (x <= high)), _gelu(_five)), "upstream gradient is missing"),
-        (((lambda g, z, x, low, high: g * ((low <= x) & (x <= 1.5))), _gelu(_five)), "low = -0.5"),
-        (((lambda g, z, x, low, high: _clip(g, z, x, low, high) * (x != 0)), _gelu(_five)), "clip, the rule for x"),
-        ((_clip, lambda g, z, x: g * z), "g times the value"),
-        ((_clip, lambda g, z, x: g * (z / x + 0.5 * x * (1 - _t(x) ** 2) * _five(x))), "expected"),
-        ((lambda g, z, x, low, high: np.where((low < x) & (x < high), g, g / 2 * ((x == low) | (x == high))),
-          _gelu(_five)), "expected")],
-    also_right=[edit("g * ((low <= x) & (x <= high))", "np.where((x < low) | (x > high), 0, g)"),
-                edit("((low <= x) & (x <= high))", "(low <= x) * (x <= high)"),
-                edit("((low <= x) & (x <= high))", "np.logical_and(low <= x, x <= high)")])
+    why="The longest rule of the table needed nothing new.")
 def longer(answer):
     if any(map(is_stub, answer)):
         raise NotYet

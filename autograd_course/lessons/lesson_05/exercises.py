@@ -5,7 +5,7 @@ import numpy as np
 
 from autograd_lib import Tensor
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_engine, has_blank, returned
+from ...ask import NotYet, Wrong, brief, exercise, expect, expect_engine, has_blank, returned
 from ...ask.probes import DEEP, FAULTS, engine
 from ...ask.texts import Question, card, prediction, recall
 
@@ -100,7 +100,6 @@ class _Endless(Exception):
 
 # --- Record -----------------------------------------------------------------------------------------------------------------
 
-LOCALS = "(y.data, x.data)"
 NUMBERS = "x and y are Values. Multiply their numbers: x.data * y.data."
 
 
@@ -119,52 +118,6 @@ NUMBERS = "x and y are Values. Multiply their numbers: x.data * y.data."
             return Value(x.data * y.data, (x, y), (y.data, x.data))""",
     explained="The first local gradient belongs to the first input: it is the *other* number.",
     why="One line holds all that the way back will need: who went in, and how strongly each of them moves the result.",
-    planted=[
-        edit(LOCALS, "(x.data, y.data)", "The two are swapped"),
-        edit(LOCALS, "(1.0, 1.0)", "Those are add's"),
-        edit(LOCALS, "(y, x)", "These are Values"),
-        edit(LOCALS, "y.data", "2 values were expected, and this is one"),
-        edit(LOCALS, "(y.data,)", "you gave 1"),
-        edit(LOCALS, "(x.data * y.data, x.data * y.data)", "That is the result, twice"),
-        edit(LOCALS, "(y.grad, x.grad)", "Those are gradients"),
-        edit(LOCALS, "(abs(y.data), abs(x.data))", "sign"),
-        edit(LOCALS, "(int(y.data), int(x.data))", "Nothing is rounded"),
-        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))",
-             "z = Value(x.data * y.data, (x, y), (y.data, x.data))\n    z.grad = 1.0\n    return z",
-             "backward will fill it"),
-        edit("x.data * y.data,", "x.data + y.data,", "the number in the result"),
-        edit("x.data * y.data,", "x,", "Multiply their numbers"),
-        edit("x.data * y.data,", "x * y,", "Multiply their numbers"),
-        edit("(x, y), (", "(x.data, y.data), (", "the Values themselves"),
-        edit("(x, y), (", "(), (", "the way back would end here"),
-        edit("(x, y), (", "(y, x), (", "in the order in which they came"),
-        edit("(x, y), (", "(x,) if x is y else (x, y), (", "also when both are the same Value"),
-        edit("x.data * y.data,", "round(x.data * y.data),", "whole number"),
-        edit(LOCALS, "(x.data * y.data / x.data, x.data * y.data / y.data)", "other number is at hand"),
-        edit("return Value", "x.grad += y.data\n    return Value", "leaves x and y as they were"),
-        edit("return Value", "x.grad = y.grad = 0.0\n    return Value", "leaves x and y as they were"),
-        edit("return Value", "x.locals = (y.data,)\n    return Value", "leaves x and y as they were"),
-        edit("return Value", "x.inputs = (x, y)\n    return Value", "leaves x and y as they were"),
-        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))", "x.data = x.data * y.data\n    return x",
-             "leaves x and y as they were"),
-        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))", "return x * y", "Multiply their numbers"),
-        edit("def multiply", "made = {}\ndef multiply", "return Value(x.data * y.data, (x, y), (y.data, x.data))",
-             "return made.setdefault((x.data, y.data), Value(x.data * y.data, (x, y), (y.data, x.data)))",
-             "a new Value at each call"),
-        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))", "return x.data * y.data",
-             "a number alone remembers nothing"),
-        edit("return Value(", "return (", "wrap the three in Value"),
-        (lambda x, y: print(x.data * y.data), "It prints the result")],
-    also_right=[
-        edit(LOCALS, "[y.data, x.data]"), edit("(x, y), (", "[x, y], ("), edit(LOCALS, "tuple(v.data for v in (y, x))"),
-        edit("x.data * y.data, (x, y), (y.data, x.data)",
-             "locals=[y.data, x.data], inputs=(x, y), data=float(x.data) * y.data"),
-        """
-        def multiply(x, y):
-            z = Value(np.prod([x.data, y.data]))
-            z.inputs = x, y
-            z.locals = y.data, x.data
-            return z"""],
     names=lambda: {"Value": _Value})
 def multiply(answer):
     _expect_function(answer, "multiply(x, y)")
@@ -305,7 +258,6 @@ def _equal_numbers():
     return (c * b).called("L"), "a = 2, b = 2, c = a + b, L = c · b", "L, c, b, a"
 
 
-SORTED = "return sorted(found, key=lambda value: value.number, reverse=True)"
 EACH = "        for x in value.inputs:\n            if x not in found:\n                found.append(x)"
 
 
@@ -339,98 +291,6 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
         Without the test `if x not in found`, a value would stand in the list once for every path from it to the output. (For many
         thousands of Values, keep a set beside the list: `in` is quick there.)""",
     why="A Value is always younger than its inputs. Newest first, each one's turn comes when all that it will ever get has arrived.",
-    planted=[
-        edit(SORTED, "return found", "Who still owes this value?"),
-        edit(", reverse=True", "", "Oldest first"),
-        edit("value.number", "value.data", "Who still owes this value?"),
-        edit("value.number", "-value.number", "Oldest first"),
-        edit("if x not in found:", "if True:", "is in it 2 times"),
-        edit("if x not in found:", "if True:", "sorted(found", "sorted(set(found)", "Every path is walked"),
-        edit("in value.inputs", "in output.inputs", "Inputs of inputs belong to it"),
-        edit("in value.inputs", "in value.inputs[:1]", "is missing. Inputs of inputs"),
-        edit("for value in found:", "for value in [output]:", "Inputs of inputs belong to it"),
-        edit("[output]", "list(output.inputs)", "The output itself is missing"),
-        edit("sorted(found", "sorted(found[1:]", "The output itself is missing"),
-        edit(SORTED, "return sorted((value.number for value in found), reverse=True)", "creation numbers"),
-        edit(SORTED, "return [value.data for value in found]", "A list of Values was expected"),
-        edit(SORTED, "return set(found)", "A set has no order"),
-        edit("return sorted(", "return iter(sorted(", "reverse=True)", "reverse=True))",
-             "An iterator gives its Values once"),
-        edit(SORTED, "return reversed(sorted(found, key=lambda value: value.number))",
-             "An iterator gives its Values once"),
-        edit("found, key=lambda value: value.number,", "found,", "key=lambda value: value.number"),
-        edit("key=lambda value: value.number", "key=output.number", "key is a function"),
-        edit("key=lambda value: value.number", "key='number'", "key is a function"),
-        edit(SORTED, "return found.sort(key=lambda value: value.number, reverse=True)", "list.sort"),
-        edit("found.append(x)", "found.append(value)", "the list grows for ever"),
-        edit("[output]", "{output}", "found.append(x)", "found.add(x)", "A set may not grow"),
-        edit(EACH, "        found.append(value.inputs)", "Take them one by one"),
-        edit("if x not in found:", "if x.inputs and x not in found:", "The walk needs the leaves too"),
-        edit("if x not in found:", "if x.data not in [known.data for known in found]:", "whatever its number"),
-        edit("found = [output]", "found = [output]\n    output.grad = 0.0", "not the business of order"),
-        edit("found = [output]", "found = [output]\n    output.number = 10**9", "not the business of order"),
-        edit("for x in value.inputs:", "value.locals = ()\n        for x in value.inputs:",
-             "not the business of order"),
-        edit("found, key=lambda value: value.number,", "found.number,", "found is a list"),
-        edit("for x in value.inputs:", "value.grad = 0.0\n        for x in value.inputs:",
-             "not the business of order"),
-        edit("if x not in found:", "if not hasattr(x, 'seen'):\n                x.seen = True", "second call"),
-        edit("def order(output):\n    found = [output]", "def order(output, found=[]):\n    found.append(output)",
-             "second call"),
-        edit(SORTED, "return _newest_first([*found, *([] if output.name == 'L' else [Value(0.0, name='M')])])",
-             "was not made from it"),
-        edit(SORTED, "print(found)", "It prints the result")],
-    also_right=[
-        """
-        def order(output):
-            found = []
-            def visit(value):            # calls itself: right, and 5,000 in a row are too deep for Python
-                if value not in found:
-                    for x in value.inputs:
-                        visit(x)
-                    found.append(value)
-            visit(output)
-            return found[::-1]""",
-        edit(SORTED, "found.sort(key=lambda value: -value.number)\n    return found"),
-        edit(SORTED, "return tuple(sorted(found, key=lambda value: value.number))[::-1]"),
-        """
-        from operator import attrgetter
-
-        def order(output):
-            seen, stack = {output}, [output]
-            while stack:
-                fresh = set(stack.pop().inputs) - seen
-                seen |= fresh
-                stack += fresh
-            return sorted(seen, key=attrgetter("number"))[::-1]""",
-        """
-        def order(output):
-            owed, todo = {}, [output]
-            for value in todo:
-                for x in value.inputs:
-                    if x not in owed:
-                        todo.append(x)
-                    owed[x] = owed.get(x, 0) + 1
-            ready, out = [output], []
-            while ready:
-                out.append(ready.pop())
-                for x in out[-1].inputs:
-                    owed[x] -= 1
-                    if not owed[x]:
-                        ready.append(x)
-            return out""",
-        """
-        import heapq
-
-        def order(output):
-            heap, known, out = [(-output.number, output)], {output.number}, []
-            while heap:
-                out.append(heapq.heappop(heap)[1])
-                for x in out[-1].inputs:
-                    if x.number not in known:
-                        known.add(x.number)
-                        heapq.heappush(heap, (-x.number, x))
-            return out"""],
     names=lambda: {"Value": _Value})
 def order(answer):
     _expect_function(answer, "order(L)")
@@ -551,9 +411,6 @@ def _expect_users_first(got, output, tried, right):
 
 # --- Accumulate -------------------------------------------------------------------------------------------------------------
 
-PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
-
-
 @exercise(
     "05.backward", minutes=6, difficulty="medium",
     question="""
@@ -585,91 +442,6 @@ PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
         `value.grad += g` adds too: a second call of backward comes on top of the first. The ledger is made anew in each call, so that
         nothing of an earlier one is sent again.""",
     why="Each value is visited once, after all its users, with the whole of its gradient. That is backpropagation, all of it.",
-    planted=[
-        *((engine(fault).backward, FAULTS[fault])
-          for fault in ("replaced", "=", "early", "kept", "seeded twice", "local")),
-        edit("ledger.get(x, 0.0) + g * local", "g * local", FAULTS["="]),
-        edit("value.grad += g", "value.grad = g", FAULTS["replaced"]),
-        edit("1.0}", "0.0}", "value.grad += g"),
-        edit("        value.grad += g\n", "", "value.grad += g"),
-        edit("        value.grad += g\n", "", PAY, f"{PAY}\n            value.grad += g", "a leaf has none"),
-        edit(PAY, f"{PAY}\n            x.grad += g * local", "written to .grad twice"),
-        edit("ledger.get(x, 0.0)", "ledger.get(x)", "ledger.get(x, 0.0) gives 0.0"),
-        edit("ledger.get(x, 0.0) + g * local", "g * local + ledger.get(x)", "ledger.get(x, 0.0) gives 0.0"),
-        edit("g * local", "g.data * local", "A local gradient is a number already"),
-        edit("g * local", "local.data * g", "A local gradient is a number already"),
-        edit("x, local in zip(value.inputs, value.locals)", "x in value.inputs", "g * local", "g * value.locals",
-             "zip(value.inputs, value.locals)"),
-        edit("zip(value.inputs, value.locals)", "[value.inputs]", "gives each input together with"),
-        edit("for x, local in zip(value.inputs, value.locals):",
-             "for local in value.locals:\n          for x in value.inputs:",
-             "Each local gradient belongs to one input"),
-        edit("value.locals", "value.local", "They are called locals"),
-        edit("value.locals", "value.locals[::-1]", "first belongs to the first input"),
-        edit("value.inputs", "value.users", "knows its inputs, not its users"),
-        edit("ledger[x] = ledger.get(x, 0.0) + g * local", "ledger[x] += g * local", "ledger.get(x, 0.0)"),
-        edit("ledger.pop(value)", "ledger.pop(value.number)", "The keys of the ledger are Values"),
-        edit("ledger.pop(value)", "ledger.pop()", "Whose entry"),
-        edit("ledger.pop(value)", "ledger.pop(g)", "Whose entry"),
-        edit("ledger[x] = ledger.get", "ledger = ledger.get", "ledger is a number by then"),
-        edit("ledger[x] = ledger.get(x, 0.0) + g * local", "ledger.append(g * local)", "The ledger is a dict"),
-        edit("for x, local in zip(value.inputs, value.locals)", "for x in value.inputs",
-             "together with its local gradient"),
-        edit("value.grad += g", "value.grad = g if value.inputs else value.grad + g",
-             "for every Value: value.grad += g"),
-        edit("g * local", "int(1000 * g * local) / 1000", "x = 1, y = 4, w = -0.333333"),
-        edit("output: 1.0", "output: 1.0 if output.inputs else 0.0", "backward(x)"),
-        edit("ledger[x] = ledger.get", "ledger.get", "by writing alone"),
-        edit("for x, local in zip(value.inputs, value.locals):",
-             "x, y = value.inputs\n        for x, local in zip((x, y), value.locals):",
-             "A leaf has no inputs"),
-        edit("ledger.pop(value)", "ledger.pop(output)", "Take out the entry of the value whose turn it is"),
-        edit("order(output)", "order(output)[::-1]", "users first"),
-        edit("order(output)", "reversed(order(output))", "users first"),
-        edit("order(output)", "[output, *output.inputs]", "order(output)"),
-        edit("order(output)", "order", "order(output)"),
-        edit("value.grad += g", "value.grad += g\n        if g == 0:\n            continue",
-             "A gradient of 0 is sent on too"),
-        edit("value.grad += g", "value.grad += g if not value.inputs else 0.0", "also one in the middle, and L itself"),
-        edit("value.grad += g", "value.grad += g if value is not output else 0.0", "L itself has a gradient too"),
-        edit("value.grad += g", "value.grad += g if value is output or not value.inputs else 0.0",
-             "also one in the middle"),
-        edit("value.grad += g", "value.grad += abs(g)", "sign"),
-        edit("ledger.get(x, 0.0)", "ledger.get(x, 1.0)", "an entry begins at 0.0"),
-        edit("g * local", "round(g * local)", "nothing is rounded"),
-        edit("g * local", "np.clip(g * local, -1e3, 1e3)", "nothing is cut off"),
-        edit("g * local", "max(g * local, 0.0)", "a negative gradient"),
-        edit("value.grad += g", "value.grad += g\n        value.data += g", "numbers of the forward pass stay"),
-        edit("ledger = {output: 1.0}", "ledger = {output: output.data}", "begins with 1.0"),
-        (lambda output: _paying(output, 1.0), FAULTS["every path"]),
-        (lambda output: _into_grad(output), FAULTS["kept"]),
-        (lambda output: 1.0, "Nothing arrives in any .grad")],
-    also_right=[
-        edit("value.grad += g", "value.grad = value.grad + g"),
-        edit("ledger.get(x, 0.0) + g * local", "local * g + (ledger[x] if x in ledger else 0)"),
-        edit("ledger.pop(value)", "ledger[value]"),
-        edit("value.grad += g", "value.grad += g\n        if not value.inputs:\n            continue"),
-        """
-        from collections import defaultdict
-
-        def backward(output):
-            ledger = defaultdict(float)
-            ledger[output] = 1
-            for value in order(output):
-                for i in range(len(value.inputs)):
-                    ledger[value.inputs[i]] += ledger[value] * value.locals[i]
-            for value, g in ledger.items():
-                value.grad += g""",
-        """
-        def backward(output):
-            order_of_visits = list(order(output))
-            arrived = {id(value): [] for value in order_of_visits}
-            arrived[id(output)].append(1.0)
-            for value in order_of_visits:
-                g = sum(arrived[id(value)])
-                value.grad += g
-                [arrived[id(x)].append(g * local) for x, local in zip(value.inputs, value.locals)]
-            return {value: value.grad for value in order_of_visits}"""],
     names=lambda: {"Value": _Value, "order": lambda output: _newest_first(_reached(output))})
 def backward(answer):
     _expect_function(answer, "backward(L)")
@@ -774,13 +546,6 @@ def _paying(value, g):
     value.grad += g
     for x, local in zip(value.inputs, value.locals):
         _paying(x, g * local)
-
-
-def _into_grad(output):
-    output.grad = 1.0
-    for value in _newest_first(_reached(output)):
-        for x, local in zip(value.inputs, value.locals):
-            x.grad += value.grad * local
 
 
 def _expect_function(answer, tried):

@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, is_stub
+from ...ask import NotYet, Wrong, brief, exercise, expect_call, is_stub
 from ...ask.texts import Question, card, prediction, recall
 
 recall("08", [
@@ -109,16 +109,7 @@ _TO_NUMBER = [
         to_column = lambda g: g.sum(axis=1, keepdims=True)      # (2, 3) -> (2, 1)
         to_number = lambda g: g.sum()                           # (2, 3) -> ()""",
     explained="Whatever was copied along an axis is added along that axis.",
-    why="The axis that was copied is the axis that is summed, and b's own shape says whether it stays, as a 1.",
-    planted=[*(((wrong, lambda g: g.sum()), hint) for wrong, hint in _TO_COLUMN),
-             *(((lambda g: g.sum(axis=1, keepdims=True), wrong), hint) for wrong, hint in _TO_NUMBER),
-             ((lambda g: np.array([[6.0], [15.0]]), lambda g: g.sum()), "to_column"),
-             ((lambda g: g.sum(axis=1, keepdims=True), lambda g: print(g.sum())), "write return")],
-    also_right=[
-        edit("g.sum(axis=1, keepdims=True)", "g @ np.ones((3, 1))", "g.sum()", "np.ones(2) @ g @ np.ones(3)"),
-        edit("g.sum(axis=1, keepdims=True)", "np.einsum('ij->i', g)[:, None]", "g.sum()", "np.einsum('ij->', g)"),
-        edit("g.sum(axis=1, keepdims=True)", "[[sum(row)] for row in g]", "g.sum()", "sum(sum(g))"),
-        edit("g.sum(axis=1, keepdims=True)", "g.sum(1).reshape(-1, 1)", "lambda g: g.sum()", "np.sum")])
+    why="The axis that was copied is the axis that is summed, and b's own shape says whether it stays, as a 1.")
 def bias(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -237,23 +228,7 @@ _MEAN = [
         sum_x = lambda g, z, x, axis=None, keepdims=False: np.broadcast_to(restore(g, x, axis), x.shape)
         mean_x = lambda g, z, x, axis=None, keepdims=False: sum_x(g * z.size / x.size, z, x, axis)""",
     explained="`x.size / z.size` is n, so `g * z.size / x.size` is g/n: 3 entries a mean for axis=1, 2 for axis=0, 6 for all.",
-    why="A sum copies on the way back what a broadcast copies on the way there. The two are mirror images.",
-    planted=[*(((wrong, mean_x), hint) for wrong, hint in _SUM), *(((sum_x, wrong), hint) for wrong, hint in _MEAN),
-             ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "That divides by 2"),
-             edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "x of shape (2, 3, 4), axis=-1"),
-             edit("z, x, axis)", "z, x, axis and abs(axis))", "x of shape (2, 3, 4), axis=-1"),
-             edit("sum_x = lambda g, z, x, axis=None", "sum_x = lambda g, z, x, axis=1", "axis and keepdims left out"),
-             edit("mean_x = lambda g, z, x, axis=None", "mean_x = lambda g, z, x, axis=1",
-                  "axis and keepdims left out")],
-    also_right=[
-        edit("np.broadcast_to(restore(g, x, axis), x.shape)", "restore(g, x, axis) * np.ones_like(x)",
-             "sum_x(g * z.size / x.size, z, x, axis)",
-             "sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis])"),
-        edit("np.broadcast_to(restore(g, x, axis), x.shape)", "np.full(x.shape, restore(g, x, axis))"),
-        edit("np.broadcast_to(restore(g, x, axis), x.shape)",
-             "ag.vjp(lambda x: ag.sum(x, axis=axis, keepdims=keepdims), x)[1](g)[0]",
-             "sum_x(g * z.size / x.size, z, x, axis)",
-             "ag.vjp(lambda x: ag.mean(x, axis=axis, keepdims=keepdims), x)[1](g)[0]")])
+    why="A sum copies on the way back what a broadcast copies on the way there. The two are mirror images.")
 def spread(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -295,14 +270,7 @@ _wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name=
     solution="""
         lucky_x = np.ones((1, 3))""",
     explained="A single row becomes a single column, in the same order, whatever arrives.",
-    why="With one row, or one column, there is only one order. Check with axes longer than 1, and of different lengths, such as (2, 3).",
-    planted=[
-        (np.ones((2, 2)), "square"), (np.eye(3), "square"), (np.zeros((2, 3)), "numbers in x do not matter"),
-        (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"), (np.ones(3), "one axis"),
-        ((1, 3), "np.ones((1, 3))"),
-        (np.ones((1, 1)), "two entries"), ([[1.0, 2.0], [2.0, 1.0]], "square"), (2.0, "two axes"), ("np.ones", "array"),
-        (np.ones((2, 1, 3)), "two axes"), (np.ones((0, 3)), "two entries"), (np.full((1, 3), np.nan), "finite")],
-    also_right=["[[1, 2, 3]]", "np.zeros((5, 1))", "ag.Tensor([[1.0, 2.0]])", "np.array([[1], [2]])"])
+    why="With one row, or one column, there is only one order. Check with axes longer than 1, and of different lengths, such as (2, 3).")
 def lucky(answer):
     if isinstance(answer, tuple) and np.shape(answer) == (2,):
         raise Wrong("your x", brief(answer), "an array",
@@ -402,23 +370,7 @@ _JOIN_Y = [
         join_y = lambda g, z, x, y, axis, starts: g[len(x):]""",
     explained="""Each entry goes to one place, with the slope 1, so its gradient is the g of that place: for the n-th of
         x the n-th of g, for row k of x row k of g, for row k of y row `len(x) + k`.""",
-    why="An op that only moves entries needs no arithmetic on the way back: only the places.",
-    planted=[*(((wrong, lambda g, z, x, axes: g.T, lambda g, z, x, y, axis, starts: g[:len(x)],
-                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _RESHAPE),
-             *(((lambda g, z, x, shape: g.reshape(x.shape), wrong, lambda g, z, x, y, axis, starts: g[:len(x)],
-                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _TRANSPOSE),
-             *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes: g.T, wrong,
-                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _JOIN_X),
-             *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes: g.T,
-                 lambda g, z, x, y, axis, starts: g[:len(x)], wrong), hint) for wrong, hint in _JOIN_Y)],
-    also_right=[
-        edit("np.reshape(g, x.shape)", "g.ravel().reshape(x.shape)", "np.transpose(g)", "np.einsum('ij->ji', g)",
-             "g[:len(x)]",
-             "g[:-len(y)]", "g[len(x):]", "g[-len(y):]"),
-        edit("np.transpose(g)", "np.array(list(zip(*g)))", "g[:len(x)]", "np.split(g, [len(x)])[0]", "g[len(x):]",
-             "g[starts[1]:]"),
-        edit("np.transpose(g)", "np.swapaxes(g, 0, 1)", "g[:len(x)]", "[g[k] for k in range(len(x))]", "g[len(x):]",
-             "np.delete(g, range(len(x)), axis=0)")])
+    why="An op that only moves entries needs no arithmetic on the way back: only the places.")
 def back(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -492,10 +444,6 @@ def _exchanged(g, index, shape):
     np.add.at(np.zeros(shape), g, index)
 
 
-def _none(g, index, shape):
-    return np.add.at(np.zeros(shape), index, g)
-
-
 def _whole(g, index, shape):
     out = np.zeros(shape, int)
     for k, row in enumerate(index):
@@ -566,16 +514,7 @@ def _in_the_mean(g, index, shape):
          "Only zeros: nothing was added into this array. Add into out, and return that one."),
         (_ones, "g is missing: those are the numbers of times that each entry was read."),
         (lambda g, index, shape: np.bincount(index, g, shape[0]),
-         "Right for one axis. If x has two, a row of g goes to a row of x.")],
-    planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter")],
-    also_right=[
-        """
-        def scatter(g, index, shape):
-            out = np.zeros(shape)
-            for k, row in enumerate(index):
-                out[row] += g[k]
-            return out""",
-        "lambda g, index, shape: np.array([sum((a for a, k in zip(g, index) if k == row), 0 * g[0]) for row in range(shape[0])])"])
+         "Right for one axis. If x has two, a row of g goes to a row of x.")])
 def scatter(answer):
     if is_stub(answer):
         raise NotYet

@@ -90,11 +90,7 @@ def _two(angle):
         ((2 * np.sin(0.6), -1), "Which of the two, sin b or cos b, stayed when the two lines were added?"),
         ((2 * np.cos(0.6), 1), "The sign of the second: the value before went to the other side."),
         ((-1, 2 * np.cos(0.6)), "The right factors in the wrong order."),
-        (sign_lost(_two(0.6)))],
-    planted=[((1.65, -1), "rounded to 2 decimals"), (("2 cos 0.6", -1), "1 of 2"), (1.65067, "2 values were expected"),
-             ((0.6, -1), "Number 1 of 2"), ((np.nan, -1), "1 of 2"), ((1.6507, 0), "2 of 2"), ((3.3013, -2), "1 of 2")],
-    also_right=["(1.6507, -1)", "[2 * np.cos(0.6), -1.0]", "(np.exp(0.6j) + np.exp(-0.6j)).real, -1",
-                "np.sin(1.2) / np.sin(0.6), -1", "np.array([2 * np.cos(0.6), -1])"])
+        (sign_lost(_two(0.6)))])
 def rule(answer):
     expect(answer, _two(0.6), tried="the two factors of sin 3x, sampled every 0.2", shown="two other numbers",
            hints=rule.mistakes, rtol=1e-4)
@@ -218,40 +214,7 @@ def _states(w, start, steps):
              "Divided by w. Back through a product, g meets the other slot, and there stands the state alone."),
         edit("return total", "return total / (len(states) - 1)",
              "A mean over the uses. Over the uses you add, and no more."),
-        sign_lost(_uses), printed(_uses)],
-    planted=[(lambda w, states, g: 0.0, "got"), edit("total + g", "total + g / 50", "another number"),
-             (lambda w, states, g: np.nan, "got"), edit("return total", "return abs(total)", "sign"),
-             edit("return total", "return round(total, 2)", "another number"),
-             edit("total = 0.0", "total = 0.0; states = states[-4:]", "another number"),
-             edit("total = 0.0", "total = 0.0; states.reverse(); states.reverse(); states.append(0.0); states.pop(0)",
-                  "got")],
-    also_right=[
-        """
-        def gradient_of_w(w, states, g):
-            if len(states) == 1:
-                return 0.0
-            at_product = g * (1 - states[-1] ** 2)
-            return at_product * states[-2] + gradient_of_w(w, states[:-1], at_product * w)""",
-        """
-        def gradient_of_w(w, states, g):
-            slopes = 1 - np.array(states[1:]) ** 2
-            arrives = g * np.cumprod(slopes[::-1])[::-1] * w ** np.arange(len(slopes) - 1, -1, -1)
-            return np.sum(arrives * states[:-1])""",
-        """
-        def gradient_of_w(w, states, g):
-            w = ag.Tensor(w, requires_grad=True)
-            s = states[0]
-            for _ in states[1:]:
-                s = np.tanh(w * s)
-            s.backward(g)
-            return w.grad""",
-        """
-        def gradient_of_w(w, states, g):
-            slope = 0.0             # of s_k over w, forwards
-            for before, after in zip(states, states[1:]):
-                slope = (1 - after ** 2) * (before + w * slope)
-            return g * slope""",
-        edit(_TANH, "g -= g * states[k] * states[k]", _ADD, "total += g * states[k - 1]", _ON, "g *= w")])
+        sign_lost(_uses), printed(_uses)])
 def uses(answer):
     if has_blank(answer):
         raise NotYet
@@ -363,46 +326,7 @@ def _clip(gradients, max_norm):
              "The first row of each array alone. All entries count."),
         edit(_ALL, "sum(np.linalg.norm(np.atleast_2d(g), 2) ** 2 for g in gradients)",
              "np.linalg.norm(g, 2) of a matrix is another norm. Wanted is the root of the sum of all squares."),
-        printed(_clip)],
-    planted=[edit(_SHORT, _SHORT + "[0]", "Number 1 of 2"), (2.6, "give it the function"),
-             edit("max_norm / norm", "0.3", "times"), edit(_ALL, "sum(sum(g * g) for g in gradients)",
-                                                           "norm is an array"),
-             edit(_SHORT, "for g in gradients:\n        g *= max_norm / norm\n    return gradients",
-                  "writes into the caller's"),
-             edit(_SHORT, "return [g * (max_norm / norm) for g in gradients if g.any()]", "values were expected"),
-             edit(_SHORT, "return [np.round(g * (max_norm / norm)) for g in gradients]", "Number 1"),
-             edit(_SHORT, "return [np.abs(g) * (max_norm / norm) for g in gradients]", "Number 2"),
-             edit(_SHORT, "return [g.ravel() * (max_norm / norm) for g in gradients]", "Shape"),
-             edit(_SHORT, "return [g * np.nan for g in gradients]", "Number 1")],
-    also_right=[
-        "lambda gradients, c: [g * min(1, c / np.sqrt(sum(np.vdot(a, a) for a in gradients))) for g in gradients]",
-        """
-        def clip(gradients, max_norm):
-            everything = np.concatenate([g.ravel() for g in gradients])
-            factor = max_norm / max(np.linalg.norm(everything), max_norm)
-            return tuple(factor * g for g in gradients)""",
-        """
-        def clip(gradients, max_norm):
-            squares = 0.0
-            for g in gradients:
-                for entry in g.flat:
-                    squares += entry ** 2
-            shorter = []
-            for g in gradients:
-                shorter.append(g.copy() if squares <= max_norm ** 2 else g / squares ** 0.5 * max_norm)
-            return shorter""",
-        """
-        def clip(gradients, max_norm):
-            norm = np.linalg.norm([np.linalg.norm(g) for g in gradients])
-            return [np.where(norm > max_norm, g * max_norm / norm, g) for g in gradients]""",
-        edit(_ALL, "sum(np.einsum('i,i', g.ravel(), g.ravel()) for g in gradients)"),
-        """
-        def clip(gradients, max_norm):          # PyTorch's, with 1e-6 under the line
-            copies = [g.copy() for g in gradients]
-            norm = np.sqrt(sum((g ** 2).sum() for g in copies))
-            for g in copies:
-                g *= min(1.0, max_norm / (norm + 1e-6))
-            return copies"""])
+        printed(_clip)])
 def clip(answer):
     if is_stub(answer):
         raise NotYet

@@ -6,7 +6,7 @@ import numpy as np
 import autograd_lib as ag
 
 from ...ask import edit, exercise, expect_call, is_stub
-from ...ask.mistakes import in_place, printed
+from ...ask.mistakes import printed
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, Wrong
 
@@ -150,29 +150,7 @@ _NUMBER = "ag.grad wants one number, and the gradient is an array: ⟨gradient, 
              "axis=0 adds down the columns alone, and leaves a row: one number is wanted."),
         edit(_GRADS, "ag.grad(f)(w) @ v",
              "@ is the matrix product, and does not fit (2, 3) and (2, 3). Entry by entry: *, and np.sum."),
-        printed(_hvp)],
-    planted=[(lambda f, w, v: -ag.hvp(f, w, v), "wrong sign"), (lambda f, w, v: 2 * ag.hvp(f, w, v), "double"),
-             (lambda f, w, v: ag.hvp(f, w, v)[0], "hape"), edit("* v))(w)", "* v))", "of type function"),
-             (lambda f, w, v: ag.hvp(f, w, v).ravel(), "hape"),
-             (lambda f, w, v: np.diag(ag.hessian(f)(w.ravel())) * v if w.ndim == 1 else ag.hvp(f, w, v), "differs"),
-             (lambda f, w, v: ag.hvp(f, w, np.abs(v)), "differs"),
-             (lambda f, w, v: np.round(ag.hvp(f, w, v)), "differs"),
-             (in_place(_hvp)[0], "writes into the caller's array"),
-             (lambda f, w, v: ag.hvp(f, w, v) * np.nan, "nan"),
-             (lambda f, w, v: (ag.hessian(f)(w).reshape(w.size, -1) @ v.ravel()).reshape(w.shape), "whole Hessian")],
-    also_right=[
-        "lambda f, w, v: ag.grad(lambda at: (ag.grad(f)(at) * v).sum())(w)",
-        "lambda f, w, v: ag.vjp(ag.grad(f), w)[1](v)[0]",
-        "lambda f, w, v: ag.jvp(ag.grad(f), (w,), (v,))[1]",
-        """
-        def hvp(f, w, v):
-            def slope_along_v(at):
-                return ag.sum(ag.multiply(v, ag.grad(f)(at)))
-            return ag.grad(slope_along_v)(w)""",
-        """
-        def hvp(f, w, v):
-            first = ag.grad(f)
-            return ag.grad(lambda x: first(x).reshape(-1) @ v.reshape(-1))(w)"""])
+        printed(_hvp)])
 def hvp(answer):
     if is_stub(answer):
         raise NotYet
@@ -310,49 +288,7 @@ _ENDS = "That is where it ends. After few products v is still on its way: the �
         edit("np.sum(v * Hv)", "np.mean(Hv / v)",
              "Hv / v, entry by entry, is λ only where v turns no more. The curvature is ⟨v, Hv⟩."),
         edit("for _ in", "v = np.ones(w.shape)\n    for _ in", "Begin from the v that the function is given."),
-        printed(_largest)],
-    planted=[edit(_UNIT, "v /= np.linalg.norm(v)", "writes into the caller's array"),
-             edit(_UNIT, "v = v / np.linalg.norm(v, axis=0)", "got"),
-             edit(_UNIT, "v = np.abs(v) / np.linalg.norm(v)", "got"),
-             edit("return curvature", "return round(curvature)", "got"),
-             edit(_UNIT, "v = np.float32(v / np.linalg.norm(v))", "got"),
-             edit("return curvature", "return (curvature,)", "holds 1"),
-             edit("return curvature", "return curvature, v", "number was expected"),
-             (lambda f, w, v, steps: np.nan, "nan")],
-    also_right=[
-        """
-        def largest(f, w, v, steps):
-            for _ in range(steps):
-                v = v / np.sqrt((v * v).sum())
-                before, v = v, ag.jvp(ag.grad(f), (w,), (v,))[1]
-            return float((before * v).sum())""",
-        """
-        def largest(f, w, v, steps):
-            image = v
-            while steps:
-                v, steps = image / np.linalg.norm(image), steps - 1
-                image = ag.hvp(f, w, v)
-            return np.vdot(v, image)""",
-        """
-        def largest(f, w, v, steps):
-            Hv = ag.hvp(f, w, v)
-            for _ in range(steps - 1):
-                v = Hv / np.linalg.norm(Hv)
-                Hv = ag.hvp(f, w, v)
-            return np.sum(v * Hv) / np.sum(v * v)""",
-        """
-        def largest(f, w, v, steps):
-            if steps == 1:
-                return np.sum(v * ag.hvp(f, w, v)) / np.linalg.norm(v)**2
-            return largest(f, w, ag.hvp(f, w, v / np.linalg.norm(v)), steps - 1)""",
-        """
-        def largest(f, w, v, steps):
-            H = lambda v: ag.grad(lambda x: ag.sum(ag.grad(f)(x) * v))(w)
-            unit = lambda v: v / np.linalg.norm(v.ravel())
-            v = unit(v)
-            for _ in range(steps - 1):
-                v = unit(H(v))
-            return np.einsum("i,i", v.ravel(), H(v).ravel())"""])
+        printed(_largest)])
 def largest(answer):
     if is_stub(answer):
         raise NotYet
@@ -463,33 +399,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
              "That is the loss at the new x. Give back the new x."),
         (lambda f, x: x - f(x) / abs(ag.grad(f)(x)),
          "That is Newton for f(x) = 0. Here the *slope* is to become 0: slope over curvature."),
-        printed(_downhill)],
-    planted=[edit("return x - slope / abs(curvature)", "return round(x - slope / abs(curvature), 2)", "got"),
-             edit("return x - slope / abs(curvature)", "return (x - slope / abs(curvature),)", "single number"),
-             edit("return x - slope / abs(curvature)", "return abs(x - slope / abs(curvature))", "got"),
-             edit("return x - slope / abs(curvature)", "return x - min(1, max(-1, slope / abs(curvature)))", "got"),
-             (lambda f, x: _downhill(slide, x), "got"),
-             edit("abs(curvature)", "max(abs(curvature), 1e-6)", "downhill(slide, 3"),
-             (lambda f, x: x - ag.grad(f)(x) / abs(ag.grad(ag.grad(f))(abs(x))),
-              "got"),
-             (lambda f, x: x - ag.grad(f)(x) / abs((f(x + 0.1) - 2 * f(x) + f(x - 0.1)) / 0.01), "got"),
-             (lambda f, x: np.nan, "nan")],
-    also_right=[
-        "lambda f, x: x - ag.grad(f)(x) / np.abs(ag.grad(ag.grad(f))(x))",
-        "lambda f, x: x - np.sign(ag.grad(f)(x)) * abs(ag.grad(f)(x) / ag.grad(ag.grad(f))(x))",
-        """
-        def downhill(f, x):
-            slope, curvature = ag.jvp(ag.grad(f), (x,), (1.0,))
-            return x - slope / (curvature if curvature > 0 else -curvature)""",
-        """
-        def downhill(f, x):
-            slope, curvature = ag.grad(f)(x), ag.hessian(f)(x)
-            newton = -slope / curvature
-            return x + newton if newton * slope < 0 else x - newton""",
-        """
-        def downhill(f, x):
-            slope, curvature = ag.value_and_grad(ag.grad(f))(x)
-            return float(x - slope * (curvature**2)**-0.5)"""])
+        printed(_downhill)])
 def downhill(answer):
     if is_stub(answer):
         raise NotYet

@@ -97,11 +97,7 @@ card("17", [
               ("", "Some are read: relu and tanh cannot send anything back without a number of their own."),
               ("abe", "a goes into add, and add's rules read nothing."),
               ("bcde", "multiply's rule for c reads 0.5, tanh's reads its output: c and d are not read."),
-              ("abc", "Only b of these. And tanh reads its output.")],
-    planted=[("bz", "not a text of the letters"), (2, "not a text of the letters"), ("bee", "twice"),
-             (["b", 5], "not a text of the letters"),
-             (np.nan, "not a text of the letters"), ("cd", "Right for 1 of the five")],
-    also_right=['"eb"', '["b", "e"]', '{"e", "b"}', '"b, e"', '("b", "e")', '" B E "'])
+              ("abc", "Only b of these. And tanh reads its output.")])
 def needed(answer):
     tried, shown = "the results that some rule reads", "other letters"
     letters = [part for part in ("".join(answer) if isinstance(answer, (list, tuple, set, frozenset)) and
@@ -130,35 +126,6 @@ def _slope(x):
     return s * (1 + x * (1 - s))
 
 
-def _row(rule, function=lambda x: x * ag.sigmoid(x)):
-    return ag.elementwise(function, rule, name="silu")
-
-
-def _right_rule(g, z, x):
-    return g * ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x)))
-
-
-def _remembers(keep):
-    """A row that keeps the sigmoid of its last call, or of every call, for its rule."""
-    kept = []
-
-    def function(x):
-        s = ag.sigmoid(x)
-        kept[:] = [*kept, s] if keep else [s]
-        return x * s
-    return _row(lambda g, z, x: g * (kept[-1] + z * (1 - kept[-1])), function)
-
-
-def _overwrites(x):
-    x *= ag.sigmoid(x)
-    return x.copy()
-
-
-def _scales_g(g, z, x):
-    g *= _slope(x)
-    return g
-
-
 @exercise(
     "17.golf", minutes=5, difficulty="medium",
     question="""
@@ -179,68 +146,7 @@ def _scales_g(g, z, x):
             name="silu")""",
     explained="σ(x) is computed three times in place of once, and never kept. That is the whole lesson in one line.",
     why="What can be computed again from what is kept anyway need not be kept.",
-    mistakes=[(lambda x: x * ag.sigmoid(x), "2 arrays"), (lambda x: x / (1 + ag.exp(-x)), "4 arrays")],
-    planted=[
-        (lambda x: ag.multiply(x, 1 / (1 + ag.exp(-x))), "5 arrays"),
-        (_remembers(False), "With another call in between"), (_remembers(True), "With another call in between"),
-        (_row(lambda g, z, x: ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x)))), "Off by the factor g"),
-        (_row(lambda g, z, x: -_right_rule(g, z, x)), "wrong sign"),
-        (_row(lambda g, z, x: g * ag.sigmoid(x)), "second path"),
-        (_row(lambda g, z, x: g * x * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "second path"),
-        (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 + z * (1 - ag.sigmoid(x)))), "σ is in it twice"),
-        (_row(lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x)))), "Brackets"),
-        (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "slope of σ alone"),
-        (_row(lambda g, z, x: g * z), "g times the value"),
-        (_row(lambda g, x, z: _right_rule(g, z, x)), "in this order"),
-        (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 - x * (1 - ag.sigmoid(x)))), "A sign"),
-        (_row(lambda g, z, x: g * z * (1 + x * (1 - z))), "z is x · σ(x) here"),
-        (_row(_right_rule, lambda x: ag.sigmoid(x)), "another value"),
-        (_row(_right_rule, lambda x: np.maximum(x, 0) * 1.0), "another value"),
-        (_row(_right_rule, lambda x: (x * ag.sigmoid(x)).astype(np.float32)), "float32"),
-        (_row(_right_rule, _overwrites), "writes into x"),
-        (_row(_scales_g), "writes into g"),
-        (_row(lambda g, z, x: g * np.exp(x) * (1 + x + np.exp(x)) / (1 + np.exp(x)) ** 2), "overflows"),
-        (ag.checkpoint(lambda x: x / (1 + ag.exp(-x))), "overflows"),
-        (_row(_right_rule, lambda x: np.abs(x) * ag.sigmoid(np.abs(x))), "another value"),
-        (ag.linear(lambda x: x * ag.sigmoid(x), _right_rule, name="silu"), "the kind elementwise"),
-        (_row(lambda g, z, x: np.round(_right_rule(g, z, x))), "first entry"),
-        (_row(lambda g, z, x: _right_rule(g, z, x) * np.nan), "nan"),
-        (_row(lambda g, z, x: np.sum(_right_rule(g, z, x))), "returned shape ()"),
-        (_row(lambda g, z, x: _right_rule(g, z, np.abs(x))), "got"),
-        (lambda x: ag.elementwise(lambda a: a * ag.sigmoid(x.data), lambda g, z, a: _right_rule(g, z, a))(x) + 0 * x,
-         "3 arrays"),
-        (lambda x: (x * ag.sigmoid(x)).detach(), "no gradient"),
-        (lambda x: x.data * ag.sigmoid(x.data), "a plain array"),
-        (lambda x: ag.Tensor(x.data * ag.sigmoid(x.data), requires_grad=True), "no gradient"),
-        (lambda x: x * ag.sigmoid(x.data), "σ was made a constant"),
-        (lambda x: [None][0], "Nothing came back"), (3.0, "a function")],
-    also_right=[
-        "ag.checkpoint(lambda x: x * ag.sigmoid(x))",
-        """
-        def again(x):
-            return x * ag.sigmoid(x)
-        silu = ag.checkpoint(again)""",
-        """
-        sigma = lambda x: 1 / (1 + np.exp(-np.clip(x, -500, 500)))
-        silu = ag.elementwise(lambda x: x * sigma(x), lambda g, z, x: g * (sigma(x) + z * (1 - sigma(x))))""",
-        """
-        row = ag.elementwise(lambda x: x * ag.sigmoid(x), lambda g, z, x: g * (ag.sigmoid(x) + z - z * ag.sigmoid(x)))
-        def silu(x):
-            return row(x)""",
-        """
-        slope = lambda g, z, x: g * ag.sigmoid(x) * (1 + x * ag.sigmoid(-x))
-        silu = ag.primitive(lambda x: x * ag.sigmoid(x), [slope], [slope], name="silu")""",
-        """
-        class Silu:
-            def __init__(self):
-                self.op = ag.elementwise(self.value, self.rule)
-            def rule(self, g, z, x):
-                return g * ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x)))
-            def value(self, x):
-                return np.multiply(x, ag.sigmoid(x))
-            def __call__(self, x):
-                return self.op(x)
-        silu = Silu()"""])
+    mistakes=[(lambda x: x * ag.sigmoid(x), "2 arrays"), (lambda x: x / (1 + ag.exp(-x)), "4 arrays")])
 def golf(answer):
     if is_stub(answer):
         raise NotYet
@@ -329,35 +235,6 @@ def _plain(step, x, n):
         z = step(z)
     z.backward(np.ones(z.shape))
     return start.grad
-
-
-def _from_the_input(step, x, n, every):
-    """The right gradient, step by step, each from the very beginning again."""
-    g = np.ones(x.shape)
-    for i in reversed(range(n)):
-        s = ag.Tensor(x)
-        with ag.no_grad():
-            for _ in range(i):
-                s = step(s)
-        start = ag.Tensor(s.data, requires_grad=True)
-        step(start).backward(g)
-        g = start.grad
-    return g
-
-
-def _by_checkpoint(step, x, n, every):
-    def stretch(length):
-        def run(s):
-            for _ in range(length):
-                s = step(s)
-            return s
-        return ag.checkpoint(run)
-
-    def chain(s):
-        for i in range(0, n, every):
-            s = stretch(min(every, n - i))(s)
-        return s.sum()
-    return ag.grad(chain)(x)
 
 
 WEIGHT = np.array([[0.9, 0.4, -0.3], [-0.2, 1.1, 0.5], [0.6, -0.7, 0.8]])
@@ -466,70 +343,7 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         edit("for i, mark in reversed(marks)", "for i, mark in marks", "From the last stretch to the first: "
                                                                        "reversed(marks)."),
         edit("min(every, n - i)", "every", "The last stretch may be shorter: min(every, n - i) steps."),
-        edit("min(every, n - i)", "n - i", "To the end of the chain each time: a stretch is every steps long.")],
-    planted=[
-        edit("g = start.grad", "g = z.grad", "start.grad"), edit("g = start.grad", "g = start", "value at the mark"),
-        edit("return g", "print(g)", "It prints"), edit("return g", "g", "Nothing came back"),
-        edit("return g", "return s.data", "differs"), edit("g = np.ones(s.shape)", "g = np.ones(s.shape) * 2",
-                                                           "Exactly double"),
-        edit("marks.append((i, s.data))", "marks.append((i, x))", "differs"),
-        edit("g = start.grad", "g = start.grad.round(1)", "differs"),
-        edit("g = start.grad", "g = start.grad.astype(np.float32)", "got"),
-        edit("g = start.grad", "g = abs(start.grad)", "differs"),
-        edit("with ag.no_grad():", "if True:", "s = ag.Tensor(x)", "s = ag.Tensor(x, requires_grad=True)",
-             "whole chain is held"),
-        edit("def by_hand(step, x, n, every):\n    marks = []", "def by_hand(step, x, n, every, marks=[]):",
-             "Right at the first call"),
-        edit("return g", "x[...] = g\n    return x", "writes into the caller's array"),
-        edit("return g", "return g.astype(int)", "first entry"), edit("return g", "return g * np.nan", "nan"),
-        edit("return g", "return g.sum()", "Shape ()"),
-        edit("g = start.grad", "g = np.maximum(start.grad, 0)", "differs"),
-        edit("i % every == 0", "True", "min(every, n - i)", "1", "held"), edit("if i % every", "if every", "got"),
-        (_from_the_input, "steps"), (_by_checkpoint, "ag.checkpoint has done it"),
-             (lambda step, x, n, every: _plain(step, x, n), "whole chain is held"),
-        (lambda step, x, n, every: _plain(step, x, n // every * every), "got")],
-    also_right=[
-        """
-        def by_hand(step, x, n, every):
-            marks, s = {0: x}, ag.Tensor(x)
-            with ag.no_grad():
-                for i in range(1, n):                       # the last step need not be run forward
-                    s = step(s)
-                    if i % every == 0:
-                        marks[i] = s.data
-            g = np.ones_like(x)
-            for i in sorted(marks, reverse=True):
-                start = z = ag.Tensor(marks[i], requires_grad=True)
-                while i < n and z is start or i % every and i < n:
-                    z, i = step(z), i + 1
-                z.backward(g)
-                g = start.grad
-            return g""",
-        edit("z = step(z)\n        z.backward(g)\n        g = start.grad",
-             "z = step(z)\n        z.backward(grad=g)\n        g = start.grad.copy()"),
-        edit("start = z = ag.Tensor(mark, requires_grad=True)", "def stretch(z):", "for _ in range(min(every, n - i)):",
-             "    for _ in range(min(every, n - i)):", "            z = step(z)", "                z = step(z)\n      "
-                                                                                  "      return z",
-             "z.backward(g)", "_, pull = ag.vjp(stretch, mark)", "g = start.grad", "(g,) = pull(g)"),
-        """
-        def by_hand(step, x, n, every):
-            def last_of(s, steps):
-                for _ in range(steps):
-                    s = step(s)
-                return s
-            marks, s = {}, ag.Tensor(x)
-            with ag.no_grad():
-                for i in range(0, n, every):
-                    marks[i] = s.data
-                    s = last_of(s, min(every, n - i))
-            g = np.ones(s.shape)
-            while marks:
-                i, mark = marks.popitem()
-                start = ag.Tensor(mark, requires_grad=True)
-                last_of(start, min(every, n - i)).backward(g)
-                g = start.grad
-            return g""",
-        edit("z = step(z)", "z = step(z) * 1.0")])
+        edit("min(every, n - i)", "n - i", "To the end of the chain each time: a stretch is every steps long.")])
 def by_hand(answer):
     if is_stub(answer):
         raise NotYet
@@ -595,12 +409,7 @@ def _whole(answer, step, x):
         ((8, 17, 25), "Not rounded to whole MB: to a tenth."),
         ((31.5, 23.1, 14.7), "That is about what is held in the end. How much is freed?"),
         ((8.4, 16.8, 16.8), "The pool's result is smaller, 2.1: so the relu's 8.4 is freed as well."),
-        ((8.4, 16.8, 23.1), "The pool itself held 2.1 as well: 27.3 − 2.1.")],
-    planted=[((16.8, 8.4, 25.2), "swapped"), ((8.4, 16.8), "3 values"), ((8.4, 16.8, np.nan), "3 of 3"),
-             (8.4, "3 values"),
-             ((8400, 16800, 25200), "1000 times"), ((-8.4, -16.8, -25.2), "wrong sign"), ((8.4, 16.8, 24.0), "3 of 3")],
-    also_right=["(8.4, 16.8, 25.2)", "np.array([8.39, 16.78, 25.17])", "[8.388608, 2 * 8.388608, 3 * 8.388608]",
-                "np.cumsum([8.4, 8.4, 8.4])", "(33.6 / 4, 8.4 * 2, 27.3 - 2.1)"])
+        ((8.4, 16.8, 23.1), "The pool itself held 2.1 as well: 27.3 − 2.1.")])
 def layer(answer):
     expect(answer, (8.4, 16.8, 25.2), tried="what is freed by wrapping layer 2, layers 2 and 3, layers 2 to 4, in MB",
            shown="three other numbers", hints=layer.mistakes, rtol=0.006)

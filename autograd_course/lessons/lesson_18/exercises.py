@@ -118,45 +118,7 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
         (lambda f, x: np.abs(f(x)), "Those are values. Who reads whom, the slopes say."),
         (lambda f, x: np.abs(ag.grad(lambda x: ag.sum(f(x)))(x)),
          "One gradient of everything says who is read, not by whom. One row for each output place."),
-        printed(_reads)],
-    planted=[
-        (lambda f, x: np.nan * _reads(f, x), "got"), (lambda f, x: _reads(f, x).round(1), "rounded to 1 decimal"),
-        (lambda f, x: np.tril(_reads(f, x)), "differs"), (lambda f, x: _reads(f, np.abs(x)), "got"),
-        (lambda f, x: _reads(f, x)[:2], "Shape")],
-    also_right=[
-        """
-        def who_reads(f, x):
-            T = len(x)
-            sizes = np.zeros((T, T))
-            for t in range(T):
-                slopes = ag.jacobian(lambda x: f(x)[t])(x)          # (m, T, d)
-                for s in range(T):
-                    sizes[t, s] = np.max(np.abs(slopes[:, s]))
-            return sizes""",
-        """
-        def who_reads(f, x):
-            value, pull = ag.vjp(f, x)
-            sizes = np.zeros((len(x), len(x)))
-            for t, k in np.ndindex(*value.shape):
-                g = np.zeros(value.shape)
-                g[t, k] = 1
-                sizes[t] = np.maximum(sizes[t], np.abs(pull(g)[0]).max(axis=1))
-            return sizes""",
-        """
-        def who_reads(f, x):
-            found = []
-            for s in range(len(x)):
-                columns = []
-                for k in range(x.shape[1]):
-                    nudge = np.zeros(x.shape)
-                    nudge[s, k] = 1
-                    columns.append(ag.jvp(f, (x,), (nudge,))[1])        # (T, m)
-                found.append(np.abs(columns).max(axis=(0, 2)))
-            return np.transpose(found)""",
-        edit("np.abs(slopes).max(axis=(1, 3))", "np.maximum(slopes, -slopes).max(axis=3).max(axis=1)"),
-        edit("np.abs(slopes).max(axis=(1, 3))", "np.amax(np.abs(slopes), axis=(-1, -3))"),
-        edit("np.abs(slopes).max(axis=(1, 3))", "np.max([[abs(slopes[:, k, :, j]) for k in range(slopes.shape[1])] "
-                                                "for j in range(slopes.shape[3])], axis=(0, 1))")])
+        printed(_reads)])
 def leak(answer):
     if has_blank(answer):
         raise NotYet
@@ -235,25 +197,7 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
         edit("return table", "table[0] = 0\n    return table",
              "Letter 0 gets nothing. There is no padding here: it is a letter like the others."),
         (lambda g, letters, n: g, "g as it came. Into which rows of weight does it go?"),
-        printed(_to_table)],
-    planted=[(lambda g, letters, n: np.nan * _to_table(g, letters, n), "got"),
-             (lambda g, letters, n: np.abs(_to_table(g, letters, n)), "got"),
-             (lambda g, letters, n: _to_table(g, letters, n).astype(int), "Whole"),
-             (lambda g, letters, n: _to_table(g, letters, n)[:3], "Shape"),
-             edit("table = np.zeros((n, g.shape[-1]))", "table = np.zeros((n, g.shape[-1])); g *= 1.0; g[0, 0] = 0",
-                  "got")],
-    also_right=[
-        "lambda g, letters, n: np.eye(n)[letters.ravel()].T @ g.reshape(letters.size, -1)",
-        "lambda g, letters, n: ag.vjp(lambda weight: weight[letters], np.zeros((n, g.shape[-1])))[1](g)[0]",
-        "lambda g, letters, n: np.stack([g[letters == k].sum(axis=0) for k in range(n)])",
-        """
-        def to_table(g, letters, n):
-            table = [[0.0] * g.shape[-1] for _ in range(n)]
-            for place, letter in np.ndenumerate(letters):
-                table[letter] = table[letter] + g[place]
-            return np.array(table)""",
-        "lambda g, letters, n: ag.ops.scatter(g, letters, (n, g.shape[-1]))",
-        "lambda g, letters, n: np.einsum('ntk,ntd->kd', letters[..., None] == np.arange(n), g)"])
+        printed(_to_table)])
 def embedding(answer):
     if has_blank(answer):
         raise NotYet
@@ -368,44 +312,7 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
         edit("return gQ, gK, gV", "return gK, gQ, gV", "Queries and keys are swapped in the last line."),
         edit("gQ = gS", "gS = np.tril(gS)\n    gQ = gS",
              "np.tril cuts off what may be allowed: not every mask is causal. Where P is 0, gS is 0 already."),
-        edit("return gQ, gK, gV", "return gQ, gK", "V gets something too: three gradients.")],
-    planted=[
-        (lambda g, Q, K, V, P: tuple(map(np.abs, _back(g, Q, K, V, P))), "got"),
-        (lambda g, Q, K, V, P: tuple(np.nan * a for a in _back(g, Q, K, V, P)), "got"),
-        (lambda g, Q, K, V, P: tuple(a.round(2) for a in _back(g, Q, K, V, P)), "got"),
-        (lambda g, Q, K, V, P: tuple(2 * a for a in _back(g, Q, K, V, P)), "ouble"),
-        (lambda g, Q, K, V, P: _back(g, Q, K, V, P)[0], "got"),
-        edit("gP = g @ V.T", "P *= 1.0; P[0] = P[0] / 2\n    gP = g @ V.T", "got"),
-        edit("gS = P * (", "P *= (", "gQ = gS", "gS = P\n    gQ = gS", "writes into the caller")],
-    also_right=[
-        """
-        def attention_back(g, Q, K, V, P):
-            gP = np.einsum("tm,sm->ts", g, V)
-            gS = (P * gP - P * np.einsum("ts,ts->t", P, gP)[:, None]) * K.shape[1] ** -0.5
-            return np.einsum("ts,sd->td", gS, K), np.einsum("ts,td->sd", gS, Q), np.einsum("ts,tm->sm", P, g)""",
-        """
-        def attention_back(g, Q, K, V, P):
-            gQ, gK, gV = np.zeros(Q.shape), np.zeros(K.shape), np.zeros(V.shape)
-            for t in range(len(Q)):
-                arrives = [g[t] @ v for v in V]
-                mean = sum(p * a for p, a in zip(P[t], arrives))
-                for s in range(len(K)):
-                    at_score = P[t, s] * (arrives[s] - mean) / np.sqrt(len(K[s]))
-                    gQ[t] += at_score * K[s]
-                    gK[s] += at_score * Q[t]
-                    gV[s] += P[t, s] * g[t]
-            return gQ, gK, gV""",
-        """
-        def attention_back(g, Q, K, V, P):
-            gV, gP = ag.vjp(lambda V, P: P @ V, V, P)[1](g)
-            gS = gP * P
-            gS = gS - P * gS.sum(axis=1)[:, np.newaxis]
-            gQ, gK = ag.vjp(lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1]), Q, K)[1](gS)
-            return gQ, gK, gV""",
-        edit("gS @ K" + _ROOT, "np.matmul(gS, K) / K.shape[-1] ** 0.5", "gS.T @ Q" + _ROOT,
-             "(Q.T @ gS).T / K.shape[-1] ** 0.5"),
-        edit(_SUM, "np.diag(gP @ P.T)[:, None]"), edit(_SUM, "np.sum(g * (P @ V), axis=-1, keepdims=True)"),
-        edit("return gQ, gK, gV", "return [gQ, gK, gV]")])
+        edit("return gQ, gK, gV", "return gQ, gK", "V gets something too: three gradients.")])
 def back(answer):
     if has_blank(answer):
         raise NotYet
@@ -489,19 +396,7 @@ WRONG_SWAP_Y = [
     explained="With \"ij\", \"jk\" and \"ik\" the first is \"ik,jk->ij\": that is g · Yᵀ, and nobody had to think "
               "of a transpose.",
     names=lambda: {"einsum": ag.einsum},
-    why="Two lines for every product of two arrays that there is: matmul in all its shapes, heads and batches too.",
-    planted=[*(((wrong, _einsum_y), hint) for wrong, hint in WRONG_SWAP_X), *(((_einsum_x, wrong), hint) for wrong,
-        hint in WRONG_SWAP_Y),
-             ((_einsum_y, _einsum_x), "swapped"), ((_einsum_x, _einsum_x), "other array"), ((_einsum_y, _einsum_y),
-                  "other array")],
-    also_right=[
-        edit('einsum(f"{c},{b}->{a}", g, y)', 'np.einsum(c + "," + b + "->" + a, g, y)'),
-        edit('einsum(f"{c},{b}->{a}", g, y)', 'einsum(f"{b},{c}->{a}", y, g)', 'einsum(f"{a},{c}->{b}", x, g)',
-             'einsum(f"{c},{a}->{b}", g, x)'),
-        edit('einsum(f"{c},{b}->{a}", g, y)', 'np.einsum("{},{}->{}".format(c, b, a), g, y, optimize=True)'),
-        edit('einsum(f"{c},{b}->{a}", g, y)', 'ag.vjp(lambda x: einsum(f"{a},{b}->{c}", x, y), x)[1](g)[0]'),
-        edit('einsum(f"{c},{b}->{a}", g, y)', 'einsum("%s,%s->%s" % (c, b, a), g, y)',
-             'einsum(f"{a},{c}->{b}", x, g)', 'einsum(",".join([a, c]) + "->" + b, x, g)')])
+    why="Two lines for every product of two arrays that there is: matmul in all its shapes, heads and batches too.")
 def swap(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -600,27 +495,7 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
          "In the last term z and g have changed places: z times the mean of g · z."),
         (lambda g, z, s: z * (g - np.sum(g * z, axis=-1, keepdims=True)),
          "That is softmax's rule. Here each row is shifted and stretched."),
-        sign_lost(_norm), doubled(_norm, "Exactly double: is one of the paths counted twice?")],
-    planted=[(lambda g, z, s: np.abs(_norm(g, z, s)), "got"), (lambda g, z, s: np.nan * g, "got"),
-             (lambda g, z, s: _norm(g, z, s).round(2), "got"), (lambda g, z, s: _norm(g, z, s)[:1], "Shape"),
-             (lambda g, z, s: _norm(g, z, s[0]), "got")],
-    also_right=[
-        edit("np.mean(g, axis=-1, keepdims=True)", "g.mean(-1, keepdims=True)",
-             "np.mean(g * z, axis=-1, keepdims=True)", "(g * z).mean(-1)[..., None]"),
-        "lambda g, z, s: np.stack([(a - a.mean() - b * (a @ b) / len(b)) / c for a, b, c in zip(g, z, s)])",
-        """
-        def layer_norm_x(g, z, s):
-            n = z.shape[-1]
-            made = np.zeros(g.shape)
-            for row in range(len(g)):
-                for i in range(n):
-                    made[row, i] = g[row, i] / s[row, 0]
-                    for j in range(n):
-                        made[row, i] -= g[row, j] * (1 + z[row, i] * z[row, j]) / n / s[row, 0]
-            return made""",
-        "lambda g, z, s: (g - (g.sum(axis=-1, keepdims=True) + z * np.sum(g * z, axis=-1, keepdims=True)) / "
-        "g.shape[-1]) / s",
-        "lambda g, z, s: g / s - np.einsum('ni,nij->nj', g / s, 1 + z[:, :, None] * z[:, None]) / z.shape[1]"])
+        sign_lost(_norm), doubled(_norm, "Exactly double: is one of the paths counted twice?")])
 def norm(answer):
     if is_stub(answer):
         raise NotYet

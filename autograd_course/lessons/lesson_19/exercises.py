@@ -125,29 +125,7 @@ def _smoothed(counts, shorter, a):
         (lambda counts, shorter, a: _smoothed(counts, shorter, 4.0), "That is right for a = 4 alone: a comes in."),
         (lambda counts, shorter, a: _smoothed(counts, np.full(len(counts), 1 / len(counts)), a),
          "The letters lent are shared out evenly here. Share them as `shorter` says."),
-        printed(_smoothed)],
-    planted=[
-        (lambda counts, shorter, a: _smoothed(counts, shorter, a) if counts.sum() else 0 * shorter, "got"),
-        (lambda counts, shorter, a: np.nan * shorter, "got"),
-        (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:3], "Shape"),
-        (lambda counts, shorter, a: _smoothed(counts, shorter, a).round(2), "got"),
-        edit("return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "got")],
-    also_right=[
-        """
-        def smoothed(counts, shorter, a):
-            together = counts + a * shorter
-            return together / together.sum()""",
-        """
-        def smoothed(counts, shorter, a):
-            total = sum(counts) + a
-            return np.array([(c + a * p) / total for c, p in zip(counts, shorter)])""",
-        """
-        def smoothed(counts, shorter, a):
-            read = np.sum(counts)
-            w = read / (read + a)
-            return w * counts / max(read, 1) + (1 - w) * shorter""",
-        "lambda counts, shorter, a: [(c + a * p) / (counts.sum() + a) for c, p in zip(counts, shorter)]",
-        "lambda counts, shorter, a: np.add(counts, np.multiply(a, shorter)) / np.add(np.sum(counts), a)"])
+        printed(_smoothed)])
 def smoothing(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
@@ -259,45 +237,7 @@ def _endless(logits, temperature, u):
          "A logit below 0 is an unlikely letter: no abs."),
         (lambda logits, temperature, u: _pick(logits, temperature, 1 - u),
          "Counted from the other end. The first letter first."),
-        printed(_pick)],
-    planted=[
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p) > u", "True and False"),
-        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.random.default_rng(0).choice(len(p), p=p)", "got"),
-        (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "got"),
-        (lambda logits, temperature, u: _pick(logits, round(temperature) or 1, u), "got"),
-        (lambda logits, temperature, u: float("nan"), "got"),
-        (lambda logits, temperature, u: float(_pick(logits, temperature, u)), "has to be whole"),
-        (lambda logits, temperature, u: 0, "got"), edit("len(p) - 1", "39", "30 logits"),
-        edit("p = ag", "logits -= logits.max()\n    p = ag", "writes into the caller")],
-    also_right=[
-        """
-        def pick(logits, temperature, u):
-            e = np.exp((logits - np.max(logits)) / temperature)
-            p = e / e.sum()
-            for letter in range(len(p)):
-                u -= p[letter]
-                if u < 0:
-                    break
-            return letter""",
-        """
-        def pick(logits, temperature, u):
-            p = ag.softmax(logits / temperature)
-            return min(np.searchsorted(np.cumsum(p), u, side="right"), len(p) - 1)""",
-        """
-        def pick(logits, temperature, u):
-            p = ag.softmax(logits / temperature)
-            total = 0.0
-            for letter, share in enumerate(p):
-                total += share
-                if u < total:
-                    return letter
-            return letter""",
-        """
-        def pick(logits, temperature, u):
-            ends = np.cumsum(ag.softmax(np.array(logits) / temperature))
-            ends[-1] = np.inf
-            return int(np.argmax(ends > u))""",
-        edit("int((np.cumsum(p) <= u).sum())", "np.count_nonzero(u >= np.add.accumulate(p))")])
+        printed(_pick)])
 def picking(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
@@ -389,27 +329,7 @@ def _removed_once(written, known):
         edit("name and name not in known", "name and name.lower() not in known",
              "Lower-case letters were made, and the known names have none."),
         (_removed_once, "lines.remove(name) takes out the first of them only. What is written twice is to go twice."),
-        printed(_invented)],
-    planted=[
-        (lambda written, known: _invented(written, known)[:1], "got"),
-        (lambda written, known: _invented(written, known[:2]), "got"),
-        (lambda written, known: "\n".join(_invented(written, known)), "got"),
-        (lambda written, known: [], "got"), (lambda written, known: written.split("\n"), "got"),
-        edit("return", "known.clear()\n    return", "got")],
-    also_right=[
-        """
-        def invented(written, known):
-            known, found = set(known), []
-            for name in written.splitlines():
-                if name != "" and name not in known:
-                    found.append(name)
-            return found""",
-        "lambda written, known: list(filter(lambda name: name and name not in known, written.split('\\n')))",
-        "lambda written, known: [n for n in written.split('\\n') if len(n) > 0 and known.count(n) == 0]",
-        "lambda written, known: tuple(n for n in written.strip().split('\\n') if n not in known + [''])",
-        """
-        def invented(written, known):
-            return [n for n in written.split("\\n") if n and all(n != one for one in known)]"""])
+        printed(_invented)])
 def inventing(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
@@ -473,19 +393,7 @@ def _mix_slope(w, p, q):
         edit("(w * p + (1 - w) * q)", "((p + q) / 2)", "Right at w = ½ only: below stands the whole mixture."),
         (lambda w, p, q: np.mean(np.log(q / p)), "The difference of both losses: right for a straight line, which this "
          "is not."),
-        doubled(_mix_slope), printed(_mix_slope)],
-    planted=[
-        (lambda w, p, q: np.nan, "got"), (lambda w, p, q: round(_mix_slope(w, p, q), 1), "got"),
-        (lambda w, p, q: _mix_slope(max(w, 0.2), p, q), "got"), (lambda w, p, q: _mix_slope(w, p[:3], q[:3]), "got")],
-    also_right=[
-        "lambda w, p, q: ag.grad(lambda w: -ag.mean(ag.log(w * p + (1 - w) * q)))(w)",
-        "lambda w, p, q: np.mean((q - p) / (q + w * (p - q)))",
-        "lambda w, p, q: sum((b - a) / (w * a + (1 - w) * b) for a, b in zip(p, q)) / len(p)",
-        """
-        def mix_slope(w, p, q):
-            ratio = p / q
-            return np.mean((1 - ratio) / (1 + w * (ratio - 1)))""",
-        "lambda w, p, q: -np.einsum('i,i->', p - q, 1 / (w * p + (1 - w) * q)) / p.size"])
+        doubled(_mix_slope), printed(_mix_slope)])
 def mixing(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet

@@ -1,0 +1,253 @@
+"""Thrown at the exercises of lesson 05, beside their mistakes: more wrong answers, and right ones in other styles."""
+from thrown import throw
+
+from autograd_course.ask import edit
+from autograd_course.ask.probes import FAULTS, engine
+from autograd_course.lessons.lesson_05.exercises import EACH, _newest_first, _paying, _reached
+
+LOCALS = "(y.data, x.data)"
+
+throw(
+    "05.multiply",
+    planted=[
+        edit(LOCALS, "(x.data, y.data)", "The two are swapped"),
+        edit(LOCALS, "(1.0, 1.0)", "Those are add's"),
+        edit(LOCALS, "(y, x)", "These are Values"),
+        edit(LOCALS, "y.data", "2 values were expected, and this is one"),
+        edit(LOCALS, "(y.data,)", "you gave 1"),
+        edit(LOCALS, "(x.data * y.data, x.data * y.data)", "That is the result, twice"),
+        edit(LOCALS, "(y.grad, x.grad)", "Those are gradients"),
+        edit(LOCALS, "(abs(y.data), abs(x.data))", "sign"),
+        edit(LOCALS, "(int(y.data), int(x.data))", "Nothing is rounded"),
+        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))",
+             "z = Value(x.data * y.data, (x, y), (y.data, x.data))\n    z.grad = 1.0\n    return z",
+             "backward will fill it"),
+        edit("x.data * y.data,", "x.data + y.data,", "the number in the result"),
+        edit("x.data * y.data,", "x,", "Multiply their numbers"),
+        edit("x.data * y.data,", "x * y,", "Multiply their numbers"),
+        edit("(x, y), (", "(x.data, y.data), (", "the Values themselves"),
+        edit("(x, y), (", "(), (", "the way back would end here"),
+        edit("(x, y), (", "(y, x), (", "in the order in which they came"),
+        edit("(x, y), (", "(x,) if x is y else (x, y), (", "also when both are the same Value"),
+        edit("x.data * y.data,", "round(x.data * y.data),", "whole number"),
+        edit(LOCALS, "(x.data * y.data / x.data, x.data * y.data / y.data)", "other number is at hand"),
+        edit("return Value", "x.grad += y.data\n    return Value", "leaves x and y as they were"),
+        edit("return Value", "x.grad = y.grad = 0.0\n    return Value", "leaves x and y as they were"),
+        edit("return Value", "x.locals = (y.data,)\n    return Value", "leaves x and y as they were"),
+        edit("return Value", "x.inputs = (x, y)\n    return Value", "leaves x and y as they were"),
+        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))", "x.data = x.data * y.data\n    return x",
+             "leaves x and y as they were"),
+        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))", "return x * y", "Multiply their numbers"),
+        edit("def multiply", "made = {}\ndef multiply", "return Value(x.data * y.data, (x, y), (y.data, x.data))",
+             "return made.setdefault((x.data, y.data), Value(x.data * y.data, (x, y), (y.data, x.data)))",
+             "a new Value at each call"),
+        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))", "return x.data * y.data",
+             "a number alone remembers nothing"),
+        edit("return Value(", "return (", "wrap the three in Value"),
+        (lambda x, y: print(x.data * y.data), "It prints the result")],
+    also_right=[
+        edit(LOCALS, "[y.data, x.data]"), edit("(x, y), (", "[x, y], ("), edit(LOCALS, "tuple(v.data for v in (y, x))"),
+        edit("x.data * y.data, (x, y), (y.data, x.data)",
+             "locals=[y.data, x.data], inputs=(x, y), data=float(x.data) * y.data"),
+        """
+        def multiply(x, y):
+            z = Value(np.prod([x.data, y.data]))
+            z.inputs = x, y
+            z.locals = y.data, x.data
+            return z"""])
+
+
+SORTED = "return sorted(found, key=lambda value: value.number, reverse=True)"
+
+throw(
+    "05.order",
+    planted=[
+        edit(SORTED, "return found", "Who still owes this value?"),
+        edit(", reverse=True", "", "Oldest first"),
+        edit("value.number", "value.data", "Who still owes this value?"),
+        edit("value.number", "-value.number", "Oldest first"),
+        edit("if x not in found:", "if True:", "is in it 2 times"),
+        edit("if x not in found:", "if True:", "sorted(found", "sorted(set(found)", "Every path is walked"),
+        edit("in value.inputs", "in output.inputs", "Inputs of inputs belong to it"),
+        edit("in value.inputs", "in value.inputs[:1]", "is missing. Inputs of inputs"),
+        edit("for value in found:", "for value in [output]:", "Inputs of inputs belong to it"),
+        edit("[output]", "list(output.inputs)", "The output itself is missing"),
+        edit("sorted(found", "sorted(found[1:]", "The output itself is missing"),
+        edit(SORTED, "return sorted((value.number for value in found), reverse=True)", "creation numbers"),
+        edit(SORTED, "return [value.data for value in found]", "A list of Values was expected"),
+        edit(SORTED, "return set(found)", "A set has no order"),
+        edit("return sorted(", "return iter(sorted(", "reverse=True)", "reverse=True))",
+             "An iterator gives its Values once"),
+        edit(SORTED, "return reversed(sorted(found, key=lambda value: value.number))",
+             "An iterator gives its Values once"),
+        edit("found, key=lambda value: value.number,", "found,", "key=lambda value: value.number"),
+        edit("key=lambda value: value.number", "key=output.number", "key is a function"),
+        edit("key=lambda value: value.number", "key='number'", "key is a function"),
+        edit(SORTED, "return found.sort(key=lambda value: value.number, reverse=True)", "list.sort"),
+        edit("found.append(x)", "found.append(value)", "the list grows for ever"),
+        edit("[output]", "{output}", "found.append(x)", "found.add(x)", "A set may not grow"),
+        edit(EACH, "        found.append(value.inputs)", "Take them one by one"),
+        edit("if x not in found:", "if x.inputs and x not in found:", "The walk needs the leaves too"),
+        edit("if x not in found:", "if x.data not in [known.data for known in found]:", "whatever its number"),
+        edit("found = [output]", "found = [output]\n    output.grad = 0.0", "not the business of order"),
+        edit("found = [output]", "found = [output]\n    output.number = 10**9", "not the business of order"),
+        edit("for x in value.inputs:", "value.locals = ()\n        for x in value.inputs:",
+             "not the business of order"),
+        edit("found, key=lambda value: value.number,", "found.number,", "found is a list"),
+        edit("for x in value.inputs:", "value.grad = 0.0\n        for x in value.inputs:",
+             "not the business of order"),
+        edit("if x not in found:", "if not hasattr(x, 'seen'):\n                x.seen = True", "second call"),
+        edit("def order(output):\n    found = [output]", "def order(output, found=[]):\n    found.append(output)",
+             "second call"),
+        edit(SORTED, "return _newest_first([*found, *([] if output.name == 'L' else [Value(0.0, name='M')])])",
+             "was not made from it"),
+        edit(SORTED, "print(found)", "It prints the result")],
+    also_right=[
+        """
+        def order(output):
+            found = []
+            def visit(value):            # calls itself: right, and 5,000 in a row are too deep for Python
+                if value not in found:
+                    for x in value.inputs:
+                        visit(x)
+                    found.append(value)
+            visit(output)
+            return found[::-1]""",
+        edit(SORTED, "found.sort(key=lambda value: -value.number)\n    return found"),
+        edit(SORTED, "return tuple(sorted(found, key=lambda value: value.number))[::-1]"),
+        """
+        from operator import attrgetter
+
+        def order(output):
+            seen, stack = {output}, [output]
+            while stack:
+                fresh = set(stack.pop().inputs) - seen
+                seen |= fresh
+                stack += fresh
+            return sorted(seen, key=attrgetter("number"))[::-1]""",
+        """
+        def order(output):
+            owed, todo = {}, [output]
+            for value in todo:
+                for x in value.inputs:
+                    if x not in owed:
+                        todo.append(x)
+                    owed[x] = owed.get(x, 0) + 1
+            ready, out = [output], []
+            while ready:
+                out.append(ready.pop())
+                for x in out[-1].inputs:
+                    owed[x] -= 1
+                    if not owed[x]:
+                        ready.append(x)
+            return out""",
+        """
+        import heapq
+
+        def order(output):
+            heap, known, out = [(-output.number, output)], {output.number}, []
+            while heap:
+                out.append(heapq.heappop(heap)[1])
+                for x in out[-1].inputs:
+                    if x.number not in known:
+                        known.add(x.number)
+                        heapq.heappush(heap, (-x.number, x))
+            return out"""])
+
+
+PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
+
+throw(
+    "05.backward",
+    planted=[
+        *((engine(fault).backward, FAULTS[fault])
+          for fault in ("replaced", "=", "early", "kept", "seeded twice", "local")),
+        edit("ledger.get(x, 0.0) + g * local", "g * local", FAULTS["="]),
+        edit("value.grad += g", "value.grad = g", FAULTS["replaced"]),
+        edit("1.0}", "0.0}", "value.grad += g"),
+        edit("        value.grad += g\n", "", "value.grad += g"),
+        edit("        value.grad += g\n", "", PAY, f"{PAY}\n            value.grad += g", "a leaf has none"),
+        edit(PAY, f"{PAY}\n            x.grad += g * local", "written to .grad twice"),
+        edit("ledger.get(x, 0.0)", "ledger.get(x)", "ledger.get(x, 0.0) gives 0.0"),
+        edit("ledger.get(x, 0.0) + g * local", "g * local + ledger.get(x)", "ledger.get(x, 0.0) gives 0.0"),
+        edit("g * local", "g.data * local", "A local gradient is a number already"),
+        edit("g * local", "local.data * g", "A local gradient is a number already"),
+        edit("x, local in zip(value.inputs, value.locals)", "x in value.inputs", "g * local", "g * value.locals",
+             "zip(value.inputs, value.locals)"),
+        edit("zip(value.inputs, value.locals)", "[value.inputs]", "gives each input together with"),
+        edit("for x, local in zip(value.inputs, value.locals):",
+             "for local in value.locals:\n          for x in value.inputs:",
+             "Each local gradient belongs to one input"),
+        edit("value.locals", "value.local", "They are called locals"),
+        edit("value.locals", "value.locals[::-1]", "first belongs to the first input"),
+        edit("value.inputs", "value.users", "knows its inputs, not its users"),
+        edit("ledger[x] = ledger.get(x, 0.0) + g * local", "ledger[x] += g * local", "ledger.get(x, 0.0)"),
+        edit("ledger.pop(value)", "ledger.pop(value.number)", "The keys of the ledger are Values"),
+        edit("ledger.pop(value)", "ledger.pop()", "Whose entry"),
+        edit("ledger.pop(value)", "ledger.pop(g)", "Whose entry"),
+        edit("ledger[x] = ledger.get", "ledger = ledger.get", "ledger is a number by then"),
+        edit("ledger[x] = ledger.get(x, 0.0) + g * local", "ledger.append(g * local)", "The ledger is a dict"),
+        edit("for x, local in zip(value.inputs, value.locals)", "for x in value.inputs",
+             "together with its local gradient"),
+        edit("value.grad += g", "value.grad = g if value.inputs else value.grad + g",
+             "for every Value: value.grad += g"),
+        edit("g * local", "int(1000 * g * local) / 1000", "x = 1, y = 4, w = -0.333333"),
+        edit("output: 1.0", "output: 1.0 if output.inputs else 0.0", "backward(x)"),
+        edit("ledger[x] = ledger.get", "ledger.get", "by writing alone"),
+        edit("for x, local in zip(value.inputs, value.locals):",
+             "x, y = value.inputs\n        for x, local in zip((x, y), value.locals):",
+             "A leaf has no inputs"),
+        edit("ledger.pop(value)", "ledger.pop(output)", "Take out the entry of the value whose turn it is"),
+        edit("order(output)", "order(output)[::-1]", "users first"),
+        edit("order(output)", "reversed(order(output))", "users first"),
+        edit("order(output)", "[output, *output.inputs]", "order(output)"),
+        edit("order(output)", "order", "order(output)"),
+        edit("value.grad += g", "value.grad += g\n        if g == 0:\n            continue",
+             "A gradient of 0 is sent on too"),
+        edit("value.grad += g", "value.grad += g if not value.inputs else 0.0", "also one in the middle, and L itself"),
+        edit("value.grad += g", "value.grad += g if value is not output else 0.0", "L itself has a gradient too"),
+        edit("value.grad += g", "value.grad += g if value is output or not value.inputs else 0.0",
+             "also one in the middle"),
+        edit("value.grad += g", "value.grad += abs(g)", "sign"),
+        edit("ledger.get(x, 0.0)", "ledger.get(x, 1.0)", "an entry begins at 0.0"),
+        edit("g * local", "round(g * local)", "nothing is rounded"),
+        edit("g * local", "np.clip(g * local, -1e3, 1e3)", "nothing is cut off"),
+        edit("g * local", "max(g * local, 0.0)", "a negative gradient"),
+        edit("value.grad += g", "value.grad += g\n        value.data += g", "numbers of the forward pass stay"),
+        edit("ledger = {output: 1.0}", "ledger = {output: output.data}", "begins with 1.0"),
+        (lambda output: _paying(output, 1.0), FAULTS["every path"]),
+        (lambda output: _into_grad(output), FAULTS["kept"]),
+        (lambda output: 1.0, "Nothing arrives in any .grad")],
+    also_right=[
+        edit("value.grad += g", "value.grad = value.grad + g"),
+        edit("ledger.get(x, 0.0) + g * local", "local * g + (ledger[x] if x in ledger else 0)"),
+        edit("ledger.pop(value)", "ledger[value]"),
+        edit("value.grad += g", "value.grad += g\n        if not value.inputs:\n            continue"),
+        """
+        from collections import defaultdict
+
+        def backward(output):
+            ledger = defaultdict(float)
+            ledger[output] = 1
+            for value in order(output):
+                for i in range(len(value.inputs)):
+                    ledger[value.inputs[i]] += ledger[value] * value.locals[i]
+            for value, g in ledger.items():
+                value.grad += g""",
+        """
+        def backward(output):
+            order_of_visits = list(order(output))
+            arrived = {id(value): [] for value in order_of_visits}
+            arrived[id(output)].append(1.0)
+            for value in order_of_visits:
+                g = sum(arrived[id(value)])
+                value.grad += g
+                [arrived[id(x)].append(g * local) for x, local in zip(value.inputs, value.locals)]
+            return {value: value.grad for value in order_of_visits}"""])
+
+
+def _into_grad(output):
+    output.grad = 1.0
+    for value in _newest_first(_reached(output)):
+        for x, local in zip(value.inputs, value.locals):
+            x.grad += value.grad * local

@@ -1,0 +1,94 @@
+"""Thrown at the exercises of lesson 08, beside their mistakes: more wrong answers, and right ones in other styles."""
+import numpy as np
+from thrown import throw
+
+from autograd_course.ask import edit
+from autograd_course.lessons.lesson_08.exercises import (
+    _JOIN_X,
+    _JOIN_Y,
+    _MEAN,
+    _RESHAPE,
+    _SUM,
+    _TO_COLUMN,
+    _TO_NUMBER,
+    _TRANSPOSE,
+    mean_x,
+    sum_x,
+)
+
+throw(
+    "08.bias",
+    planted=[*(((wrong, lambda g: g.sum()), hint) for wrong, hint in _TO_COLUMN),
+             *(((lambda g: g.sum(axis=1, keepdims=True), wrong), hint) for wrong, hint in _TO_NUMBER),
+             ((lambda g: np.array([[6.0], [15.0]]), lambda g: g.sum()), "to_column"),
+             ((lambda g: g.sum(axis=1, keepdims=True), lambda g: print(g.sum())), "write return")],
+    also_right=[
+        edit("g.sum(axis=1, keepdims=True)", "g @ np.ones((3, 1))", "g.sum()", "np.ones(2) @ g @ np.ones(3)"),
+        edit("g.sum(axis=1, keepdims=True)", "np.einsum('ij->i', g)[:, None]", "g.sum()", "np.einsum('ij->', g)"),
+        edit("g.sum(axis=1, keepdims=True)", "[[sum(row)] for row in g]", "g.sum()", "sum(sum(g))"),
+        edit("g.sum(axis=1, keepdims=True)", "g.sum(1).reshape(-1, 1)", "lambda g: g.sum()", "np.sum")])
+
+throw(
+    "08.spread",
+    planted=[*(((wrong, mean_x), hint) for wrong, hint in _SUM), *(((sum_x, wrong), hint) for wrong, hint in _MEAN),
+             ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "That divides by 2"),
+             edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "x of shape (2, 3, 4), axis=-1"),
+             edit("z, x, axis)", "z, x, axis and abs(axis))", "x of shape (2, 3, 4), axis=-1"),
+             edit("sum_x = lambda g, z, x, axis=None", "sum_x = lambda g, z, x, axis=1", "axis and keepdims left out"),
+             edit("mean_x = lambda g, z, x, axis=None", "mean_x = lambda g, z, x, axis=1",
+                  "axis and keepdims left out")],
+    also_right=[
+        edit("np.broadcast_to(restore(g, x, axis), x.shape)", "restore(g, x, axis) * np.ones_like(x)",
+             "sum_x(g * z.size / x.size, z, x, axis)",
+             "sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis])"),
+        edit("np.broadcast_to(restore(g, x, axis), x.shape)", "np.full(x.shape, restore(g, x, axis))"),
+        edit("np.broadcast_to(restore(g, x, axis), x.shape)",
+             "ag.vjp(lambda x: ag.sum(x, axis=axis, keepdims=keepdims), x)[1](g)[0]",
+             "sum_x(g * z.size / x.size, z, x, axis)",
+             "ag.vjp(lambda x: ag.mean(x, axis=axis, keepdims=keepdims), x)[1](g)[0]")])
+
+throw(
+    "08.lucky",
+    planted=[
+        (np.ones((2, 2)), "square"), (np.eye(3), "square"), (np.zeros((2, 3)), "numbers in x do not matter"),
+        (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"), (np.ones(3), "one axis"),
+        ((1, 3), "np.ones((1, 3))"),
+        (np.ones((1, 1)), "two entries"), ([[1.0, 2.0], [2.0, 1.0]], "square"), (2.0, "two axes"), ("np.ones", "array"),
+        (np.ones((2, 1, 3)), "two axes"), (np.ones((0, 3)), "two entries"), (np.full((1, 3), np.nan), "finite")],
+    also_right=["[[1, 2, 3]]", "np.zeros((5, 1))", "ag.Tensor([[1.0, 2.0]])", "np.array([[1], [2]])"])
+
+throw(
+    "08.back",
+    planted=[*(((wrong, lambda g, z, x, axes: g.T, lambda g, z, x, y, axis, starts: g[:len(x)],
+                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _RESHAPE),
+             *(((lambda g, z, x, shape: g.reshape(x.shape), wrong, lambda g, z, x, y, axis, starts: g[:len(x)],
+                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _TRANSPOSE),
+             *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes: g.T, wrong,
+                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _JOIN_X),
+             *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes: g.T,
+                 lambda g, z, x, y, axis, starts: g[:len(x)], wrong), hint) for wrong, hint in _JOIN_Y)],
+    also_right=[
+        edit("np.reshape(g, x.shape)", "g.ravel().reshape(x.shape)", "np.transpose(g)", "np.einsum('ij->ji', g)",
+             "g[:len(x)]",
+             "g[:-len(y)]", "g[len(x):]", "g[-len(y):]"),
+        edit("np.transpose(g)", "np.array(list(zip(*g)))", "g[:len(x)]", "np.split(g, [len(x)])[0]", "g[len(x):]",
+             "g[starts[1]:]"),
+        edit("np.transpose(g)", "np.swapaxes(g, 0, 1)", "g[:len(x)]", "[g[k] for k in range(len(x))]", "g[len(x):]",
+             "np.delete(g, range(len(x)), axis=0)")])
+
+
+def _none(g, index, shape):
+    return np.add.at(np.zeros(shape), index, g)
+
+
+throw(
+    "08.scatter",
+    planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter")],
+    also_right=[
+        """
+        def scatter(g, index, shape):
+            out = np.zeros(shape)
+            for k, row in enumerate(index):
+                out[row] += g[k]
+            return out""",
+        "lambda g, index, shape: np.array([sum((a for a, k in zip(g, index) if k == row), 0 * g[0]) for row in range(shape[0])])"])

@@ -1,0 +1,157 @@
+"""Thrown at the exercises of lesson 15, beside their mistakes: more wrong answers, and right ones in other styles."""
+from thrown import throw
+
+from autograd_course.ask import edit
+from autograd_course.lessons.lesson_15.exercises import _ADD, _BY_COLUMNS, _BY_ROWS, _COLUMN, _OVER, _TIMES
+
+throw(
+    "15.Dual",
+    planted=[
+        edit(_ADD, "self.value += other.value; self.tangent += other.tangent; return self", "It changes its input"),
+        edit(_ADD, "return self.value + other.value, self.tangent + other.tangent", "gives back a new Dual"),
+        edit(_ADD, _ADD.replace("return ", ""), "None"),
+        edit(_OVER, _OVER + " if self.value > 0 else 0.0", "x * y / (x + y)"),
+        edit(_OVER, _OVER + " if other.value > 0 else float('nan')", "nan"),
+        edit("z = self.value / other.value", "z = self.value // other.value", "x / y"),
+        edit("    other = lift(other)\n        z", "    while True:\n            pass\n        z", "no end"),
+        edit("other = lift(other)\n        return Dual(self.value * other.value, " + _TIMES,
+             "return Dual(self.value * other.value, " + _TIMES, "has no attribute 'value'"),
+        edit(_TIMES, f"float(np.float32({_TIMES}))", "a few digits"),
+        edit(_TIMES, _TIMES + " if self.tangent < 4 else 0.0", "differs"),
+        edit(_TIMES, _TIMES + " if self.tangent and other.tangent else self.tangent * other.value",
+             "x stands still"),
+        edit(_ADD, _ADD.replace("self.tangent + other.tangent",
+                                "self.tangent if self is other else self.tangent + other.tangent"), "x + x")],
+    also_right=[
+        edit(_OVER, "(self.tangent * other.value - self.value * other.tangent) / other.value**2"),
+        edit(_TIMES, "other.tangent * self.value + other.value * self.tangent", _OVER,
+             "self.tangent / other.value - z / other.value * other.tangent"),
+        """
+        from dataclasses import dataclass
+
+        def lift(x):
+            return x if isinstance(x, Dual) else Dual(x)
+
+        @dataclass(frozen=True)
+        class Dual:
+            value: float
+            tangent: float = 0.0
+
+            def __add__(self, other):
+                o = lift(other)
+                return Dual(self.value + o.value, self.tangent + o.tangent)
+
+            def __mul__(self, other):
+                o = lift(other)
+                return Dual(self.value * o.value, o.value * self.tangent + o.tangent * self.value)
+
+            def __truediv__(self, other):
+                o = lift(other)
+                return self * Dual(1 / o.value, -o.tangent / o.value**2)
+
+            __radd__, __rmul__ = __add__, __mul__""",
+        """
+        def lift(x):
+            return x if isinstance(x, Dual) else Dual(x)
+
+        class Dual:
+            def __init__(self, value, tangent=0.0):
+                self.M = np.array([[value, tangent], [0.0, value]], dtype=float)
+
+            value = property(lambda self: self.M[0, 0])
+            tangent = property(lambda self: self.M[0, 1])
+
+            @classmethod
+            def of(cls, M):
+                return cls(M[0, 0], M[0, 1])
+
+            def __add__(self, other):
+                return Dual.of(self.M + lift(other).M)
+
+            def __mul__(self, other):
+                return Dual.of(self.M @ lift(other).M)
+
+            def __truediv__(self, other):
+                return Dual.of(self.M @ np.linalg.inv(lift(other).M))
+
+            __radd__, __rmul__ = __add__, __mul__""",
+        """
+        def lift(x):
+            return Dual(*x) if isinstance(x, tuple) else Dual(x, 0)
+
+        class Dual(tuple):
+            def __new__(cls, value, tangent=0.0):
+                return tuple.__new__(cls, (value, tangent))
+            value = property(lambda self: self[0])
+            tangent = property(lambda self: self[1])
+            def __add__(self, other):
+                (x, s), (y, t) = self, lift(other)
+                return Dual(x + y, s + t)
+            def __mul__(self, other):
+                (x, s), (y, t) = self, lift(other)
+                return Dual(x * y, s * y + x * t)
+            def __truediv__(self, other):
+                (x, s), (y, t) = self, lift(other)
+                return Dual(x / y, (s * y - x * t) / (y * y))
+            __radd__ = __add__
+            __rmul__ = __mul__"""])
+
+throw(
+    "15.jacobians",
+    planted=[
+        edit(_COLUMN, "(f(x + 1e-6 * unit) - f(x - 1e-6 * unit)) / 2e-6", "a few digits"),
+        edit(_BY_COLUMNS, "return np.abs(np.stack(columns, axis=1))", "1 of 2"),
+        edit(_BY_ROWS, "return np.round(np.stack(rows, axis=0))", "2 of 2"),
+        edit("np.eye(len(x))", "np.eye(3)", "columns"),
+        edit("np.eye(len(z))", "np.eye(len(z))[:2]", "rows"),
+        edit(_BY_ROWS, "return np.stack(rows[::-1], axis=0)", "axis 0"),
+        edit(_BY_COLUMNS, "x *= -1; return np.stack(columns, axis=1)", "writes into the caller's array"),
+        edit(_BY_COLUMNS, "print(np.stack(columns, axis=1))", "prints the result"),
+        edit(_BY_ROWS, "return np.stack(rows, axis=0) * np.nan", "nan"),
+        edit(_BY_COLUMNS, "return columns[0]", "columns"),
+        edit("z, pull = ag.vjp(f, x)", "z, pull = ag.vjp(f, x); z = f(x) if len(x) > 3 else z[:2]", "rows")],
+    also_right=[
+        """
+        def by_columns(f, x):
+            return np.array([ag.jvp(f, [x], [unit])[1] for unit in np.eye(x.size)]).T
+
+        def by_rows(f, x):
+            z, pull = ag.vjp(f, x)
+            return np.array([pull(unit)[0] for unit in np.eye(z.size)])""",
+        """
+        def by_columns(f, x):
+            m, n = f(x).shape[0], x.shape[0]
+            J = np.zeros((m, n))
+            for k in range(n):
+                unit = np.zeros(n)
+                unit[k] = 1
+                J[:, k] = ag.jvp(f, (x,), (unit,))[1]
+            return J
+
+        def by_rows(f, x):
+            z, pull = ag.vjp(f, x)
+            J = np.zeros((len(z), len(x)))
+            for i in range(len(z)):
+                (J[i],) = pull(np.eye(len(z))[i])
+            return J""",
+        edit(_BY_COLUMNS, "return np.column_stack(columns)", _BY_ROWS, "return np.vstack(rows)"),
+        edit(_BY_COLUMNS, "return np.stack(columns, axis=-1)", _BY_ROWS, "return np.stack(rows)"),
+        """
+        from functools import partial
+
+        def by_columns(f, x):
+            value, *_ = ag.jvp(f, (x,), (0 * x,))
+            return np.concatenate([ag.jvp(f, (x,), (e,))[1].reshape(-1, 1) for e in np.identity(len(x))], axis=1)
+
+        def _by_rows(f, x, mode):
+            return ag.jacobian(f, mode=mode)(x)
+
+        by_rows = partial(_by_rows, mode="rev")"""])
+
+throw(
+    "15.jobs",
+    planted=[(("forward", "backward"), "3 values were expected"), ("forward", "3 values were expected"),
+             ((True, False, True), "text, in quotes"), (("A", "B", "C"), "job"), ((1, 500, 1), "text, in quotes"),
+             (("vorwärts", "rückwärts", "vorwärts"), "job"), (("forwards", "backwards", "forwards"), "job")],
+    also_right=["('Forward', 'Backward', 'forward')", "['forward', 'backward', 'forward']", "('fwd', 'rev', 'fwd')",
+                "('forward mode', 'reverse mode', 'forward mode')", "('forward ', ' BACKWARD', 'jvp')"])
