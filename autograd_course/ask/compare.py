@@ -3,9 +3,11 @@ import copy
 import dis
 import inspect
 import io
+import signal
 import sys
 import sysconfig
-from contextlib import redirect_stdout
+import time
+from contextlib import contextmanager, redirect_stdout
 from functools import cache, lru_cache, partial
 from itertools import permutations
 from numbers import Number
@@ -110,8 +112,7 @@ def _returned(function, args, tried, shown, hints):
         with redirect_stdout(printed), np.errstate(all="ignore"):
             got = bounded(function, *given)
     except Endless as endless:
-        raise Wrong(_text(tried), str(endless), _text(shown),
-                    "It does not come to an end: what is to become smaller, or False, each time round the loop?") from None
+        raise Wrong(_text(tried), str(endless), _text(shown), ENDLESS if "steps" in str(endless) else WAITING) from None
     except (Exception, SystemExit) as error:
         error.tried = _text(tried)
         error.hint = next((sentence for wrong, sentence in _functions(hints) if _raises(wrong, args, error)), "")
@@ -160,10 +161,15 @@ def unchanged(before, after):
 
 # --- One way to stop an endless answer -----------------------------------------------------------------------------------------
 
+LONGEST = 2                 # seconds that an answer may wait, for a sleep or for an input
 MOST_STEPS = 1_000_000      # lines of the learner's, and calls of any function: a fraction of a second where there is an end
 JUMPS = {*dis.hasjrel, *dis.hasjabs}
 LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
                   | {str(Path(autograd_lib.__file__).parent), "<frozen"})
+
+
+ENDLESS = "It does not come to an end: what is to become smaller, or False, each time round the loop?"
+WAITING = "It waits, for a sleep or for an input. The check gives all that is needed, and nobody is there to answer."
 
 
 class Endless(BaseException):      # or an `except Exception` inside the loop would take it
@@ -187,7 +193,8 @@ def _stays_on_its_line(code):
 
 def bounded(function, *args, most=None):
     """What the function returns; raises Endless after so many steps. A step is a call, or a line of code that is in no
-    library; in code with a loop that stays on its line, where no line begins, an instruction.
+    library; in code with a loop that stays on its line, where no line begins, an instruction. And where there are signals, in
+    the main thread of a program that is no browser's, when it has waited for LONGEST: a slow machine is no waiting.
 
     While somebody traces already, as a debugger does, nothing is counted.
     """
@@ -206,11 +213,35 @@ def bounded(function, *args, most=None):
             frame.f_trace_opcodes = _stays_on_its_line(frame.f_code)
         return count
 
-    sys.settrace(count)
+    at_work = time.process_time()
+
+    def ring(*_):
+        nonlocal at_work
+        before, at_work = at_work, time.process_time()
+        if at_work - before < LONGEST / 20:      # on a machine with much to do an answer at work gets little
+            raise Endless(f"no answer after {LONGEST} seconds")
+    with _ringing(ring):
+        sys.settrace(count)
+        try:
+            return function(*args)
+        finally:
+            sys.settrace(None)
+
+
+@contextmanager
+def _ringing(ring):
+    """Calls `ring` every LONGEST seconds; without signals, never."""
     try:
-        return function(*args)
+        before = signal.signal(signal.SIGALRM, ring)
+    except (AttributeError, ValueError):      # Windows and a browser; a thread
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, LONGEST, LONGEST)
+    try:
+        yield
     finally:
-        sys.settrace(None)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------

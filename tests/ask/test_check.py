@@ -5,8 +5,10 @@ import linecache
 import math
 import re
 import sys
+import time
 from decimal import Decimal
 from fractions import Fraction
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -14,7 +16,20 @@ import pytest
 import autograd_lib as ag
 from autograd_course import ask as exercises
 from autograd_course import check
-from autograd_course.ask import Wrong, exercise, expect, expect_call, expect_untouched, formula, mistakes, probes, record, times, without
+from autograd_course.ask import (
+    Wrong,
+    compare,
+    exercise,
+    expect,
+    expect_call,
+    expect_untouched,
+    formula,
+    mistakes,
+    probes,
+    record,
+    times,
+    without,
+)
 from autograd_course.ask.compare import Endless, bounded
 from autograd_course.ask.probes import expect_engine, expect_rule, of_engine, of_rule
 from autograd_course.source import has_blank
@@ -290,6 +305,26 @@ def test_every_kind_of_function_and_number(name, answer):
     def drawn(answer):
         expect_call(answer, 2.0, np.random.default_rng(0), gives=2 * np.random.default_rng(0).normal())
     assert check(name, answer).status == "right"
+
+
+def test_an_answer_that_waits_is_not_waited_for_and_one_that_works_is(monkeypatch):
+    monkeypatch.setattr(compare, "LONGEST", 0.2)
+
+    def works(x):
+        begun = time.process_time()
+        while time.process_time() - begun < 0.5:
+            np.linalg.inv(np.eye(300))
+        return 2 * x
+    begun = time.perf_counter()
+    verdict = check("99.slope", lambda x: time.sleep(5) or 2 * x)
+    assert "no answer after 0.2 seconds" in repr(verdict) and "It waits" in repr(verdict)
+    assert time.perf_counter() - begun < 2
+    assert bounded(works, 2) == 4
+    in_a_thread = Thread(target=lambda: kept.append(bounded(lambda: time.sleep(0.5) or 4)))      # no signals there
+    kept = []
+    in_a_thread.start()
+    in_a_thread.join()
+    assert kept == [4]
 
 
 def test_bounded_counts_calls_and_lines_and_leaves_a_debugger_alone():

@@ -575,10 +575,11 @@ g_W2 = a.T @ b""".strip().splitlines()
         ((12, 7), "The right lines the wrong way round: first the one that writes."),
         ((1, 2), "Line 1 writes into a, which held nothing.")])
 def spoiled(answer):
+    answer = [number.item() if isinstance(number, (np.ndarray, np.generic)) and number.ndim == 0 else number for number in answer]
     for number in answer:
         if isinstance(number, (list, tuple, np.ndarray)):
             raise Wrong("your answer", brief(number), "a number", "One number in each place.")
-        if isinstance(number, bool) or number not in range(1, len(SPOILED) + 1):
+        if type(number) not in (int, float) or number not in range(1, len(SPOILED) + 1):
             raise Wrong("your answer", brief(number), "the number of a line",
                         "A number, without quotes." if isinstance(number, str) and number.isdigit() else
                         f"The lines are numbered from 1 to {len(SPOILED)}.")
