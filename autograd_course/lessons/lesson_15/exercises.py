@@ -22,16 +22,16 @@ prediction(
     answer={"the factor": "about doubles at every step", "both errors": "to 0"},
     choices={"the factor": ["shrinks to 1", "stays near 5.9", "about doubles at every step"],
              "both errors": ["to 0", "only the value's to 0"]},
-    reveal="""It **about doubles at every step**, and still both errors go **to 0**. The tangent is the exact derivative
-        of what was computed. What was computed is not yet the root.""")
+    reveal="""It **about doubles at every step**, as long as the value still has an error, and both errors go **to 0**.
+        The tangent is the exact derivative of what was computed. What was computed is not yet the root.""")
 
 prediction(
     "15.warm", question="""
         The loop starts *at* the root, at 1.41421356…, a plain number. What is the tangent after no step? And after one?
         (The derivative of √a at 2 is 0.3536.)""",
     answer={"after no step": 0, "after one step": 0.3536}, tolerance=0.001,
-    reveal="""**0**, then **0.3536**. Without a step the program is "return 1.41421356", and that does not move with
-        a. One step is enough: the loop's error is squared, and the error of the value is 0.""")
+    reveal="""**0**, then **0.3536**. Without a step the program is "return 1.41421356", and that number does not move
+        with a. One step is enough here: the tangent's new error is a multiple of the value's error, and that is 0.""")
 
 prediction(
     "15.sweeps", question="""
@@ -39,22 +39,22 @@ prediction(
         loss; of 1 → 1000, as a curve that one knob moves?""",
     answer={"3 → 2, forward": 3, "3 → 2, backward": 2, "1000 → 1, forward": 1000, "1000 → 1, backward": 1,
             "1 → 1000, forward": 1, "1 → 1000, backward": 1000},
-    reveal="""**3 and 2; 1000 and 1; 1 and 1000.** Forward a sweep for every input, backward one for every output.""")
+    reveal="""**3 and 2; 1000 and 1; 1 and 1000.** Forward takes a sweep for every input, backward takes one for every
+        output.""")
 
 prediction(
     "15.angle", question="""
         Without air a ball flies farthest at 45 degrees. Now the air takes a hundredth of its speed squared. At which
         angle does it fly farthest?""",
     answer="below 45", choices=["below 45", "at 45", "above 45"],
-    reveal="""**Below 45**, here just under 40. A flat throw is in the air for less time, so there is less time to be
-        braked.""")
+    reveal="""**Below 45**, here just under 40, as the slider and the search below will show.""")
 
 card("15", [
-    "A tangent is how fast a value moves. It goes along with the value, in the same sweep, and nothing is kept for a way back.",
-    "ε² = 0: (a + bε)(c + dε) = ac + (ad + bc)ε. The rule of the product is only multiplied out.",
-    "It is exact for the program that ran. A loop that has not arrived has a tangent that has arrived less.",
-    "A row's kind says what forward mode is: its rule, itself, itself with one argument swapped, or written out.",
-    "Forward: a column of the Jacobian a sweep, one for each input. Backward: a row, one for each output.",
+    "A tangent says how fast a value moves. It goes along with the value, and nothing is kept for a way back.",
+    "With ε² = 0, (a + bε)(c + dε) = ac + (ad + bc)ε. Multiplying out gives the product's rule.",
+    "A tangent is exact for the program that ran. Where a loop's value is nearly right, its tangent may be less so.",
+    "A row's kind says how its tangent is found: its rule, itself, itself with one argument swapped, or written out.",
+    "A forward sweep gives a column of the Jacobian, for one input. A backward sweep gives a row, for one output.",
     "Many inputs and one loss: backward. One knob, or one direction: forward."])
 
 
@@ -135,8 +135,8 @@ def _right(program, *pairs):
 @exercise(
     "15.Dual", minutes=6, difficulty="medium",
     question="""
-        Give each method the tangent of its result. `lift` turns a plain number into a Dual that stands still.
-        (For ÷, with the quotient z: z · y = x, and of a product you know the tangent. Solve for ż.)""",
+        Give each method the tangent of its result. `lift` turns a plain number into a Dual that stands still. For ÷,
+        call the quotient z. Then z · y = x, and you know the tangent of a product: solve for ż.""",
     stub="""
         def lift(x):
             return x if isinstance(x, Dual) else Dual(x)
@@ -160,7 +160,7 @@ def _right(program, *pairs):
 
             __radd__, __rmul__ = __add__, __mul__      # 1 + x and 2 * x""",
     hints=["The tangents are `self.tangent` and `other.tangent`, the values `self.value` and `other.value`.",
-           "Multiplied out: $(x + \\dot x\\,\\epsilon)(y + \\dot y\\,\\epsilon)$ has two terms with a single ε.",
+           "Multiply out $(x + \\dot x\\,\\epsilon)(y + \\dot y\\,\\epsilon)$: two of the terms have a single ε.",
            ("Help: the quotient", "From z · y = x: ż · y + z · ẏ = ẋ. So ż = (ẋ − z · ẏ) / y."),
            ("Help: 'ellipsis' in an error", "One `...` is left, in one of the three methods.")],
     solution="""
@@ -186,8 +186,9 @@ def _right(program, *pairs):
 
             __radd__, __rmul__ = __add__, __mul__      # 1 + x and 2 * x""",
     explained="""
-        Compare with the table's rows: `g * y` and `g * x`; `g / y` and `-g * z / y`. The same lines, with a tangent for
-        g.""",
+        Compare with the table's rules: `g * y` and `g * x` of multiply, `g / y` and `-g * z / y` of divide. They are
+        the same lines, with a tangent in the place of g. (For `1 / x` and for minus the class
+        would need `__rtruediv__` and `__sub__` too.)""",
     why="These three lines carry a derivative through every + × ÷ of Duals, however long the loop.",
     mistakes=[
         edit(_TIMES, "self.value * other.value * (self.tangent / self.value + other.tangent / other.value)",
@@ -276,8 +277,9 @@ FUNCTIONS = [
 @exercise(
     "15.jacobians", minutes=4, difficulty="medium",
     question="""
-        f makes (m,) of an x of shape (n,). Fill in the blanks, so that both functions give its Jacobian, (m, n). `unit`
-        is 1 in one place and 0 elsewhere.""",
+        f takes an x of shape (n,) and gives an array of shape (m,). Fill in the blanks, so that both functions give its
+        Jacobian, (m, n). `unit` is 1 in one place and 0 elsewhere. `ag.jvp(f, (x,), (v,))` gives a pair, the value and
+        the tangent. `pull(u)` gives a tuple, one gradient for each input.""",
     stub="""
         def by_columns(f, x):
             columns = [... for unit in np.eye(len(x))]
@@ -287,8 +289,8 @@ FUNCTIONS = [
             z, pull = ag.vjp(f, x)
             rows = [... for unit in np.eye(len(z))]
             return np.stack(rows, axis=...)""",
-    hints=["`ag.jvp(f, (x,), (unit,))` gives the value and the tangent: take the tangent.",
-           "`pull(unit)` gives a tuple with one gradient for each input, and there is one input: take it out, `[0]`.",
+    hints=["`ag.jvp(f, (x,), (unit,))` gives the value and the tangent. The tangent is `[1]`.",
+           "`pull(unit)` gives a tuple with one gradient for each input. There is one input, so the gradient is `[0]`.",
            ("Help: transposed",
             "Columns stand side by side: along axis 1. Rows stand one below the other: along axis 0.")],
     solution="""
@@ -300,7 +302,7 @@ FUNCTIONS = [
             z, pull = ag.vjp(f, x)
             rows = [pull(unit)[0] for unit in np.eye(len(z))]
             return np.stack(rows, axis=0)""",
-    explained="`ag.jacobian` is these two, and takes the one with fewer sweeps unless you say `mode`.",
+    explained="`ag.jacobian` is these two. Unless you say `mode`, it takes the one with fewer sweeps.",
     why="A unit tangent reads off a column, a unit gradient a row.",
     mistakes=[
         edit(_BY_COLUMNS, _BY_COLUMNS.replace("1", "0"),
@@ -367,8 +369,8 @@ def _job(number, hint):
     question="""
         Which way for which job, "forward" or "backward"?
 
-        - A: a simulated throw. One number goes in, the angle; at 40 degrees 82 come out, where it passes. How does each
-        move with the angle?
+        - A: a simulated throw. One number goes in, the angle. At 40 degrees 82 numbers come out, the places it passes.
+        How does each of them move with the angle?
         - B: the gradient of a loss of 500 weights.
         - C: 300 inputs, 300 outputs, and only $J v$ for one given $v$: how all outputs move if the inputs move along
         v.""",
@@ -382,12 +384,14 @@ def _job(number, hint):
         job_a = "forward"        # 1 sweep; backward 82
         job_b = "backward"       # 1 sweep; forward 500
         job_c = "forward"        # 1 sweep: v is the tangent; backward 300""",
-    explained="In C nobody asks for J. Whoever wants $J^\\top u$ for one u goes backward, with one sweep as well.",
+    explained="""
+        In C nobody asks for J. One who wants $J^\\top u$ for one u goes backward, with one sweep as well. (Row by row,
+        backward takes 300. There is a detour with two: `pull(u)` is linear in u, and its own pull at v is Jv.)""",
     why="Count what has to be asked separately: inputs forward, outputs backward.",
     mistakes=[
         _job(0, "A: backward needs a sweep for each of the 82 outputs. Forward needs one."),
         _job(1, "B: forward needs a sweep for each of the 500 weights. Backward needs one."),
-        _job(2, "C: backward gives one row of J a sweep, and 300 are needed. Forward: let the tangent be v."),
+        _job(2, "C: a backward sweep gives one row of J, and J has 300. One forward sweep, of v, is enough."),
         (("backward", "forward", "backward"),
          "Just the other way round: forward is one sweep for each input, backward one for each output."),
         (("backward", "forward", "forward"),
