@@ -194,8 +194,7 @@ def test_ruff_finds_nothing():
 
 # ---------------------------------------------------------------- what is stored
 
-ADDRESSES = {"127.0.0.1", "localhost", "www.w3.org",  # the last one is in every SVG, as a name
-             "developer.mozilla.org", "stevehanov.ca"}  # in comments of docs/minisearch.js, which is npm's
+ADDRESSES = {"127.0.0.1", "localhost", "www.w3.org"}  # the last one is in every SVG, as a name
 SOURCES = {"github.com", "www.youtube.com", "zekcrates.quarto.pub"}  # write-ups, talks and engines that lessons name
 
 
