@@ -308,7 +308,13 @@ max = primitive(_extremum(np.maximum, np.max), *_weighted(_extreme), name="max")
 min = primitive(_extremum(np.minimum, np.min), *_weighted(_extreme), name="min")
 
 
+def _floating(x):
+    """Integers as float64, as NumPy's mean takes them: x − max would wrap around."""
+    return x if x.dtype.kind == "f" else x.astype(float)
+
+
 def _logsumexp(x, axis=None, keepdims=False):
+    x = _floating(x)
     top = np.max(x, axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)   # ∞ − ∞ would be nan
     with np.errstate(divide="ignore"):
@@ -322,13 +328,13 @@ logsumexp = primitive(_logsumexp,
 
 
 def _softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    e /= e.sum(axis=axis, keepdims=True)
-    return e
+    d = _floating(x) - np.max(x, axis=axis, keepdims=True)
+    e = np.exp(d, out=d)
+    return np.divide(e, e.sum(axis=axis, keepdims=True), out=e)
 
 
 def _log_softmax(x, axis=-1):
-    d = x - np.max(x, axis=axis, keepdims=True)
+    d = _floating(x) - np.max(x, axis=axis, keepdims=True)
     return d - np.log(np.exp(d).sum(axis=axis, keepdims=True))
 
 

@@ -226,27 +226,28 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, c, x, y: np.where(c, g, y), "Where c is False nothing goes to x: 0, not y."),
         (lambda g, z, c, x, y: g * x, "c decides, and where it is True z is x itself: the slope is 1."),
         (lambda g, z, c, x, y: np.where(c, g * x, 0), "Where c is True z is x itself: the slope is 1.")])]
-RIGHT = (lambda g, z, x: g * (x > 0), lambda g, z, x: g * np.sign(x), lambda g, z, x, y: g * (x > y) + g / 2 * (x == y),
+RIGHT = (lambda g, z, x: np.where(x > 0, g, 0), lambda g, z, x: g * np.sign(x),
+         lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0)),
          lambda g, z, c, x, y: np.where(c, g, 0))
 
 
 @exercise(
     "04.switches", minutes=5, difficulty="medium",
     question="""
-        Four rules for x. In a product a comparison such as `x > 0` is 1 or 0: no `if` is needed. `np.where(c, a, b)` is a
-        where c is true, else b.""",
+        Four rules for x. `np.where(c, a, b)` is a where c is true, else b, entry by entry. A product with a comparison,
+        `g * (x > 0)`, does the same while g is finite; where g is ∞ it gives ∞ · 0, which is nan.""",
     stub="""
         relu_x = lambda g, z, x: ...
         abs_x = lambda g, z, x: ...
         maximum_x = lambda g, z, x, y: ...
         where_x = lambda g, z, c, x, y: ...""",
-    hints=["relu: `g * (x > 0)`, with the parentheses. That is g or 0, and 0 at the kink, as stated.",
-           "`np.sign(x)` is −1, 0 or 1. For the maximum add two terms: one where x wins, one where they tie.",
+    hints=["relu: `np.where(x > 0, g, 0)`. That is g or 0, and 0 at the kink, as stated.",
+           "`np.sign(x)` is −1, 0 or 1. For the maximum a second `np.where` stands in the first: where x wins, g; else, where they tie, half of g.",
            ("Help: the maximum is wrong at 3 and 3", "A tie is shared: half of g goes to each.")],
     solution="""
-        relu_x = lambda g, z, x: g * (x > 0)
+        relu_x = lambda g, z, x: np.where(x > 0, g, 0)
         abs_x = lambda g, z, x: g * np.sign(x)
-        maximum_x = lambda g, z, x, y: g * (x > y) + g / 2 * (x == y)
+        maximum_x = lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0))
         where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
     explained="Each is a switch: all of g, or nothing; abs turns its sign; only a tie is shared. (relu(x) is maximum(x, 0), and at 0 "
               "one states 0, the other ½: a stated rule belongs to the op.)",
@@ -456,7 +457,7 @@ GELU = [
         def t_of(x):
             return np.tanh(c * (x + 0.044715 * x**3))
 
-        clip_x = lambda g, z, x, low, high: g * ((low <= x) & (x <= high))
+        clip_x = lambda g, z, x, low, high: np.where((low <= x) & (x <= high), g, 0)
         gelu_x = lambda g, z, x: g * (0.5 * (1 + t_of(x))
                                       + 0.5 * x * (1 - t_of(x)**2) * c * (1 + 3 * 0.044715 * x**2))""",
     explained="gelu is the longest rule of the whole table, and it is a product rule with a chain rule inside.",

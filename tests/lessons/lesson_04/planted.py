@@ -81,22 +81,22 @@ throw(
         (_but(RIGHT, 1, lambda g, z, x: -g * np.sign(x)), "wrong sign"),
         (_but(RIGHT, 2, lambda g, z, x, y: g * (x < y) + g / 2 * (x == y)), "goes to y"),
         (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, 0, g)), "goes to y"),
-        edit("g * (x > 0)", "np.where(z == x, g, 0)", "At 0 itself the library states 0"),
+        edit("np.where(x > 0, g, 0)", "np.where(z == x, g, 0)", "At 0 itself the library states 0"),
         edit("g * np.sign(x)", "np.where(z == x, g, -g)", "At 0 itself the library states 0"),
-        edit("g * (x > y) + g / 2 * (x == y)", "np.where(z == x, g, 0)", "At the tie all of g goes to x"),
-        edit("g * (x > 0)", "np.where(x > 0, g, np.nan)", "relu, the rule for x"),
-        edit("g / 2 * (x == y)", "g // 2 * (x == y)", "maximum"),
+        edit("np.where(x > y, g, np.where(x == y, g / 2, 0))", "np.where(z == x, g, 0)", "At the tie all of g goes to x"),
+        edit("np.where(x > 0, g, 0)", "np.where(x > 0, g, np.nan)", "relu, the rule for x"),
+        edit("g / 2", "g // 2", "maximum"),
         edit("np.where(c, g, 0)", "np.where(c, g, 0) * (x > 0)", "where, the rule for x"),
         edit("np.where(c, g, 0)", "np.where(c, g, 0) * (x != 0)", "where, the rule for x"),
-        edit("(x > 0)", "(z > 0.001)", "relu, the rule for x"),
+        edit("x > 0", "z > 0.001", "relu, the rule for x"),
         edit("np.sign(x)", "np.clip(1000 * x, -1, 1)", "abs, the rule for x"),
-        edit("np.sign(x)", "np.sign(np.round(x))", "abs"), edit("(x > y)", "(np.abs(x) > np.abs(y))", "maximum"),
+        edit("np.sign(x)", "np.sign(np.round(x))", "abs"), edit("x > y", "np.abs(x) > np.abs(y)", "maximum"),
         ((), "values were expected")],
-    also_right=[edit("g * (x > 0)", "np.where(x > 0, g, 0)"), edit("g * (x > 0)", "g * np.heaviside(x, 0.0)"),
-                edit("(x > 0)", "(x > 0).astype(float)"),
+    also_right=[edit("np.where(x > 0, g, 0)", "g * (x > 0)"), edit("np.where(x > 0, g, 0)", "g * np.heaviside(x, 0.0)"),
+                edit("np.where(x > 0, g, 0)", "g * (x > 0).astype(float)"), edit("np.where(x > y, g, np.where(x == y, g / 2, 0))", "g * (x > y) + g / 2 * (x == y)"),
                 edit("g * np.sign(x)", "g * (x > 0) - g * (x < 0)"), edit("np.where(c, g, 0)", "g * c"),
-                edit("g * (x > y) + g / 2 * (x == y)", "g * (np.sign(x - y) + 1) / 2"),
-                edit("g * (x > y) + g / 2 * (x == y)", "np.select([x > y, x == y], [g, g / 2], 0.0)")])
+                edit("np.where(x > y, g, np.where(x == y, g / 2, 0))", "g * (np.sign(x - y) + 1) / 2"),
+                edit("np.where(x > y, g, np.where(x == y, g / 2, 0))", "np.select([x > y, x == y], [g, g / 2], 0.0)")])
 
 
 SIN_COS_SOFTPLUS = (lambda g, z, x: g * np.cos(x), lambda g, z, x: -g * np.sin(x), lambda g, z, x: g / (1 + np.exp(-x)))
@@ -172,6 +172,7 @@ throw(
         ((_clip, lambda g, z, x: g * (z / x + 0.5 * x * (1 - _t(x) ** 2) * _five(x))), "expected"),
         ((lambda g, z, x, low, high: np.where((low < x) & (x < high), g, g / 2 * ((x == low) | (x == high))),
           _gelu(_five)), "expected")],
-    also_right=[edit("g * ((low <= x) & (x <= high))", "np.where((x < low) | (x > high), 0, g)"),
-                edit("((low <= x) & (x <= high))", "(low <= x) * (x <= high)"),
-                edit("((low <= x) & (x <= high))", "np.logical_and(low <= x, x <= high)")])
+    also_right=[edit("np.where((low <= x) & (x <= high), g, 0)", "np.where((x < low) | (x > high), 0, g)"),
+                edit("np.where((low <= x) & (x <= high), g, 0)", "g * ((low <= x) & (x <= high))"),
+                edit("(low <= x) & (x <= high)", "(low <= x) * (x <= high)"),
+                edit("(low <= x) & (x <= high)", "np.logical_and(low <= x, x <= high)")])
