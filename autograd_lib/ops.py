@@ -310,6 +310,7 @@ min = primitive(_extremum(np.minimum, np.min), *_weighted(_extreme), name="min")
 
 def _floating(x):
     """Integers as float64, as NumPy's mean takes them: x − max would wrap around."""
+    x = np.asarray(x)
     return x if x.dtype.kind == "f" else x.astype(float)
 
 
@@ -328,9 +329,9 @@ logsumexp = primitive(_logsumexp,
 
 
 def _softmax(x, axis=-1):
-    d = _floating(x) - np.max(x, axis=axis, keepdims=True)
-    e = np.exp(d, out=d)
-    return np.divide(e, e.sum(axis=axis, keepdims=True), out=e)
+    e = np.exp(_floating(x) - np.max(x, axis=axis, keepdims=True))
+    e /= e.sum(axis=axis, keepdims=True)
+    return e
 
 
 def _log_softmax(x, axis=-1):
