@@ -93,7 +93,7 @@ LAYERS = {
     "autograd_lib": [{"trace"}, {"tape"}, {"ops"}, {"operators"}, {"transforms"}, {"state"},
                      {"nn", "optim", "check", "data", "compiler"}, {"__init__"}],
     "autograd_course": [{"source", "data", "samples", "peers"}, {"show"}, {"ask"}, {"practice"}, {"lessons"},
-                        {"doctor"}, {"__init__"}],
+                        {"reading"}, {"doctor"}, {"__init__"}],
 }
 MODULES = sorted(path for package in LAYERS for path in ROOT.glob(f"{package}/**/*.py"))
 
