@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import exercise, expect, expect_call, expect_rule, is_stub, of_rule
+from ...ask import exercise, expect, expect_call, expect_over, expect_rule, is_stub, of_rule
 from ...ask.mistakes import sign_lost
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, brief
@@ -282,3 +282,11 @@ def power(answer):
                                                  (np.array([0.5, 2.0, 3.0]), 3.0),
                                                  (np.array([-1.5, 0.0, 2.0]), 2.0), (np.array([-1.5, 0.0, 2.0]), 1.0),
                                                  (np.array([-0.5, 2.0]), -2.0)])
+        expect_over(answer, ag.power.rules[0], _powers, hints=power.mistakes)
+
+
+def _powers(d):
+    """g, z, x and y: any x with a whole y, or x above 0 with any."""
+    n = d.size()
+    x, y = d.choice((d(n), float(d.choice(1, 2, 3, 5))), (d.above(n), d(n)), (d.above(n), d()))
+    return d.g(n), x ** y, x, y

@@ -8,7 +8,7 @@ import numpy as np
 import autograd_lib as ag
 from autograd_lib import ops
 
-from ...ask import Wrong, exercise, expect, expect_call, expect_rule, is_stub, of_rule
+from ...ask import Wrong, exercise, expect, expect_call, expect_over, expect_rule, is_stub, of_rule
 from ...ask.compare import returned
 from ...ask.mistakes import printed
 from ...ask.texts import Question, card, prediction, recall
@@ -66,8 +66,25 @@ def _expect(rule, row, arg, inputs, mistakes):
     expect_call(rule, g, z, *inputs, gives=row.rules[arg](g, z, *inputs) + 0.0, tried=tried,       # −0. would be shown as such
                 hints=[*mistakes, *of_rule(row, arg, inputs=[inputs])])
     expect_rule(rule, row, arg, inputs=list(zip(*np.broadcast_arrays(*inputs))))
-    if len(row.rules) < 3:      # the condition of `where` is no number, and clip's bounds keep their order
+    if len(row.rules) == 3:      # clip's bounds keep their order, and the condition of `where` is no number
+        expect_over(rule, row.rules[arg], _bounds if row.name == "clip" else _choices, hints=mistakes)
+    else:
         expect_rule(rule, row, arg)
+
+
+def _bounds(d):
+    """g, z, x and two bounds, with an x at each of them."""
+    low = d()
+    high, x = low + d.above(), d(d.size())
+    x[:2] = [low, high][:len(x)]
+    return d.g(len(x)), np.clip(x, low, high), x, low, high
+
+
+def _choices(d):
+    """g, z, a condition, x and y."""
+    shape = d.choice((), (d.size(),), (d.size(), d.size()))
+    c, x, y = d.places(2, *shape) > 0, d(*shape), d(*shape)
+    return d.g(*shape), np.where(c, x, y), c, x, y
 
 
 FROM_Z = [
@@ -360,6 +377,7 @@ def calm_tanh(answer):
                 if x or wrong.args[1] != "None":
                     raise
                 raise Wrong(*wrong.args[:3], "At 0 neither x > 0 nor x < 0 holds. What comes back then?") from None
+        expect_over(answer, lambda x: float(np.tanh(x)), lambda d: (d.choice(d(), 3 * d()),), hints=calm_tanh.mistakes)
     if any(answer is own for own in (np.tanh, ag.tanh, math.tanh)) or "tanh" in _names(answer):
         raise Wrong("how calm_tanh is written", "tanh itself", "a formula with exp",
                     "NumPy's tanh is calm already. Write yours with exp.")
