@@ -16,7 +16,7 @@ from ...ask.verdict import NotYet, brief
 
 recall("04", [
     Question("$z = x / y$. What is $\\partial z / \\partial y$, written with z? (Lesson 03)", "−z / y",
-             "**−z / y**: raise y, and z falls.",
+             "**−z / y**: where z and y are above 0, z falls when you raise y.",
              ["1 / y", "z / y", "−z / y", "−x / y"]),
     Question("On the way from x to L lie two operations, with the local gradients 3 and −2. What is the gradient of x? (02)", -6,
              "**−6**. Along a path you multiply."),
@@ -35,7 +35,8 @@ prediction(
 prediction(
     "04.turned", question="exp has the slope 5 where its height is 5. What is the slope of log at $x = 5$?",
     answer=0.2,
-    reveal="**1/5 = 0.2**. On exp, a small step to the right takes you 5 times as far up. Turn the paper: a fifth as far up.")
+    reveal="""**1/5 = 0.2**. On exp, a small step to the right takes you 5 times as far up. Exchange the axes, and a
+        small step to the right takes you a fifth as far up.""")
 
 prediction(
     "04.at_zero",
@@ -43,13 +44,14 @@ prediction(
         with h = 0.1? And with h = 1e-5?""",
     answer={"h = 0.1": 0.5, "h = 1e-5": 0.5},
     reveal="""**0.5** both times: from −h to h the graph rises by h, and h / 2h is ½. It is the average of two slopes, 0 on the left and 1
-        on the right, and no h brings those together. Nowhere does relu have the slope ½.""")
+        on the right, and no h brings the two together. Nowhere does relu have the slope ½.""")
 
 card("04", [
     "exp: the slope is the value, g · z. It rests on (eʰ − 1)/h → 1.",
-    "Read off the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). Nobody needs x.",
+    "Read off the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). These rules need no x.",
     "log: exp turned over, 1/x. An exponent that moves: z · log x, for bases above 0.",
-    "Saturated is stuck, not finished: hardly any gradient gets through, however wrong the output is.",
+    "Saturated is not finished. Where what arrives is bounded, as with squared errors, hardly any of it gets "
+    "through: stuck.",
     "A kink has no slope. The library states one; a central difference there gives the mean of two.",
     "Behind a `where`, 0 · inf is nan. Change what goes in, not what comes out."])
 
@@ -126,7 +128,7 @@ FROM_Z = [
         sqrt_x = lambda g, z, x: g / (2 * z)
         sigmoid_x = lambda g, z, x: g * z * (1 - z)""",
     explained="$z\\,(1 - z)$ is largest at z = ½, where it is ¼: a sigmoid passes on a quarter of what arrives, at best.",
-    why="Whoever keeps z can throw x away: on the way back nothing is computed twice.")
+    why="These rules need only z, which has been computed already. So nobody has to keep x for the way back.")
 def from_z(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -182,9 +184,10 @@ TURN = [
     solution="""
         log_x = lambda g, z, x: g / x
         power_y = lambda g, z, x, y: g * z * np.log(x)""",
-    explained="$z \\cdot \\log x$: exp's rule with a factor. At the base e, $\\log e = 1$, and it is exp's own. (Let x move in "
-              "$e^{y \\log x}$: z · y/x, lesson 03's rule, now for every exponent.)",
-    why="Two rules without a limit of their own: both came from exp.")
+    explained="The slope $z \\cdot \\log x$ is that of exp, with a factor. At the base e the factor is 1. (Let x move in "
+              "$e^{y \\log x}$ instead: the slope is z · y/x. That is lesson 03's rule, for x above 0 now with every "
+              "exponent.)",
+    why="Neither rule needed a limit of its own: both came from exp.")
 def turn(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -317,8 +320,9 @@ DRILL = [
         sin_x = lambda g, z, x: g * np.cos(x)
         cos_x = lambda g, z, x: -g * np.sin(x)
         softplus_x = lambda g, z, x: g * ag.sigmoid(x)""",
-    explained="For softplus `g * np.exp(x) / (1 + np.exp(x))` is right too, up to x = 709: see below.",
-    why="Three more, of which only sin needed a limit.")
+    explained="For softplus `g * np.exp(x) / (1 + np.exp(x))` is right too, up to x = 709. The next section says "
+              "what happens beyond.",
+    why="Of these three, only sin needed a limit.")
 def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -348,7 +352,8 @@ def _by_size(x):
             return np.sign(x) * (1 - p) / (1 + p)""",
     explained="An `if x > 0` with one form for each side does as well, for a number at a time. (`np.where` would compute both forms "
               "everywhere, the one that overflows too.)",
-    why="Right at both ends. What may vanish is harmless: 1 + 0 is 1. (An inf that ends as 1 / inf, which is 0, was lucky.)",
+    why="Right at both ends: far out p becomes 0, and 1 − 0 and 1 + 0 are 1. (An inf that ends as 1 / inf, which is "
+        "0, was lucky.)",
     mistakes=[
         (lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
          "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan."),
@@ -478,8 +483,8 @@ GELU = [
         clip_x = lambda g, z, x, low, high: np.where((low <= x) & (x <= high), g, 0)
         gelu_x = lambda g, z, x: g * (0.5 * (1 + t_of(x))
                                       + 0.5 * x * (1 - t_of(x)**2) * c * (1 + 3 * 0.044715 * x**2))""",
-    explained="gelu is the longest rule of the whole table, and it is a product rule with a chain rule inside.",
-    why="The longest rule of the table needed nothing new.")
+    explained="gelu has the longest rule of this lesson, and it is a product rule with a chain rule inside.",
+    why="The longest rule of this lesson needed nothing new.")
 def longer(answer):
     if any(map(is_stub, answer)):
         raise NotYet
