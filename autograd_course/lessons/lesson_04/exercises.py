@@ -262,7 +262,8 @@ RIGHT = (lambda g, z, x: np.where(x > 0, g, 0), lambda g, z, x: g * np.sign(x),
         maximum_x = lambda g, z, x, y: ...
         where_x = lambda g, z, c, x, y: ...""",
     hints=["relu: `np.where(x > 0, g, 0)`. That is g or 0, and 0 at the kink, as stated.",
-           "`np.sign(x)` is −1, 0 or 1. For the maximum a second `np.where` stands in the first: where x wins, g; else, where they tie, half of g.",
+           "`np.sign(x)` is −1, 0 or 1. For the maximum a second `np.where` stands in the first: g where x wins; elsewhere half "
+           "of g where the two tie, and 0 where they do not.",
            ("Help: the maximum is wrong at 3 and 3", "A tie is shared: half of g goes to each.")],
     solution="""
         relu_x = lambda g, z, x: np.where(x > 0, g, 0)

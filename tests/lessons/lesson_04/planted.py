@@ -93,7 +93,8 @@ throw(
         edit("np.sign(x)", "np.sign(np.round(x))", "abs"), edit("x > y", "np.abs(x) > np.abs(y)", "maximum"),
         ((), "values were expected")],
     also_right=[edit("np.where(x > 0, g, 0)", "g * (x > 0)"), edit("np.where(x > 0, g, 0)", "g * np.heaviside(x, 0.0)"),
-                edit("np.where(x > 0, g, 0)", "g * (x > 0).astype(float)"), edit("np.where(x > y, g, np.where(x == y, g / 2, 0))", "g * (x > y) + g / 2 * (x == y)"),
+                edit("np.where(x > 0, g, 0)", "g * (x > 0).astype(float)"),
+                edit("np.where(x > y, g, np.where(x == y, g / 2, 0))", "g * (x > y) + g / 2 * (x == y)"),
                 edit("g * np.sign(x)", "g * (x > 0) - g * (x < 0)"), edit("np.where(c, g, 0)", "g * c"),
                 edit("np.where(x > y, g, np.where(x == y, g / 2, 0))", "g * (np.sign(x - y) + 1) / 2"),
                 edit("np.where(x > y, g, np.where(x == y, g / 2, 0))", "np.select([x > y, x == y], [g, g / 2], 0.0)")])
