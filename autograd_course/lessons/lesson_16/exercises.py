@@ -21,37 +21,45 @@ recall("16", [
              "Beyond **0.25**, which is 2/8: there each step multiplies by 1 − lr · 8 = −1.")])
 
 prediction(
+    "16.opening", question="""
+        You have seen the first 40 steps at lr 0.5, 1, 2 and 4. At which of these rates has the network learned by
+        step 320, to a loss below 0.1?""",
+    answer="at 0.5, 1 and 2", choices=["at 0.5 alone", "at 0.5 and 1", "at 0.5, 1 and 2", "at all four"],
+    reveal="""**At 0.5, 1 and 2.** At lr = 2 the loss stood at 10 after 40 steps, and it is small after 320. At lr = 4
+        it stays above 5. What throws a run about, and what lets it settle, is what you measure in this lesson. Its end
+        shows all 320 steps.""")
+
+prediction(
     "16.cost", question="""
         The network has 2,410 weights, its Hessian 2,410 rows. How much time does one product Hv take, compared with one
         gradient?""",
-    answer="2 to 3 gradients", choices=["2 to 3 gradients", "about 50 gradients", "about 2,410 gradients"],
-    reveal="""**2 to 3 gradients**, whatever the number of weights: the gradient is a program, and this is one more
-        sweep through it.""")
+    answer="2 to 4 gradients", choices=["2 to 4 gradients", "about 50 gradients", "about 2,410 gradients"],
+    reveal="""**2 to 4 gradients**, and more weights do not make it more: the gradient is a program, and Hv is one more
+        sweep through that program.""")
 
 prediction(
     "16.climbs", question="""
-        The neuron's loss falls as w grows: downhill is to the right. Below which z does Newton's step, 1/(2(1 + 3z)), go
-        uphill?""",
+        The neuron's loss falls as w grows, so downhill is to the right. Below which z does Newton's step,
+        1/(2(1 + 3z)), go uphill?""",
     answer=-1 / 3, tolerance=0.004,
     reveal="""Below **−1/3**: there 1 + 3z is negative. The curvature is negative too, and Newton goes to the top of a
         parabola that opens downward.""")
 
 prediction(
     "16.end", question="""
-        At lr = 2 the mark is at 1. After 40 steps the loss is 10 and λmax is 8. Where is it at step 320?""",
-    answer="the loss is small, λmax is below the mark",
-    choices=["the loss stays large, λmax is above the mark", "the loss is small, λmax is above the mark",
-             "the loss is small, λmax is below the mark"],
-    reveal="""**The loss is small, λmax is below the mark.** A place with λmax above it cannot be rested in: the run is
-        thrown out again, until it meets one that is flatter.""")
+        At lr = 2 the mark 2/lr is at 1. After 40 steps the loss was 10, and λmax was 8. After 320 steps the loss is
+        below 0.1. Where is λmax then?""",
+    answer="below the mark", choices=["far above the mark", "just above the mark", "below the mark"],
+    reveal="""**Below the mark**, at this start and at nine others that we tried. From a place with λmax above the mark
+        the run is thrown out again, until it meets a place that is flatter.""")
 
 card("16", [
     "A rule is made of rows, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
-    "H is the Jacobian of the gradient. Hv is the gradient's change along v: jvp of grad, or grad of ⟨grad, v⟩.",
-    "Hv costs a few gradients, at any number of weights. Nobody stores H.",
-    "⟨v, Hv⟩ is the curvature along v (length 1). v ← Hv, made length 1 each time, turns to the largest one in size.",
-    "A step multiplies what lies along that direction by 1 − lr·λ: no rest where λmax is above 2/lr.",
-    "Newton: −slope/curvature, to where the parabola that touches turns. A top, where the curvature is negative."])
+    "H is the Jacobian of the gradient. Hv is the slope of the gradient along v: jvp of grad, or grad of ⟨grad, v⟩.",
+    "Hv costs a few gradients, with few weights or with many. H itself need not be stored.",
+    "⟨v, Hv⟩ is the curvature along v, of length 1. v ← Hv, made length 1 each time, turns to the largest |λ|.",
+    "Near a place of rest a step multiplies a nudge by 1 − lr·λmax. Above 2/lr the nudge grows, and throws you out.",
+    "Newton's step, −slope/curvature, leads to where the touching parabola turns: a top, if it opens down."])
 
 
 # --- A Hessian–vector product ---------------------------------------------------------------------------------
@@ -79,12 +87,12 @@ _NUMBER = "ag.grad wants one number, and the gradient is an array: ⟨gradient, 
     "16.hvp", minutes=3, difficulty="easy",
     question="""
         Write `hvp(f, w, v)` with two `ag.grad`s: the gradient of the number ⟨gradient of f, v⟩. f takes w and gives one
-        number; w and v have one shape, whichever it is.""",
+        number. w and v have the same shape, which may be any.""",
     stub="""
         def hvp(f, w, v):
             ...""",
     hints=["The inner function takes w and gives a number: `lambda w: np.sum(ag.grad(f)(w) * v)`.",
-           "The gradient of that function, at w. v is a constant in it.",
+           "Take the gradient of that function, at w. v is a constant in it.",
            ("Help: the function returned shape (3,), and a scalar is needed",
             "`ag.grad` wants one number. ⟨gradient, v⟩ is one: `np.sum` over the products.")],
     solution="""
@@ -199,13 +207,13 @@ _ENDS = "That is where it ends. After few products v is still on its way: the �
 @exercise(
     "16.largest", minutes=5, difficulty="medium",
     question="""
-        Write `largest(f, w, v, steps)`. Again and again: make v of length 1; form Hv, by `ag.hvp(f, w, v)`; note
-        ⟨v, Hv⟩; go on with Hv as v. After `steps` products, give back the last ⟨v, Hv⟩. w and v have one shape, whichever
-        it is.""",
+        Write `largest(f, w, v, steps)`. Do this `steps` times: give v the length 1, form Hv with `ag.hvp(f, w, v)`,
+        note ⟨v, Hv⟩, and go on with Hv as the new v. At the end give back the last ⟨v, Hv⟩. w and v have the same
+        shape, which may be any.""",
     stub="""
         def largest(f, w, v, steps):
             ...""",
-    hints=["A loop `for _ in range(steps):` with four lines, as in the sentence.",
+    hints=["A loop `for _ in range(steps):` with four lines, one for each thing to do.",
            "`np.linalg.norm(v)` is the length of v, of any shape. ⟨v, Hv⟩ is `np.sum(v * Hv)`.",
            ("Help: nan, or inf", "v grows with every product. Divide it by its length each time, not only at first.")],
     solution="""
@@ -217,7 +225,7 @@ _ENDS = "That is where it ends. After few products v is still on its way: the �
                 v = Hv
             return curvature""",
     explained="Two arrays of w's shape, and no matrix: this runs on a network of any size.",
-    why="Each product stretches the steepest part of v most. What is left in the end is that direction.",
+    why="Each product stretches the part of v with the largest |λ| most. In the end that part outweighs the others.",
     mistakes=[
         edit("for _ in", "noted = []\n    for _ in", _CURVATURE, _CURVATURE + "\n        noted.append(curvature)",
              "return curvature", "return max(noted)", "The one noted last is wanted, not the largest of all."),
@@ -324,20 +332,22 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
 @exercise(
     "16.downhill", minutes=3, difficulty="medium",
     question="""
-        Newton's method, its sign mended: write `downhill(f, x)`, the x after one step that is as long as Newton's, and
-        always goes *against* the slope. f takes one number.""",
+        Mend the sign of Newton's method. Write `downhill(f, x)`: it gives back the x after one step that is as long as
+        Newton's and always goes *against* the slope. f takes one number.""",
     stub="""
         def downhill(f, x):
             ...""",
     hints=["You need the slope, `ag.grad(f)(x)`, and the curvature, one `ag.grad` more.",
-           "Which of the two may turn Newton's step round? Take that one without its sign.",
+           "Which of the two can turn Newton's step uphill? Take that one without its sign.",
            ("Help: the right length, the wrong way", "The step is −slope / |curvature|: the slope keeps its sign.")],
     solution="""
         def downhill(f, x):
             slope = ag.grad(f)(x)
             curvature = ag.grad(ag.grad(f))(x)
             return x - slope / abs(curvature)""",
-    explained="Near a lowest point this *is* Newton's method. Near a top it leaves, as fast as Newton would arrive.",
+    explained="""
+        Near a lowest point, where the curvature is above 0, this *is* Newton's method. Near a top it leaves: each step
+        about doubles the distance from the top.""",
     why="The curvature says how far, the slope says which way.",
     mistakes=[
         edit("slope / abs(curvature)", "np.clip(slope / abs(curvature), -1, 1)",

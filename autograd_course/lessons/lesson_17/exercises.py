@@ -21,46 +21,47 @@ recall("17", [
              choices=["newest first", "oldest first", "the order does not matter"])])
 
 prediction(
-    "17.reads", question="""Which numbers of its own call does each of these rules read: the output z, its input x, both
+    "17.reads", question="""Which numbers of its own call does each of these rules read: its output z, its input x, both
         inputs, or nothing?""",
     answer={"tanh": "z", "add": "nothing", "multiply": "x and y", "relu": "x"},
     choices={name: ["nothing", "x", "z", "x and y"] for name in ("tanh", "add", "multiply", "relu")},
-    reveal="""tanh sends g · (1 − z²): it reads **z**. add sends g itself, and reads **nothing**. multiply sends g · y
-        to the one and g · x to the other: **x and y**. The library's relu sends g where x > 0, and reads **x**. (It
-        could ask z > 0 as well; what a row reads is a choice of whoever wrote it.)""")
+    reveal="""tanh sends g · (1 − z²), so it reads **z**. add sends g itself, and reads **nothing**. multiply sends g ·
+        y to x and g · x to y, so it reads **x and y**. The library's relu sends g where x > 0, so it reads **x**. (It
+        could ask z > 0 as well. What a rule reads is a choice of the one who wrote it.)""")
 
 prediction(
     "17.tape", question="""x is an array of 1 MB that wants a gradient. You add 1 to it ten times, `x + 1 + 1 + …`.
-        add's rule reads nothing. How many MB does our tape hold in the end, without x?""",
+        The rule of add reads nothing. How many MB does our tape hold in the end, x itself not counted?""",
     answer=10, tolerance=0.3,
-    reveal="""**10**. Our tape does not ask what a rule reads. It hands every rule z and all inputs, so it keeps them
-        all. Each is kept once: the output of one step and the input of the next are the same array.""")
+    reveal="""**10**. Our tape does not ask what a rule reads. It hands every rule z and all inputs, so it keeps all of
+        them. Each array is kept once: the output of one step is the input of the next.""")
 
 prediction(
     "17.marks", question="""A chain of 100 steps, arrays of one size, k marks at even distances, the first at the input.
-        On the way back one stretch is held at a time; the marks stay. With which k is least held, and how many arrays is
-        that, marks and stretch? How many steps are run again in all?""",
+        On the way back one stretch is held at a time, and the marks stay. Every stretch is run again, the last one
+        too. With which k is least held, and how many arrays is that, marks and stretch? How many steps are run again
+        in all?""",
     answer={"k": 10, "arrays held": 20, "steps run again": 100}, tolerance=1.5,
     reveal="""**k = 10** and **20** arrays: 10 marks, and one stretch of 10. With 5 marks it would be 5 + 20, with 20
-        marks 20 + 5. And **100** steps are run again, each once, however many marks there are.
-        (Whoever keeps the last stretch from the forward pass saves those ten.)""")
+        marks 20 + 5. And **100** steps are run again, each once, with any number of marks. (Keeping the last stretch
+        from the forward pass would save its ten.)""")
 
 prediction(
-    "17.uneven", question="""A chain of 100 steps, the second half of which makes arrays four times as large. There a
-        mark costs 4, in the first half 1. Where do the marks go, if as little as possible is to be held?""",
+    "17.uneven", question="""A chain has 100 steps, and its second half makes arrays four times as large. There a mark
+        costs 4, in the first half 1. Where do the marks go, if as little as possible is to be held?""",
     answer="more into the second half",
     choices=["more into the first half", "as many into each half", "more into the second half"],
-    reveal="""**More into the second half**, though each mark there costs four times as much: without them, the
-        stretches there would be the longest. With 2 marks in the first half and 7 in the second 59 is held; with 7 and
-        2 it is 112.""")
+    reveal="""**More into the second half**, though each mark there costs four times as much. With few marks there, its
+        stretches would be the heaviest. With 2 marks in the first half and 7 in the second, 59 are held; with 7 and 2
+        it is 112.""")
 
 card("17", [
-    "A training step holds the values on the way, for the way back. They grow with the batch; parameters do not.",
-    "A rule reads x, y, z or nothing. Our tape keeps all of them, each array once; it could keep less.",
-    "One op for a whole formula keeps one result, and computes the rest again in its rule.",
-    "k marks on n steps: k + n/k arrays, least at k = √n. The price is one more forward pass.",
-    "Marks go where the chain is narrow, and so close that all stretches are equally heavy.",
-    "The second run has to see what the first one saw: the same mask, the same weights."])
+    "A training step holds the values on the way, for the way back. They grow with the batch; the parameters do not.",
+    "A rule reads x, y, z or nothing. Our tape keeps all of them, each array once. It could keep less.",
+    "One op for a whole formula holds one result. Its rule computes the rest again.",
+    "With k marks on n steps k + n/k arrays are held, least at k = √n. The price is one more forward pass.",
+    "Place marks so that all stretches are about equally heavy. Of two places side by side, mark the narrower one.",
+    "The second run has to see what the first one saw: the same masks, the same weights."])
 
 
 # --- What is read -----------------------------------------------------------------------------------------------------
@@ -68,20 +69,20 @@ card("17", [
 @exercise(
     "17.needed", minutes=2, difficulty="easy",
     question="""
-        X is data; W and bias are learned. `a = X @ W`, `b = a + bias`, `c = ag.relu(b)`, `d = 0.5 * c`, `e =
-        ag.tanh(d)`, and e.sum() goes backward. Which of these five results are read by a rule that runs? Their letters
-        in one text, such as `"ad"`.""",
+        X is data; W and bias are learned. Five results are computed: `a = X @ W`, `b = a + bias`, `c = ag.relu(b)`,
+        `d = 0.5 * c` and `e = ag.tanh(d)`. Then e.sum() goes backward. Which of the five are read by a rule that runs?
+        Write their letters in one text, such as `"ad"`.""",
     stub="""
         needed = ...""",
-    hints=["Go from rule to rule. matmul's reads the other factor, relu's its input, tanh's its output.",
-           "0.5 wants no gradient, so of multiply only one rule runs: the one for c. What does that one read?",
+    hints=["Go from rule to rule. matmul's reads the other factor, relu's reads its input, tanh's reads its output.",
+           "0.5 wants no gradient, so only one rule of multiply runs: the one for c. What does that rule read?",
            ("Help: is a not read by relu?",
             "relu reads its own input, and that is b. If anything reads a, it is add.")],
     solution="""
         needed = "be\"""",
     explained="""
-        relu reads b, tanh reads e. add reads nothing, so a is not needed; multiply sends g · 0.5 to c, so neither c nor
-        d is. matmul sends Xᵀ·g to W, and X is data.""",
+        The rule of relu reads b, and the rule of tanh reads e. add reads nothing, so a is not needed. multiply sends
+        g · 0.5 to c, so neither c nor d is needed. matmul sends Xᵀ·g to W, and X is data.""",
     why="Two of five. The other three are held only because our tape does not ask.",
     mistakes=[("abcde", "Those are all that the tape holds. Which of them does a rule read?"),
               ("bce", "c is read by the rule for the 0.5, and 0.5 wants no gradient: that rule does not run."),
@@ -130,13 +131,14 @@ def _slope(x):
     "17.golf", minutes=5, difficulty="medium",
     question="""
         **Memory golf.** $\\text{silu}(x) = x \\cdot \\sigma(x)$ has the slope $\\sigma(x)\\,(1 + x\\,(1 -
-        \\sigma(x)))$. As `x / (1 + ag.exp(-x))` it leaves four arrays on the tape, as `x * ag.sigmoid(x)` two. Write a
-        `silu` of a Tensor that leaves one: its result.""",
+        \\sigma(x)))$. Written as `x / (1 + ag.exp(-x))` it leaves four arrays on the tape, as `x * ag.sigmoid(x)` two.
+        Write a `silu` of a Tensor that leaves one, its result. (An op of your own is made by `ag.elementwise(function,
+        rule)`, as in lesson 14; `rule` takes g, z and x.)""",
     stub="""
         silu = ...""",
     hints=["Every call of an op leaves one array, its result. So silu has to be *one* op.",
-           "`ag.elementwise(function, rule, name=\"silu\")`. Inside, function and rule work on plain arrays, and "
-           "nothing is recorded.",
+           "`ag.elementwise(function, rule, name=\"silu\")` makes one op. Inside it function and rule get plain "
+           "arrays, so nothing else is recorded.",
            ("Help: where do I keep σ(x)?", "Nowhere: compute it again in the rule, from x. x is kept anyway, by "
                                            "whoever made it.")],
     solution="""
@@ -144,7 +146,7 @@ def _slope(x):
             lambda x: x * ag.sigmoid(x),
             lambda g, z, x: g * ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x))),
             name="silu")""",
-    explained="σ(x) is computed three times in place of once, and never kept. That is the whole lesson in one line.",
+    explained="σ(x) is computed three times instead of once, and never kept. That is the lesson in one line.",
     why="What can be computed again from what is kept anyway need not be kept.",
     mistakes=[(lambda x: x * ag.sigmoid(x), "2 arrays"), (lambda x: x / (1 + ag.exp(-x)), "4 arrays")])
 def golf(answer):
@@ -263,8 +265,8 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
 @exercise(
     "17.by_hand", minutes=4, difficulty="medium",
     question="""
-        **A checkpoint by hand.** The gradient of a chain of n steps, where 1 arrives everywhere at its end. Marks stand
-        at every `every`-th step. Three blanks on the way back.""",
+        **A checkpoint by hand.** The function gives the gradient of a chain of n steps. At the end of the chain 1
+        arrives everywhere. A mark stands at every `every`-th step. Fill in the three blanks on the way back.""",
     stub="""
         def by_hand(step, x, n, every):
             marks = []
@@ -283,7 +285,7 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
                 g = ...                                 # what arrives at the stretch before
             return g""",
     hints=["The first blank is the line that stands in the forward half, with z in place of s.",
-           "g arrives at the end of this stretch. `z.backward(g)` takes it back to `start`.",
+           "g is what arrives at the end of this stretch. `z.backward(g)` takes it back to `start`.",
            "`start` is the end of the stretch before. What has arrived there is in `start.grad`.",
            ("Help: it says that backward starts from a scalar", "A stretch ends in an array, and g says what arrives "
                                                                 "there: "
@@ -305,7 +307,8 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
                 z.backward(g)
                 g = start.grad
             return g""",
-    explained="The parameters inside `step` get their gradients on the way: each stretch adds its own to `.grad`.",
+    explained="""
+        The parameters inside `step` get their gradients on the way: each stretch adds its own share to `.grad`. """,
     why="Only what cannot be computed again has to be kept: the marks.",
     mistakes=[
         edit("z = step(z)", "z = step(start)", "Each step begins at start again: z goes into the next step, step(z)."),
@@ -379,22 +382,23 @@ def _whole(answer, step, x):
 @exercise(
     "17.layer", minutes=2, difficulty="easy",
     question="""
-        Neighbouring layers wrapped in `ag.checkpoint` keep their last result alone. How many MB are freed by wrapping
-        layer 2 alone? Layers 2 and 3? Layers 2 to 4?""",
+        Of layers 2 to 4, neighbours that are wrapped together in `ag.checkpoint` hold their last result alone. (A
+        Dropout would hold its mask as well.) How many MB are freed by wrapping layer 2 alone? Layers 2 and 3? Layers 2
+        to 4?""",
     stub="""
         conv = ...
         conv_relu = ...
         conv_relu_pool = ...""",
-    hints=["Freed is what these layers held, less the result that stays.",
-           "The Conv2d holds 16.8: two arrays of 8.4, before and after the bias is added. Wrapped alone, it keeps the "
-           "second.",
+    hints=["What is freed is all that these layers held, less the last result, which stays.",
+           "The Conv2d holds 16.8: an array of 8.4 before the bias is added, and one after. Wrapped alone, it "
+           "holds the second.",
            ("Help: I get 16.8 for the first", "Its result stays, for the next layer reads it: 8.4 of the 16.8.")],
     solution="""
         conv = 16.8 - 8.4
         conv_relu = 16.8 + 8.4 - 8.4
         conv_relu_pool = 16.8 + 8.4 + 2.1 - 2.1""",
-    explained="8.4, 16.8 and 25.2. The third wraps little more than the second, and ends where the network is narrow.",
-    why="What is freed is all inside; what stays is the end. So end at a narrow place.",
+    explained="8.4, 16.8 and 25.2. The third wraps little more than the second, but ends where the network is narrow.",
+    why="What lies inside is freed, and the end stays. So end at a narrow place.",
     mistakes=[
         ((16.8, 25.2, 27.3), "The last result of a run stays: the next layer reads it. Take it off each."),
         ((16.8, 16.8, 25.2), "Of the Conv2d alone one array stays: its result, 8.4."),
