@@ -4,12 +4,14 @@
 lab           open JupyterLab on the first lesson      python run.py lab --no-browser --port 9999
 test          run every test and every notebook        python run.py test -k relu
 test-browser  of these, the lessons in a real browser  python run.py test-browser -k 02_draw
+strike        strike out every line of the engine      python run.py strike tape
 bench         time the engine beside NumPy and peers   python run.py bench MLP
 site          write the course as pages that move     python run.py site folder
-lock          write requirements.lock anew from pyproject.toml (--upgrade: to the newest releases)
+lock          write requirements*.lock anew from pyproject.toml (--upgrade: to the newest releases)
 clean         remove .venv and whatever else was made here; notebooks and data stay
 
-`lab`, both tests, `bench` and `site` first install what requirements.lock names into .venv, unless that is done already.
+`lab` first installs what requirements.lock names into .venv, unless that is done already; `bench` too.
+Both tests, `strike` and `site` add what requirements-test.lock names.
 """
 # Standard library only. Must parse on Python 2.7, or it could not say that Python is too old: no f-strings, no * within lists.
 from __future__ import print_function
@@ -40,7 +42,9 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "installed.txt"  # written last: what is installed; UNFINISHED until then; a .venv without it is not ours
 UNFINISHED = "unfinished"
-ROOM = 1.2e9  # bytes on disk that an installation takes, and some to spare
+COURSE = ["requirements.lock"]
+ALL = COURSE + ["requirements-test.lock"]
+MB = {1: 400, 2: 620}  # on disk, by how many of these are installed
 
 
 def python_of(venv):
@@ -67,9 +71,9 @@ def use_new_enough_python():
     sys.exit(TOO_OLD)
 
 
-def wanted_stamp():
-    """Changes with the lock, the package's metadata, and the folder (a moved .venv is broken). Not with the Python that runs this."""
-    key = hashlib.sha256((ROOT / "requirements.lock").read_bytes() + (ROOT / "pyproject.toml").read_bytes())
+def stamp_of(locks):
+    """Changes with the locks, the package's metadata, and the folder (a moved .venv is broken). Not with the Python that runs this."""
+    key = hashlib.sha256(b"".join((ROOT / name).read_bytes() for name in locks + ["pyproject.toml"]))
     return "{} {}".format(key.hexdigest(), ROOT)
 
 
@@ -86,24 +90,27 @@ def stamped():
     return stamp if stamp.endswith(" {}".format(ROOT)) and count and packages() >= int(count) else ""
 
 
-def install():
-    if stamped() == wanted_stamp():
+def install(locks=COURSE):
+    enough = [stamp_of(locks), stamp_of(ALL)]
+    if stamped() in enough:
         return
     with alone():
         stamp = stamped()  # again: the one waited for may have done it
-        if stamp == wanted_stamp():
+        if stamp in enough:
             return
-        free = shutil.disk_usage(str(ROOT)).free
-        if free < ROOM:
-            sys.exit("The disk is too full: the course takes 900 MB, and {:.0f} MB are free.".format(free / 1e6))
+        free, size = shutil.disk_usage(str(ROOT)).free / 1e6, MB[len(locks)]
+        if free < 1.3 * size:
+            sys.exit("The disk is too full: this takes {} MB, and {:.0f} MB are free.".format(size, free))
         if not stamp:
             clear()
             make_venv(VENV)
         STAMP.write_text(UNFINISHED, encoding="utf-8")
-        print("Installing the course into .venv: once, about a minute, 900 MB on disk.", flush=True)
-        pip(VENV, "--require-hashes", "--only-binary", ":all:", "-r", ROOT / "requirements.lock")
+        print("Installing the course{} into .venv: once, half a minute, {} MB on disk.".format(
+            "" if locks == COURSE else " and its tests", size), flush=True)
+        files = [part for name in locks for part in ("-r", ROOT / name)]
+        pip(VENV, "--require-hashes", "--only-binary", ":all:", "--no-compile", *files)  # Python compiles what is used
         pip(VENV, "--no-deps", "--no-build-isolation", "-e", ROOT)
-        STAMP.write_text("{}\n{}".format(wanted_stamp(), packages()), encoding="utf-8")
+        STAMP.write_text("{}\n{}".format(stamp_of(locks), packages()), encoding="utf-8")
 
 
 def clear():
@@ -198,17 +205,21 @@ def lab(*args):
 
 
 def test(*args):
-    install()
+    install(ALL)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     processes = min(cores + 1, 4)  # one waits for the browser most of the time
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process compiles every test anew, a quarter of its start
     return call(python_of(VENV), "-m", "pytest", "-n", processes,
                 "--dist", "loadscope", "--no-loadscope-reorder", *args)  # parts and their order: tests/parts.py
 
 
 def test_browser(*args):
-    install()
+    install(ALL)
     return call(python_of(VENV), "-m", "pytest", "--screenshots", "tests/lessons/test_browser.py", *args)
+
+
+def strike(*args):
+    install(ALL)
+    return call(python_of(VENV), "-m", "tests.strike", *args)
 
 
 def bench(*args):
@@ -217,7 +228,7 @@ def bench(*args):
 
 
 def site(*args):
-    install()
+    install(ALL)
     return call(python_of(VENV), "docs/pages.py", *args)
 
 
@@ -226,9 +237,13 @@ def lock(*args):
         venv = Path(folder) / "venv"
         make_venv(venv)
         pip(venv, "uv")
-        return call(python_of(venv), "-m", "uv", "pip", "compile", "pyproject.toml", "--extra", "course",
-                    "--extra", "test", "--universal", "--python-version", "3.11", "--generate-hashes", "--no-annotate",
-                    "--no-header", "--no-strip-extras", "--quiet", "-o", "requirements.lock", *args)
+        write = [python_of(venv), "-m", "uv", "pip", "compile", "pyproject.toml", "--extra", "course", "--universal", "--quiet",
+                 "--python-version", "3.11", "--generate-hashes", "--no-annotate", "--no-header", "--no-strip-extras"]
+        course, tests = [ROOT / name for name in ALL]
+        failed = call(*(write + ["-o", course] + list(args)))
+        there = re.findall(r"^[\w.-]+", course.read_text(encoding="utf-8"), re.MULTILINE)
+        rest = ["--extra", "test", "-c", course] + ["--no-emit-package={}".format(name) for name in there]
+        return failed or call(*(write + rest + ["-o", tests] + list(args)))
 
 
 def clean():
@@ -246,13 +261,15 @@ def clean():
             (ROOT / folder).rmdir()
 
 
-TARGETS = {"lab": lab, "test": test, "test-browser": test_browser, "bench": bench, "site": site, "lock": lock, "clean": clean}
+TARGETS = {"lab": lab, "test": test, "test-browser": test_browser, "strike": strike, "bench": bench, "site": site,
+           "lock": lock, "clean": clean}
 
 
 def main(target="", *args):
     if target not in TARGETS:
         sys.exit(("There is no target {!r}.\n\n".format(target) if target else "") + __doc__)
     use_new_enough_python()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process compiles every module anew, half of its start
     for name in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"]:
         os.environ.setdefault(name, "1")  # the course's matrices are small: threads wait for each other longer than they work
     try:
@@ -262,7 +279,8 @@ def main(target="", *args):
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        sys.exit("The disk is full. The course takes 900 MB: make room, and run the same command again.")
+        sys.exit("The disk is full. The course takes {} MB, with its tests {}: make room,\n"
+                 "and run the same command again.".format(*MB.values()))
 
 
 if __name__ == "__main__":

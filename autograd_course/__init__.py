@@ -13,7 +13,7 @@ _HOME = {
     "predict": "ask.questions", "recall": "ask.questions", "card": "ask.questions", "place": "ask.questions",
     "progress": "ask.report", "gym": "practice", "unaided": "practice.unaided",
     "elsewhere": "peers",
-    "digits": "data", "moons": "data", "mnist": "data",
+    "digits": "data", "scans": "data", "moons": "data", "mnist": "data",
     "installation": "doctor",
 }
 __all__ = list(_HOME)

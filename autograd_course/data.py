@@ -1,4 +1,4 @@
-"""Data sets. The first two come with scikit-learn; the third is fetched where there is a network, or read from its own files."""
+"""Data sets. The first comes in digits.npz, the second is drawn; the third is fetched, or read from its own files."""
 import gzip
 import zlib
 from functools import cache
@@ -9,48 +9,63 @@ import numpy as np
 
 
 def digits():
-    """Scikit-learn's 1,797 scans of handwritten digits: (images, labels, test images, test labels).
+    """The scans of `scans()` in two parts: (images, labels, test images, test labels).
 
-    Images are rows of 64 grey values from 0 to 1 (8 × 8, float64), 1,437 to learn from and 360 held out, each digit in
-    proportion; labels are the ints 0 to 9. The split is the same every time.
+    1,437 to learn from and 360 held out, each digit in proportion. The split is the same every time.
     """
-    return tuple(array.copy() for array in _digits())
+    images, labels = scans()
+    train, test = np.split(_digits()["split"], [-360])
+    return images[train], labels[train], images[test], labels[test]
+
+
+def scans():
+    """1,797 scans of handwritten digits in the order in which they were written: (images, labels).
+
+    Images are rows of 64 grey values from 0 to 1 (8 × 8, float64); labels are the ints 0 to 9. They are the test set of
+    Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, UCI Machine Learning Repository, 1998,
+    doi 10.24432/C50P49, CC BY 4.0, as in scikit-learn. (This stands in digits.npz too.)
+    """
+    return _digits()["pixels"] / 16, _digits()["labels"].astype(int)
 
 
 @cache
 def _digits():
-    from sklearn.datasets import load_digits
-    from sklearn.model_selection import train_test_split
-    pixels, labels = load_digits(return_X_y=True)
-    train, test, train_labels, test_labels = train_test_split(pixels / 16, labels, test_size=360,
-                                                              random_state=0, stratify=labels)
-    return train, train_labels, test, test_labels
+    with np.load(Path(__file__).with_name("digits.npz")) as file:
+        return dict(file)
 
 
 def moons(n=200, noise=0.25, seed=0):
-    """Two interleaved half circles with noise: points of shape (n, 2), float64, and their classes, 0 or 1, of shape (n,)."""
-    from sklearn.datasets import make_moons
-    return make_moons(n, noise=noise, random_state=seed)
+    """Two interleaved half circles with noise: points of shape (n, 2), float64, and their classes, 0 or 1, of shape (n,).
+
+    They are those of scikit-learn's `make_moons`, number for number.
+    """
+    random = np.random.RandomState(seed)
+    counts = n // 2, n - n // 2
+    upper, lower = (np.linspace(0, np.pi, count) for count in counts)
+    points = np.concatenate([[np.cos(upper), np.sin(upper)], [1 - np.cos(lower), 1 - np.sin(lower) - 0.5]], axis=1).T
+    order = random.permutation(n)
+    return points[order] + random.normal(scale=noise, size=(n, 2)), np.repeat([0, 1], counts)[order]
 
 
 def mnist(folder=None):
     """MNIST as `digits()` gives the small set: rows of 784 grey values from 0 to 1, float32, 60,000 and 10,000 of them.
 
-    Without a folder it is fetched from OpenML the first time (about 15 MB) and kept in scikit-learn's data folder; ConnectionError if it
-    is not there and cannot be fetched. With one it is read from MNIST's own four files, train-images-idx3-ubyte and so on, as they are
-    or as .gz; ValueError or FileNotFoundError names the file that is damaged or missing.
+    Without a folder scikit-learn fetches it from OpenML the first time (about 15 MB) and keeps it in its data folder;
+    ConnectionError if it is not installed or cannot. With one it is read from MNIST's own four files, train-images-idx3-ubyte
+    and so on, as they are or as .gz; ValueError or FileNotFoundError names the file that is damaged or missing.
     """
     train, test = _fetched() if folder is None else [_read(Path(folder), part) for part in ("train", "t10k")]
     return *_rows(*train), *_rows(*test)
 
 
 def _fetched():
-    from sklearn.datasets import fetch_openml
     try:
+        from sklearn.datasets import fetch_openml
         pixels, labels = fetch_openml("mnist_784", version=1, as_frame=False, parser="liac-arff", return_X_y=True)
-    except OSError as error:
-        raise ConnectionError("MNIST could not be fetched from OpenML; connect to a network once, give mnist(folder) the folder of its "
-                              f"four files, or use digits(), which needs neither ({error})") from None
+    except (ImportError, OSError) as error:
+        raise ConnectionError(f"MNIST could not be fetched ({error}). That takes scikit-learn (%pip install scikit-learn) and "
+                              "a network, once. Or give mnist(folder) the folder of its four files, or use digits(), which "
+                              "needs neither.") from None
     source = "OpenML's mnist_784"
     return [(source, pixels[part], source, labels[part]) for part in (slice(60_000), slice(60_000, None))]
 

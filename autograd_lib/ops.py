@@ -111,7 +111,7 @@ gelu = elementwise(lambda x: 0.5 * x * (1 + _gelu_tanh(np.clip(x, -100, 100))),
 # equally; clip passes the gradient on at its bounds. All as in PyTorch.
 
 relu = elementwise(lambda x: np.maximum(x, 0),
-    lambda g, z, x: g * (x > 0),           # ∂z/∂x = 1 above 0, else 0
+    lambda g, z, x: np.where(x > 0, g, 0),     # ∂z/∂x = 1 above 0, else 0; g may be ∞, and ∞·0 is nan
     name="relu")
 
 abs = elementwise(np.abs,
@@ -119,17 +119,17 @@ abs = elementwise(np.abs,
     name="abs")
 
 maximum = elementwise(np.maximum,
-    lambda g, z, x, y: g * (x > y) + g / 2 * (x == y),
-    lambda g, z, x, y: g * (y > x) + g / 2 * (x == y))
+    lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0)),
+    lambda g, z, x, y: np.where(y > x, g, np.where(x == y, g / 2, 0)))
 
 minimum = elementwise(np.minimum,
-    lambda g, z, x, y: g * (x < y) + g / 2 * (x == y),
-    lambda g, z, x, y: g * (y < x) + g / 2 * (x == y))
+    lambda g, z, x, y: np.where(x < y, g, np.where(x == y, g / 2, 0)),
+    lambda g, z, x, y: np.where(y < x, g, np.where(x == y, g / 2, 0)))
 
 _clip = elementwise(np.clip,
-    lambda g, z, x, low, high: g * ((low <= x) & (x <= high)),
-    lambda g, z, x, low, high: g * ((x < low) & (low <= high)),
-    lambda g, z, x, low, high: g * ((x > high) | (low > high)),
+    lambda g, z, x, low, high: np.where((low <= x) & (x <= high), g, 0),
+    lambda g, z, x, low, high: np.where((x < low) & (low <= high), g, 0),
+    lambda g, z, x, low, high: np.where((x > high) | (low > high), g, 0),
     name="clip")
 
 
@@ -308,7 +308,14 @@ max = primitive(_extremum(np.maximum, np.max), *_weighted(_extreme), name="max")
 min = primitive(_extremum(np.minimum, np.min), *_weighted(_extreme), name="min")
 
 
+def _floating(x):
+    """Integers as float64, as NumPy's mean takes them: x − max would wrap around."""
+    x = np.asarray(x)
+    return x if x.dtype.kind == "f" else x.astype(float)
+
+
 def _logsumexp(x, axis=None, keepdims=False):
+    x = _floating(x)
     top = np.max(x, axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)   # ∞ − ∞ would be nan
     with np.errstate(divide="ignore"):
@@ -322,13 +329,13 @@ logsumexp = primitive(_logsumexp,
 
 
 def _softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    e = np.exp(_floating(x) - np.max(x, axis=axis, keepdims=True))
     e /= e.sum(axis=axis, keepdims=True)
     return e
 
 
 def _log_softmax(x, axis=-1):
-    d = x - np.max(x, axis=axis, keepdims=True)
+    d = _floating(x) - np.max(x, axis=axis, keepdims=True)
     return d - np.log(np.exp(d).sum(axis=axis, keepdims=True))
 
 

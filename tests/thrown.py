@@ -1,4 +1,4 @@
-"""What is thrown at the exercises: of each, by its name, what `tests/lessons/lesson_NN/planted.py` of its lesson holds."""
+"""What is thrown at the exercises: of each, by its name, what `planted.py` of its lesson's tests holds."""
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import cleandoc
 from pathlib import Path
@@ -22,7 +22,7 @@ def throw(name, *, planted=(), also_right=()):
 
 
 def wrong_answers(name):
-    """[(answer, a piece of the verdict that it must get) or an edit, …]: the exercise's mistakes, and what is planted."""
+    """[(answer, a piece of the verdict that it must get) or an edit, …]: the mistakes, and what is planted."""
     return [one for one in EXERCISES[name].listed if isinstance(one, (tuple, edit))] + PLANTED.get(name, [])
 
 

@@ -23,20 +23,20 @@ from ..source import has_blank, is_stub
 from .verdict import NotYet, Wrong, brief, called, said
 
 
-def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, args=(), function=None):
+def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, args=(), function=None, sure=None):
     """Stops the check unless `got` is `expected`: close, for numbers and arrays of one shape; part by part, for a tuple.
 
     `tried` and `shown` are texts, or functions that write them when they are needed.
     `hints` are looked through in order. (wrong, sentence) recognises the value `wrong`, or what the function `wrong` gives
     for the same `args`; anything else is called, `hint(got, expected)`, and gives a sentence or None. `function` is the
-    learner's, called with `args`.
+    learner's, called with `args`; `sure(wrong)` says whether it is the function `wrong` elsewhere too.
     """
     if got is None or waits(got, called=function is not None):
         raise NotYet
     if not same(got, expected, rtol, atol):
         place = _first_difference(got, expected, rtol, atol)
         letters = parameter_names(function)
-        cause = _cause(got, expected, hints, args, rtol, atol, letters, function) or _not_linear(function, args, letters)
+        cause = _cause(got, expected, hints, args, rtol, atol, letters, function, sure) or _not_linear(function, args, letters)
         if place and not cause and np.size(expected) <= ALL_SHOWN:
             cause = f"The first entry that differs is {list(place)}."
         raise Wrong(_text(tried), _at(got, place), _text(shown) or _at(expected, place), cause)
@@ -193,8 +193,9 @@ def _stays_on_its_line(code):
 
 def bounded(function, *args, most=None):
     """What the function returns; raises Endless after so many steps. A step is a call, or a line of code that is in no
-    library; in code with a loop that stays on its line, where no line begins, an instruction. And where there are signals, in
-    the main thread of a program that is no browser's, when it has waited for LONGEST: a slow machine is no waiting.
+    library; in code with a loop that stays on its line, where no line begins, an instruction. And where there are
+    signals, in the main thread of a program that is no browser's, when it has waited for LONGEST: a slow machine is no
+    waiting.
 
     While somebody traces already, as a debugger does, nothing is counted.
     """
@@ -466,11 +467,12 @@ def _for_another_g(wrong, function, args, letters):
     return not error and same(mine, theirs, 1e-5, 1e-9)
 
 
-def _cause(got, expected, hints, args, rtol, atol, letters=(), function=None):
+def _cause(got, expected, hints, args, rtol, atol, letters=(), function=None, sure=None):
     """The likely cause of a difference: the author's hints first, then the mistakes that every exercise knows."""
     for hint in hints:
         if isinstance(hint, tuple):
-            if _recognised(got, hint[0], args, expected, rtol, atol) and _for_another_g(hint[0], function, args, letters):
+            if _recognised(got, hint[0], args, expected, rtol, atol) and (
+                    sure(hint[0]) if sure and callable(hint[0]) else _for_another_g(hint[0], function, args, letters)):
                 return hint[1]
         elif (isinstance(expected, (tuple, list)) or _array(got) is not None) and (sentence := hint(got, expected)):
             return sentence
@@ -626,6 +628,7 @@ def _truncated(got, expected):
 def _rounded(got, expected):
     """Says so where every entry is the right one, rounded to a few decimals."""
     for decimals in range(1, 5):
-        if np.any(got) and np.allclose(got, np.round(expected, decimals), rtol=1e-9, atol=0):
+        rounded = np.round(expected, decimals)
+        if np.any(got) and np.allclose(got, rounded, rtol=1e-9, atol=0) and np.allclose(got, expected, rtol=0.1):
             return f"Right, but rounded to {decimals} decimal{'s' * (decimals > 1)}: keep all of them."
     return ""

@@ -1,5 +1,5 @@
 """expect_rule and expect_engine: what a rule of the table and a scalar engine are tried on, and the wrong ones they recognise."""
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 
 import numpy as np
@@ -7,6 +7,7 @@ import numpy as np
 from autograd_lib import vjp
 
 from ..source import is_stub
+from .battery import expect_over
 from .compare import Endless, bounded, expect, expect_call, same
 from .mistakes import keepdims_lost, sign_lost
 from .verdict import NotYet, Wrong, brief
@@ -28,25 +29,46 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
         raise NotYet
     for named in _both_axes(inputs, params):
         function = (lambda *args: rule(*args, **named)) if named and callable(rule) else rule
-        if inputs or named:
-            hints, cases = of_rule(row, arg, whole=whole, inputs=inputs, **named), rule_cases(row, inputs, named)
-        else:
-            hints, cases = _of_elementwise(row, arg, whole)
-        for given in cases:
-            if np.ndim(given[2 + arg]) == 0:      # NumPy's number, as the engine gives: (x > 0).astype(float) is right
-                given = (*given[:2 + arg], np.asarray(given[2 + arg])[()], *given[3 + arg:])
+        right, over = _right(row, arg, whole, named), row.kind == "elementwise" and not inputs and not named
+        hints = _of_elementwise(row, arg, whole) if over else of_rule(row, arg, whole=whole, inputs=inputs, **named)
 
-            def tried(given=given, told={"axis": named["axis"]} if named != params else {}):
-                told = zip(["g", "z", *row.letters, *told], [*given, *told.values()])
-                return f"the rule for {row.letters[arg]} of {row.name}, with " + ", ".join(
-                    f"{name} = {brief(value)}" for name, value in told)
-            expect_call(function, *given, gives=_right(row, arg, whole, named)(*given), hints=hints, tried=tried)
+        def tried(*given, told={"axis": named["axis"]} if named != params else {}):
+            told = zip(["g", "z", *row.letters, *told], [*given, *told.values()])
+            return f"the rule for {row.letters[arg]} of {row.name}, with " + ", ".join(
+                f"{name} = {brief(value)}" for name, value in told)
+        for given in rule_cases(row, inputs, named):
+            given = _as_the_engine(given, arg)
+            expect_call(function, *given, gives=right(*given), hints=hints, tried=partial(tried, *given))
+        if over:
+            expect_over(function, right, partial(_elementwise, row), hints=hints, tried=tried,
+                        first=[_as_the_engine(given, arg) for given in _special_cases(row, arg)])
+
+
+def _as_the_engine(given, arg):
+    """With NumPy's number in place of a number, as the engine gives: (x > 0).astype(float) is right."""
+    return given if np.ndim(given[2 + arg]) else (*given[:2 + arg], np.asarray(given[2 + arg])[()], *given[3 + arg:])
+
+
+def _elementwise(row, d):
+    """A call of a rule of an elementwise row, (g, z, x, y, …), where the row has a value: numbers, or arrays of one shape."""
+    draw = d if _signed(row) else d.above
+    shape = d.choice((), (d.size(),), (d.size(), d.size()), (d.size(),))
+    xs = [draw(*shape) for _ in row.rules]
+    xs = xs[:1] * len(xs) if d.round % 11 == 7 else xs       # one array in every place
+    xs = [x if np.ndim(x) else np.asarray(x)[()] for x in xs]
+    return d.g(*shape), row.function(*xs), *xs
+
+
+def _signed(row):
+    """Whether a row has values below 0."""
+    with np.errstate(all="ignore"):
+        return bool(np.all(np.isfinite(row.function(*[np.array([-1.7, -0.4, 0.6])] * row.arity))))
 
 
 @lru_cache(maxsize=128)
 def _of_elementwise(row, arg, whole):
-    """(the mistakes, what a rule is tried on) for a row that takes any numbers and no keywords."""
-    return of_rule(row, arg, whole=whole), rule_cases(row, None, {}) + _special_cases(row, arg)
+    """The mistakes for a row that takes any numbers and no keywords."""
+    return of_rule(row, arg, whole=whole)
 
 
 def _both_axes(inputs, params):
@@ -98,8 +120,7 @@ def _right(row, arg, whole, params):
 def rule_cases(row, inputs, params):
     """[(g, z, x, y, …), …] on which a rule is tried; the first with numbers, for a verdict that can be worked out by hand."""
     rng, arity = np.random.default_rng(3), row.arity
-    with np.errstate(all="ignore"):
-        signed = inputs or np.all(np.isfinite(row.function(*[np.array([-1.7, -0.4, 0.6])] * arity)))
+    signed = inputs or _signed(row)
 
     def draw(*shape):
         x = np.round(rng.uniform(0.3, 2.5, shape), 2)
@@ -154,6 +175,7 @@ def special_points(row, arg):
     return [smooth[i] for i in sorted(order)], kinks, none
 
 
+@lru_cache(maxsize=128)
 def _special_cases(row, arg):
     """[(g, z, x, y, …), …] at the special points with one slope; then all of them in one array."""
     rng, points = np.random.default_rng(4), special_points(row, arg)[0]

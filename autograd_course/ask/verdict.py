@@ -54,6 +54,8 @@ def formula(text):
 
 def brief(x):
     """A value in one line, as a verdict shows it."""
+    if isinstance(x, np.ndarray) and not x.ndim:
+        x = x[()]
     if isinstance(x, (float, np.floating)):
         return f"{x:.8g}"
     if isinstance(x, np.generic):

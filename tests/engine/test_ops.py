@@ -941,3 +941,18 @@ def test_errors_name_the_op_the_argument_and_the_shapes(call, parts):
     with pytest.raises((TypeError, ValueError, IndexError)) as caught:
         call(Tensor(np.ones((2, 3)), requires_grad=True))
     assert all(part in str(caught.value) for part in parts), str(caught.value)
+
+
+@pytest.mark.parametrize("f", [lambda x: ag.sqrt(ag.relu(x)), lambda x: ag.sqrt(ag.maximum(x, 0.0)), lambda x: ag.sqrt(ag.maximum(0.0, x)),
+                               lambda x: ag.sqrt(-ag.minimum(-x, 0.0)), lambda x: ag.sqrt(ag.clip(x, 0.0, 2.0))])
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_an_infinite_gradient_that_is_not_chosen_is_no_nan(f):
+    """As in PyTorch and JAX: √'s slope at 0 is ∞, and ∞ · 0 would be nan."""
+    assert ag.grad(f)(-1.0) == 0 and ag.grad(f)(1.0) == 0.5
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64, bool])
+def test_softmax_and_its_kin_take_integers_for_floats(dtype):
+    x = np.array([0, 5], dtype)
+    for f in (ag.softmax, ag.log_softmax, ag.logsumexp):
+        assert np.array_equal(f(x), f(x.astype(float))) and f(x).dtype == float

@@ -5,12 +5,13 @@ import sys
 import tracemalloc
 import urllib.error
 import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import autograd_course
-from autograd_course import digits, doctor, installation, mnist, moons
+from autograd_course import digits, doctor, installation, mnist, moons, scans
 
 
 def test_digits():
@@ -22,8 +23,16 @@ def test_digits():
     held_out = np.bincount(test_labels) / np.bincount(np.concatenate([labels, test_labels]))
     assert len(held_out) == 10 and np.abs(held_out - 360 / 1797).max() < 0.005, "each digit in proportion"
     assert not {row.tobytes() for row in images} & {row.tobytes() for row in test_images}, "nothing held out was seen"
-    again = digits()
-    assert all(np.array_equal(a, b) for a, b in zip(again, [images, labels, test_images, test_labels]))
+    images[:] = 0
+    assert digits()[0].any(), "everybody has copies"
+
+
+def test_the_scans_are_scikit_learns():
+    """By their sums; one by one in tests/cross."""
+    sums = [zlib.crc32((scale * array).astype(np.uint8))
+            for scale, array in zip([16, 1] * 3, [*scans(), *digits()])]
+    assert sums == [4087501628, 4168075561, 3142362505, 1762586958, 1814970648, 1897342685]
+    assert scans()[0].dtype == np.float64 and scans()[1].dtype == np.int64
 
 
 def test_moons():
@@ -31,20 +40,33 @@ def test_moons():
     assert points.shape == (100, 2) and points.dtype == np.float64
     assert np.array_equal(np.bincount(classes), [50, 50])
     assert np.array_equal(points, moons(100, noise=0.1, seed=3)[0]) and not np.array_equal(points, moons(100, noise=0.1)[0])
+    points, classes = moons(5, seed=3)      # scikit-learn's
+    assert np.allclose(points[:2], [[1.02412437, -0.96587318], [1.93065295, 0.41131026]])
+    assert list(classes) == [1, 1, 0, 0, 1]
 
 
-def test_mnist_without_a_network(monkeypatch):
-    def fetch(*_, **__):
-        raise urllib.error.URLError("no network")
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
-    with pytest.raises(ConnectionError, match=r"network once, give mnist\(folder\).*, or use digits\(\)"):
+def scikit_learn(monkeypatch, fetch):
+    """A scikit-learn that has nothing but this fetch_openml; with None none at all."""
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", fetch and SimpleNamespace(fetch_openml=fetch))
+
+
+def no_network(*_, **__):
+    raise urllib.error.URLError("no network")
+
+
+@pytest.mark.parametrize("fetch", [None, no_network])
+def test_mnist_without_scikit_learn_or_a_network(monkeypatch, fetch):
+    scikit_learn(monkeypatch, fetch)
+    why = "no network" if fetch else "import of sklearn"
+    what = r"scikit-learn \(%pip.* network, once. Or give mnist\(folder\) .*, or use digits\(\)"
+    with pytest.raises(ConnectionError, match=f"{why}.*{what}"):
         mnist()
 
 
 def fetched(monkeypatch, labels):
     """mnist() where OpenML sends 70,000 images of 4 pixels, all 255, and these labels."""
-    monkeypatch.setattr("sklearn.datasets.fetch_openml",
-                        lambda *_, **__: (np.full((70_000, 4), 255), np.array(labels, object)))
+    scikit_learn(monkeypatch, lambda *_, **__: (np.full((70_000, 4), 255), np.array(labels, object)))
     return mnist()
 
 
@@ -185,7 +207,7 @@ def test_all_is_here(monkeypatch):
     assert "pytest" not in repr(verdict), "only what a lesson needs"
 
 
-@pytest.mark.parametrize("name", ["matplotlib", "ipywidgets", "scikit-learn"])
+@pytest.mark.parametrize("name", ["matplotlib", "ipywidgets", "mistune"])
 def test_a_missing_package_and_its_command(monkeypatch, name):
     verdict = installed(monkeypatch, missing=[name])
     assert verdict.status == "wrong"

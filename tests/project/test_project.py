@@ -52,21 +52,32 @@ def test_devcontainer_installs_as_run_py_does():
     assert container["postCreateCommand"] == "python -c 'import run; run.install()'"
 
 
-def test_lock_holds_what_pyproject_asks_for():
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-    entries = re.split(r"\n(?=\S)", lock.replace("\\\n", ""))
-    assert all("--hash=sha256:" in entry for entry in entries)
+def locked(name):
+    """{package: its entries} in a lock."""
+    lock = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in lock and " @ " not in lock
-    locked = {}
-    for entry in entries:
-        requirement = Requirement(entry.split("--hash")[0])
-        locked.setdefault(canonicalize_name(requirement.name), []).append(requirement)
+    found = {}
+    for entry in re.split(r"\n(?=\S)", lock.replace("\\\n", "")):
+        requirement, *hashes = entry.split("--hash=sha256:")
+        assert hashes, entry
+        found.setdefault(canonicalize_name(Requirement(requirement).name), []).append(Requirement(requirement))
+    return found
+
+
+def test_locks_hold_what_pyproject_asks_for():
+    course, tests = locked("requirements.lock"), locked("requirements-test.lock")
+    assert not course.keys() & tests.keys(), "pip installs both together: one version of each"
     extras = PROJECT["optional-dependencies"]
-    asked = PROJECT["dependencies"] + extras["course"] + extras["test"]
-    for requirement in map(Requirement, asked):
-        for choice in locked[canonicalize_name(requirement.name)]:
-            version = str(choice.specifier).removeprefix("==")
-            assert version in requirement.specifier, f"run `make lock`: {requirement} is locked at {version}"
+    for asked, there in [(PROJECT["dependencies"] + extras["course"], course), (extras["test"], course | tests)]:
+        for requirement in map(Requirement, asked):
+            for choice in there[canonicalize_name(requirement.name)]:
+                version = str(choice.specifier).removeprefix("==")
+                assert version in requirement.specifier, f"run `make lock`: {requirement} is locked at {version}"
+
+
+def test_a_learner_installs_no_tests():
+    tests = {"pytest", "playwright", "hypothesis", "nbval", "ruff", "scipy", "scikit-learn"}
+    assert not tests & locked("requirements.lock").keys()
 
 
 def test_numpy_is_all_the_engine_loads():
@@ -82,7 +93,7 @@ LAYERS = {
     "autograd_lib": [{"trace"}, {"tape"}, {"ops"}, {"operators"}, {"transforms"}, {"state"},
                      {"nn", "optim", "check", "data", "compiler"}, {"__init__"}],
     "autograd_course": [{"source", "data", "samples", "peers"}, {"show"}, {"ask"}, {"practice"}, {"lessons"},
-                        {"doctor"}, {"__init__"}],
+                        {"reading"}, {"doctor"}, {"__init__"}],
 }
 MODULES = sorted(path for package in LAYERS for path in ROOT.glob(f"{package}/**/*.py"))
 
@@ -194,8 +205,7 @@ def test_ruff_finds_nothing():
 
 # ---------------------------------------------------------------- what is stored
 
-ADDRESSES = {"127.0.0.1", "localhost", "www.w3.org",  # the last one is in every SVG, as a name
-             "developer.mozilla.org", "stevehanov.ca"}  # in comments of docs/minisearch.js, which is npm's
+ADDRESSES = {"127.0.0.1", "localhost", "www.w3.org"}  # the last one is in every SVG, as a name
 SOURCES = {"github.com", "www.youtube.com", "zekcrates.quarto.pub"}  # write-ups, talks and engines that lessons name
 
 
@@ -308,6 +318,7 @@ def run(tmp_path, monkeypatch):
     """run.py as a module, in an empty project; what it would do to the disk and the network is only noted down."""
     shutil.copy(ROOT / "run.py", tmp_path)
     (tmp_path / "requirements.lock").write_text("numpy==2\n")
+    (tmp_path / "requirements-test.lock").write_text("pytest==9\n")
     (tmp_path / "pyproject.toml").write_text("[project]\n")
     spec = importlib.util.spec_from_file_location("run", tmp_path / "run.py")
     module = importlib.util.module_from_spec(spec)
@@ -322,6 +333,7 @@ def run(tmp_path, monkeypatch):
 
     monkeypatch.setattr(module, "make_venv", make_venv)
     monkeypatch.setattr(module, "pip", lambda venv, *args: module.done.append("pip"))
+    monkeypatch.setattr(module, "call", lambda *command: 0)
     return module
 
 
@@ -332,6 +344,23 @@ def test_second_run_installs_nothing(run, monkeypatch):
     monkeypatch.setattr(run.sys, "version_info", (3, 12, 0))      # another Python: the one in .venv is as good
     run.install()
     assert run.done == ["venv", "pip", "pip"]
+
+
+def test_tests_are_installed_when_they_are_first_wanted(run, monkeypatch):
+    asked = []
+
+    def pip(_, *args):
+        asked.append([arg.name for arg in args if isinstance(arg, Path)])
+    monkeypatch.setattr(run, "pip", pip)
+    here, course, tests = [run.ROOT.name], ["requirements.lock"], ["requirements-test.lock"]
+    for target in ["lab", "bench", "lab", "test", "test-browser", "site", "lab"]:
+        run.main(target)
+    assert asked == [course, here, course + tests, here], "the lab is in it"
+    assert run.done == ["venv"], "on top of the lab"
+    (run.ROOT / "requirements-test.lock").write_text("pytest==10\n")
+    run.main("lab")
+    run.main("test")
+    assert asked[4:] == [course, here, course + tests, here], "tests of an older lock are not taken for today's"
 
 
 @pytest.mark.parametrize("change", ["requirements.lock", "pyproject.toml", "python", "folder", "half deleted"])
@@ -395,11 +424,11 @@ def test_a_full_disk_is_said(run, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
     monkeypatch.setattr(run, "pip", full)
-    with pytest.raises(SystemExit, match="The disk is full. The course takes 900 MB"):
+    with pytest.raises(SystemExit, match="The disk is full. The course takes 400 MB, with its tests 620"):
         run.main("bench")
     monkeypatch.setattr(run.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 5 * 10**6))
-    with pytest.raises(SystemExit, match="The disk is too full: .* 5 MB are free"):
-        run.main("bench")
+    with pytest.raises(SystemExit, match="The disk is too full: this takes 620 MB, and 5 MB are free"):
+        run.main("site")
 
 
 def test_clean_leaves_what_is_somebodys_own(run):
@@ -411,7 +440,7 @@ def test_clean_leaves_what_is_somebodys_own(run):
     (run.ROOT / "site/.written-by-make-site").write_text("index.html\nsite.css")
     run.clean()
     assert {path.relative_to(run.ROOT).as_posix() for path in run.ROOT.rglob("*") if path.is_file()} == {
-        "run.py", "requirements.lock", "pyproject.toml", "site/thesis.txt", "build/mine.txt", "src/x.egg-info/y"}
+        "run.py", "requirements.lock", "requirements-test.lock", "pyproject.toml", "site/thesis.txt", "build/mine.txt", "src/x.egg-info/y"}
     (run.ROOT / "site/thesis.txt").unlink()
     run.clean()
     assert not (run.ROOT / "site").exists()
@@ -448,7 +477,7 @@ def test_run_says_that_python_is_too_old(version):
 
 @pytest.mark.skipif(os.name == "nt", reason="no signals there")
 def test_interrupted_while_venv_is_made(tmp_path):
-    for name in ["run.py", "requirements.lock", "pyproject.toml"]:
+    for name in ["run.py", "requirements.lock", "requirements-test.lock", "pyproject.toml"]:
         shutil.copy(ROOT / name, tmp_path)
     running = subprocess.Popen([sys.executable, "run.py", "lab"], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
                                start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
@@ -461,14 +490,14 @@ def test_interrupted_while_venv_is_made(tmp_path):
 
 
 def test_run_says_that_venv_is_missing(tmp_path):
-    for name in ["run.py", "requirements.lock", "pyproject.toml"]:
+    for name in ["run.py", "requirements.lock", "requirements-test.lock", "pyproject.toml"]:
         shutil.copy(ROOT / name, tmp_path)
     code, said = run_py("lab", before="sys.modules['ensurepip'] = None", folder=tmp_path)
     assert code == 1 and "sudo apt install python3-venv" in said
 
 
 def test_run_says_that_there_is_no_network(tmp_path):
-    for name in ["run.py", "requirements.lock", "pyproject.toml"]:
+    for name in ["run.py", "requirements.lock", "requirements-test.lock", "pyproject.toml"]:
         shutil.copy(ROOT / name, tmp_path)
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # bound, not listening: whoever calls is refused

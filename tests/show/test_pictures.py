@@ -360,9 +360,9 @@ def test_a_path_that_runs_away_is_drawn_as_far_as_it_goes():
     assert "wild, gone" in written(picture), "it still has its name, where it was last seen"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def forty():
-    """Points and their classes. No constant: scikit-learn would be imported by every process that collects this file."""
+    """Points and their classes."""
     return moons(40)
 
 

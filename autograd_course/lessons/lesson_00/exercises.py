@@ -3,7 +3,7 @@ import numpy as np
 
 from autograd_lib import grad
 
-from ...ask import Wrong, brief, exercise, expect, expect_call
+from ...ask import Wrong, brief, exercise, expect, expect_over
 from ...ask.mistakes import off_by, printed, sign_lost
 from ...ask.texts import Question, card, placement, prediction
 from ...show.ink import number
@@ -266,5 +266,5 @@ def _next(x, gradient):
         off_by(1, _next, "One too far to the right: start from x, and take off a tenth of the gradient."),
         printed(_next)])
 def downhill(answer):
-    for x, gradient in [(2.0, 4.0), (-1.0, -3.0), (5.0, 0.0), (0.3, 42.5), (-70.0, -7.77), (1.25, 0.004), (3, 2)]:
-        expect_call(answer, x, gradient, gives=_next(x, gradient), hints=downhill.mistakes)
+    expect_over(answer, _next, lambda d: (x := d(), d.choice(d.g(), d.g(), x, 0.0)), apart=True,
+                first=[(2.0, 4.0), (-1.0, -3.0), (3, 2)], hints=downhill.mistakes)

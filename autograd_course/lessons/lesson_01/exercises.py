@@ -5,7 +5,7 @@ import numpy as np
 
 from autograd_lib import grad
 
-from ...ask import Wrong, brief, edit, exercise, expect, expect_call
+from ...ask import Wrong, brief, edit, exercise, expect, expect_call, expect_over
 from ...ask.compare import returned
 from ...ask.mistakes import central_difference, in_a_tuple, one_sided, printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
@@ -113,9 +113,9 @@ def square(x):
         printed(central_difference)])
 def central(answer):
     # at h = 0.2 no two of the usual mistakes give the same number
-    for f, x, h in [(cube, 2.5, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4), (np.cos, 2.3, 0.1),
-                    (np.exp, -1.37, 0.01)]:
-        expect_call(answer, f, x, h, gives=central_difference(f, x, h), rtol=1e-10, hints=central.mistakes)
+    expect_over(answer, central_difference, lambda d: (
+        d.another(cube, square, np.sin, np.cos), d.choice(d(), d(), 0.3), d.another(0.3, 0.1, 0.02)), apart=True, rtol=1e-8,
+        first=[(cube, 2.5, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4)], hints=central.mistakes)
 
 
 def _one_side(got, expected):
@@ -303,8 +303,7 @@ def descend(answer):
     def twice(x):
         return 2 * x
 
-    for f, slope, x, rate, steps in [
-            (cube, lambda x: 3 * x * x, 1.0, 0.2, 3), (square, twice, -3.0, 0.25, 4), (square, twice, 1.0, 1.2, 3),
-            (square, twice, 1.5, 0.5, 4), (square, twice, -2.0, 0.1, 0)]:
-        expect_call(answer, f, x, rate, steps, gives=_walk(slope, x, rate, steps), rtol=1e-6,
-                    shown=f"the start and {steps} further positions", hints=descend.mistakes)
+    slopes = {cube: lambda x: 3 * x * x, square: twice, np.sin: np.cos, np.tanh: lambda x: 1 - np.tanh(x) ** 2}
+    expect_over(answer, lambda f, *given: _walk(slopes[f], *given), lambda d: (
+        d.another(square, np.sin, np.tanh), d(), d.another(0.1, 0.3, 0.0, 0.9), d.another(1, 0, 2, 13)), apart=True, rtol=1e-6,
+        atol=1e-8, first=[(cube, 1.0, 0.2, 3), (square, -3.0, 0.25, 4), (square, 1.0, 1.2, 3)], hints=descend.mistakes)

@@ -3,7 +3,7 @@ import numpy as np
 
 from autograd_lib import Tensor, elementwise
 
-from ...ask import edit, exercise, expect, expect_call, formula, times
+from ...ask import edit, exercise, expect, expect_over, formula, times
 from ...ask.mistakes import central_difference, local_alone, multiplied, sign_lost, upside_down
 from ...ask.texts import Question, card, prediction, recall
 from ...show.graph import draw_graph
@@ -86,6 +86,11 @@ def _steep(x, y):
 @formula("f(x, y) = sin(x) · y + y²")
 def _mixed(x, y):
     return np.sin(x) * y + y * y
+
+
+@formula("f(x, y) = x − cos(y)")
+def _apart(x, y):
+    return x - np.cos(y)
 
 
 BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
@@ -174,12 +179,12 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
         times(1e-5, "The slopes are not divided by 2 * h."),
         times(2e-5, "The slopes are not divided by 2 * h.")])
 def two_knobs(answer):
-    for f, x, y, dx, dy, slope_x, slope_y in [
-            (_mixed, 0.5, -2.0, 0.2, -0.4, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0),
-            (_steep, 3.0, 2.0, 0.1, 0.3, 12.0, 9.0),
-            (_mixed, 0.5, -2.0, 0.0, 0.7, np.cos(0.5) * -2.0, np.sin(0.5) - 4.0),
-            (_steep, -2.0, 3.0, 0.2, 0.1, -12.0, 4.0)]:
-        expect_call(answer, f, x, y, dx, dy, gives=slope_x * dx + slope_y * dy, rtol=1e-4, hints=two_knobs.mistakes)
+    slopes = {_steep: (lambda x, y: 2 * x * y, lambda x, y: x * x),
+              _mixed: (lambda x, y: np.cos(x) * y, lambda x, y: np.sin(x) + 2 * y),
+              _apart: (lambda x, y: 1.0, lambda x, y: np.sin(y))}
+    expect_over(answer, lambda f, x, y, dx, dy: slopes[f][0](x, y) * dx + slopes[f][1](x, y) * dy, lambda d: (
+        d.another(*slopes), x := d(), d.choice(x, d()), dx := d.g(), d.choice(d.g(), dx, 0.0)),
+        apart=True, rtol=1e-4, atol=1e-4, first=[(_mixed, 0.5, -2.0, 0.2, -0.4), (_steep, 3.0, 2.0, 0.1, 0.3)], hints=two_knobs.mistakes)
 
 
 @exercise(

@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import exercise, expect, expect_call, expect_rule, is_stub, of_rule
+from ...ask import exercise, expect, expect_call, expect_over, expect_rule, is_stub, of_rule
 from ...ask.mistakes import sign_lost
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, brief
@@ -13,7 +13,8 @@ recall("03", [
              "**100**. Each slot is a path of its own, and over paths you add."),
     Question("The gradient that arrives at an operation is −4, and the local gradient of x is 2.5. What goes to x? (02)", -10,
              "What arrives times local: −4 · 2.5 = **−10**."),
-    Question("You measure a slope by a central difference, with h = 1e-5 and with h = 1e-12. Which is nearer the truth? (01)",
+    Question("You measure the slope of exp at 1 by a central difference, with h = 1e-5 and with h = 1e-12. Which is "
+             "nearer the truth? (01)",
              "h = 1e-5", "**h = 1e-5**: at 1e-12 rounding has eaten all but a few digits.", ["h = 1e-5", "h = 1e-12"])])
 
 prediction(
@@ -22,7 +23,8 @@ prediction(
         both grow by 0.01?""",
     answer={"at 0.1": 2, "at 0.01": 0.2}, tolerance=0.08,
     reveal="""At 0.1: the strips are 0.2 and 0.3, the corner 0.01, which is about **2 %** of 0.51. At 0.01 the strips are ten times
-        smaller and the corner a *hundred* times: about **0.2 %**. Nudge times nudge loses against nudge.""")
+        smaller and the corner is a *hundred* times smaller: about **0.2 %**. Beside a small nudge, nudge times nudge
+        is nothing.""")
 
 prediction(
     "03.own",
@@ -38,21 +40,23 @@ prediction(
     question="""$z = x / y$ at $x = 6$, $y = 2$. You raise y a little. Does z rise or fall? And how fast: what is
         $\\partial z / \\partial y$?""",
     answer={"z": "falls", "∂z/∂y": -1.5}, choices={"z": ["rises", "falls"]},
-    reveal="""It **falls**, at the rate **−1.5**. Six shared among more people gives each less. The number comes from the next lines.""")
+    reveal="""It **falls**, at the rate **−1.5**. If six are shared among more people, each gets less. The next lines
+        derive the number.""")
 
 prediction(
     "03.pattern",
     question="The slopes of $x$, $x^2$, $x^3$, $x^4$ at $x = 2$ are 1, 4, 12, 32. What is the slope of $x^5$ there?",
     answer=80,
-    reveal="**80**. They are 1 · 1, 2 · 2, 3 · 4 and 4 · 8: the exponent, times the power before. So 5 · 16.")
+    reveal="**80**. The four are 1 · 1, 2 · 2, 3 · 4 and 4 · 8: the exponent, times the power with one factor less. "
+           "So the next is 5 · 16.")
 
 card("03", [
     "Product: two strips, and a corner that vanishes. ∂z/∂x = y and ∂z/∂y = x.",
-    "The rule for one slot does not need that slot's own value, where the op is linear in it.",
+    "Where an op is linear in one slot, the rule for that slot does not need the slot's own value.",
     "x in both slots of a product: two arrivals, 2x.",
     "Quotient: the product rule read backward, dx = y dz + z dy. So 1/y, and −z/y.",
     "x − y: g goes to x, and −g to y. −x: −g.",
-    "Power: n·xⁿ⁻¹, also for negative n and for roots, where x > 0."])
+    "Power: n·xⁿ⁻¹. Where x > 0 that holds for negative n and for roots too."])
 
 
 @exercise(
@@ -173,7 +177,8 @@ LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of
         subtract_y = lambda g, z, x, y: -g
         negative_x = lambda g, z, x: -g""",
     explained="No x and no y on the right: these graphs are straight, and a straight line has the same slope everywhere.",
-    why="Where an op is linear, its rule needs no value at all: nothing has to be kept for the way back.")
+    why="A sum is linear in all its inputs at once: its rules need no value at all, so nothing has to be kept for "
+        "the way back.")
 def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -233,8 +238,9 @@ def reflected(answer):
            ("Help: I could use z", "$z / x$ is $x^{n-1}$, as long as x is not 0. What happens there?")],
     solution="""
         power_x = lambda g, z, x, y: g * y * x ** (y - 1)""",
-    explained="With `g * y * z / x` the slope of $x^2$ at 0 would be 0 / 0, which is nan, and it is 0.",
-    why="One line for whole, negative and broken exponents, wherever z has a slope. At x = 0 with y = 0 the library has to state it.",
+    explained="With `g * y * z / x` the slope of $x^2$ at 0 would be 0 / 0, which is nan. The slope there is 0.",
+    why="One line serves whole, negative and broken exponents, wherever z has a slope. At x = 0 with y = 0 the "
+        "library states the slope.",
     mistakes=[
         (lambda g, z, x, y: g * y * x**y, "The power before: the exponent is one less."),
         (lambda g, z, x, y: g * y * x**y - 1,
@@ -282,3 +288,11 @@ def power(answer):
                                                  (np.array([0.5, 2.0, 3.0]), 3.0),
                                                  (np.array([-1.5, 0.0, 2.0]), 2.0), (np.array([-1.5, 0.0, 2.0]), 1.0),
                                                  (np.array([-0.5, 2.0]), -2.0)])
+        expect_over(answer, ag.power.rules[0], _powers, hints=power.mistakes)
+
+
+def _powers(d):
+    """g, z, x and y: any x with a whole y, or x above 0 with any."""
+    n = d.size()
+    x, y = d.choice((d(n), float(d.choice(1, 2, 3, 5))), (d.above(n), d(n)), (d.above(n), d()))
+    return d.g(n), x ** y, x, y

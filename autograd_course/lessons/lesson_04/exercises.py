@@ -8,7 +8,7 @@ import numpy as np
 import autograd_lib as ag
 from autograd_lib import ops
 
-from ...ask import Wrong, exercise, expect, expect_call, expect_rule, is_stub, of_rule
+from ...ask import Wrong, exercise, expect, expect_call, expect_over, expect_rule, is_stub, of_rule
 from ...ask.compare import returned
 from ...ask.mistakes import printed
 from ...ask.texts import Question, card, prediction, recall
@@ -16,7 +16,7 @@ from ...ask.verdict import NotYet, brief
 
 recall("04", [
     Question("$z = x / y$. What is $\\partial z / \\partial y$, written with z? (Lesson 03)", "−z / y",
-             "**−z / y**: raise y, and z falls.",
+             "**−z / y**: where z and y are above 0, z falls when you raise y.",
              ["1 / y", "z / y", "−z / y", "−x / y"]),
     Question("On the way from x to L lie two operations, with the local gradients 3 and −2. What is the gradient of x? (02)", -6,
              "**−6**. Along a path you multiply."),
@@ -35,7 +35,8 @@ prediction(
 prediction(
     "04.turned", question="exp has the slope 5 where its height is 5. What is the slope of log at $x = 5$?",
     answer=0.2,
-    reveal="**1/5 = 0.2**. On exp, a small step to the right takes you 5 times as far up. Turn the paper: a fifth as far up.")
+    reveal="""**1/5 = 0.2**. On exp, a small step to the right takes you 5 times as far up. Exchange the axes, and a
+        small step to the right takes you a fifth as far up.""")
 
 prediction(
     "04.at_zero",
@@ -43,13 +44,14 @@ prediction(
         with h = 0.1? And with h = 1e-5?""",
     answer={"h = 0.1": 0.5, "h = 1e-5": 0.5},
     reveal="""**0.5** both times: from −h to h the graph rises by h, and h / 2h is ½. It is the average of two slopes, 0 on the left and 1
-        on the right, and no h brings those together. Nowhere does relu have the slope ½.""")
+        on the right, and no h brings the two together. Nowhere does relu have the slope ½.""")
 
 card("04", [
     "exp: the slope is the value, g · z. It rests on (eʰ − 1)/h → 1.",
-    "Read off the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). Nobody needs x.",
+    "Read off the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). These rules need no x.",
     "log: exp turned over, 1/x. An exponent that moves: z · log x, for bases above 0.",
-    "Saturated is stuck, not finished: hardly any gradient gets through, however wrong the output is.",
+    "Saturated is not finished. Where what arrives is bounded, as with squared errors, hardly any of it gets "
+    "through: stuck.",
     "A kink has no slope. The library states one; a central difference there gives the mean of two.",
     "Behind a `where`, 0 · inf is nan. Change what goes in, not what comes out."])
 
@@ -66,8 +68,25 @@ def _expect(rule, row, arg, inputs, mistakes):
     expect_call(rule, g, z, *inputs, gives=row.rules[arg](g, z, *inputs) + 0.0, tried=tried,       # −0. would be shown as such
                 hints=[*mistakes, *of_rule(row, arg, inputs=[inputs])])
     expect_rule(rule, row, arg, inputs=list(zip(*np.broadcast_arrays(*inputs))))
-    if len(row.rules) < 3:      # the condition of `where` is no number, and clip's bounds keep their order
+    if len(row.rules) == 3:      # clip's bounds keep their order, and the condition of `where` is no number
+        expect_over(rule, row.rules[arg], _bounds if row.name == "clip" else _choices, hints=mistakes)
+    else:
         expect_rule(rule, row, arg)
+
+
+def _bounds(d):
+    """g, z, x and two bounds, with an x at each of them."""
+    low = d()
+    high, x = low + d.above(), d(d.size())
+    x[:2] = [low, high][:len(x)]
+    return d.g(len(x)), np.clip(x, low, high), x, low, high
+
+
+def _choices(d):
+    """g, z, a condition, x and y."""
+    shape = d.choice((), (d.size(),), (d.size(), d.size()))
+    c, x, y = d.places(2, *shape) > 0, d(*shape), d(*shape)
+    return d.g(*shape), np.where(c, x, y), c, x, y
 
 
 FROM_Z = [
@@ -109,7 +128,7 @@ FROM_Z = [
         sqrt_x = lambda g, z, x: g / (2 * z)
         sigmoid_x = lambda g, z, x: g * z * (1 - z)""",
     explained="$z\\,(1 - z)$ is largest at z = ½, where it is ¼: a sigmoid passes on a quarter of what arrives, at best.",
-    why="Whoever keeps z can throw x away: on the way back nothing is computed twice.")
+    why="These rules need only z, which has been computed already. So nobody has to keep x for the way back.")
 def from_z(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -165,9 +184,10 @@ TURN = [
     solution="""
         log_x = lambda g, z, x: g / x
         power_y = lambda g, z, x, y: g * z * np.log(x)""",
-    explained="$z \\cdot \\log x$: exp's rule with a factor. At the base e, $\\log e = 1$, and it is exp's own. (Let x move in "
-              "$e^{y \\log x}$: z · y/x, lesson 03's rule, now for every exponent.)",
-    why="Two rules without a limit of their own: both came from exp.")
+    explained="The slope $z \\cdot \\log x$ is that of exp, with a factor. At the base e the factor is 1. (Let x move in "
+              "$e^{y \\log x}$ instead: the slope is z · y/x. That is lesson 03's rule, for x above 0 now with every "
+              "exponent.)",
+    why="Neither rule needed a limit of its own: both came from exp.")
 def turn(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -226,27 +246,29 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, c, x, y: np.where(c, g, y), "Where c is False nothing goes to x: 0, not y."),
         (lambda g, z, c, x, y: g * x, "c decides, and where it is True z is x itself: the slope is 1."),
         (lambda g, z, c, x, y: np.where(c, g * x, 0), "Where c is True z is x itself: the slope is 1.")])]
-RIGHT = (lambda g, z, x: g * (x > 0), lambda g, z, x: g * np.sign(x), lambda g, z, x, y: g * (x > y) + g / 2 * (x == y),
+RIGHT = (lambda g, z, x: np.where(x > 0, g, 0), lambda g, z, x: g * np.sign(x),
+         lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0)),
          lambda g, z, c, x, y: np.where(c, g, 0))
 
 
 @exercise(
     "04.switches", minutes=5, difficulty="medium",
     question="""
-        Four rules for x. In a product a comparison such as `x > 0` is 1 or 0: no `if` is needed. `np.where(c, a, b)` is a
-        where c is true, else b.""",
+        Four rules for x. `np.where(c, a, b)` is a where c is true, else b, entry by entry. A product with a comparison,
+        `g * (x > 0)`, does the same while g is finite; where g is ∞ it gives ∞ · 0, which is nan.""",
     stub="""
         relu_x = lambda g, z, x: ...
         abs_x = lambda g, z, x: ...
         maximum_x = lambda g, z, x, y: ...
         where_x = lambda g, z, c, x, y: ...""",
-    hints=["relu: `g * (x > 0)`, with the parentheses. That is g or 0, and 0 at the kink, as stated.",
-           "`np.sign(x)` is −1, 0 or 1. For the maximum add two terms: one where x wins, one where they tie.",
+    hints=["relu: `np.where(x > 0, g, 0)`. That is g or 0, and 0 at the kink, as stated.",
+           "`np.sign(x)` is −1, 0 or 1. For the maximum a second `np.where` stands in the first: g where x wins; elsewhere half "
+           "of g where the two tie, and 0 where they do not.",
            ("Help: the maximum is wrong at 3 and 3", "A tie is shared: half of g goes to each.")],
     solution="""
-        relu_x = lambda g, z, x: g * (x > 0)
+        relu_x = lambda g, z, x: np.where(x > 0, g, 0)
         abs_x = lambda g, z, x: g * np.sign(x)
-        maximum_x = lambda g, z, x, y: g * (x > y) + g / 2 * (x == y)
+        maximum_x = lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0))
         where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
     explained="Each is a switch: all of g, or nothing; abs turns its sign; only a tie is shared. (relu(x) is maximum(x, 0), and at 0 "
               "one states 0, the other ½: a stated rule belongs to the op.)",
@@ -299,8 +321,9 @@ DRILL = [
         sin_x = lambda g, z, x: g * np.cos(x)
         cos_x = lambda g, z, x: -g * np.sin(x)
         softplus_x = lambda g, z, x: g * ag.sigmoid(x)""",
-    explained="For softplus `g * np.exp(x) / (1 + np.exp(x))` is right too, up to x = 709: see below.",
-    why="Three more, of which only sin needed a limit.")
+    explained="For softplus `g * np.exp(x) / (1 + np.exp(x))` is right too, up to x = 709. The next section says "
+              "what happens beyond.",
+    why="Of these three, only sin needed a limit.")
 def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -330,7 +353,8 @@ def _by_size(x):
             return np.sign(x) * (1 - p) / (1 + p)""",
     explained="An `if x > 0` with one form for each side does as well, for a number at a time. (`np.where` would compute both forms "
               "everywhere, the one that overflows too.)",
-    why="Right at both ends. What may vanish is harmless: 1 + 0 is 1. (An inf that ends as 1 / inf, which is 0, was lucky.)",
+    why="Right at both ends: far out p becomes 0, and 1 − 0 and 1 + 0 are 1. (An inf that ends as 1 / inf, which is "
+        "0, was lucky.)",
     mistakes=[
         (lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
          "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan."),
@@ -359,6 +383,7 @@ def calm_tanh(answer):
                 if x or wrong.args[1] != "None":
                     raise
                 raise Wrong(*wrong.args[:3], "At 0 neither x > 0 nor x < 0 holds. What comes back then?") from None
+        expect_over(answer, lambda x: float(np.tanh(x)), lambda d: (d.choice(d(), 3 * d()),), hints=calm_tanh.mistakes)
     if any(answer is own for own in (np.tanh, ag.tanh, math.tanh)) or "tanh" in _names(answer):
         raise Wrong("how calm_tanh is written", "tanh itself", "a formula with exp",
                     "NumPy's tanh is calm already. Write yours with exp.")
@@ -456,11 +481,11 @@ GELU = [
         def t_of(x):
             return np.tanh(c * (x + 0.044715 * x**3))
 
-        clip_x = lambda g, z, x, low, high: g * ((low <= x) & (x <= high))
+        clip_x = lambda g, z, x, low, high: np.where((low <= x) & (x <= high), g, 0)
         gelu_x = lambda g, z, x: g * (0.5 * (1 + t_of(x))
                                       + 0.5 * x * (1 - t_of(x)**2) * c * (1 + 3 * 0.044715 * x**2))""",
-    explained="gelu is the longest rule of the whole table, and it is a product rule with a chain rule inside.",
-    why="The longest rule of the table needed nothing new.")
+    explained="gelu has the longest rule of this lesson, and it is a product rule with a chain rule inside.",
+    why="The longest rule of this lesson needed nothing new.")
 def longer(answer):
     if any(map(is_stub, answer)):
         raise NotYet

@@ -579,7 +579,7 @@ prediction(
         `.grad`, and is read there when its turn comes. Take $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad
         = 12, which is right. Each call adds, so after a second call 24 would be right. Which number is there?""",
     answer=36.0, reveal="""
-        **36**, three times for two calls. c still held the 3 of the first call. The second added its own 3, so c passed on 6 · 4 = 24 in
+        **36**, three times 12 for two calls. c still held the 3 of the first call. The second added its own 3, so c passed on 6 · 4 = 24 in
         place of 12. Which value was not fresh? c, one in the middle, which nobody asked about.""")
 
 prediction(
@@ -593,7 +593,7 @@ prediction(
 card("05", [
     "Record: each value keeps its inputs, and a local gradient for each of them.",
     "A value's gradient is a sum over the arrows that leave it: the user's gradient × the local gradient.",
-    "So users come before inputs. Newest first is such an order, always.",
+    "So users come before inputs. Newest first is such an order, since a value is made after its inputs.",
     "A visit: take g out of the ledger, add it to .grad, add g · local to the entry of each input.",
     "To accumulate: +=, or only the last arrival is left. The ledger is made anew for each walk.",
-    "One visit a value; the paths may be 2ⁿ."])
+    "Each value is visited once, though there may be 2ⁿ paths."])

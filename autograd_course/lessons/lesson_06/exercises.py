@@ -74,7 +74,7 @@ _ROUTES = [
         through_c = 0.8376 * 0.8905 * 0.3101
         through_both = 1.09 * 0.335 * 0.8905 * 0.3101""",
     explained="0.3010 + 0.2313 + 0.1008 = 0.6331. The first two alone make 0.5323, the slide's number.",
-    why="Add over all paths, and that means all. A weight that is used in several places is where one is forgotten first.",
+    why="The sum goes over all paths. Where a weight is used in several places, look for the path that is easily forgotten.",
     mistakes=[*_ROUTES, *(_about(*pair) for pair in _ROUTES)])
 def routes(answer):
     expect(answer, ROUTES[1:], tried="what the two paths bring", shown="two other numbers", atol=6e-4,
@@ -194,7 +194,7 @@ def _after(train, start, left, loss, examples, rate):
                 backward(L)
                 for p in parameters:
                     p.data -= rate * p.grad""",
-    explained="Forget, forward, backward, step: every training loop has these four.",
+    explained="Forget, forward, backward, step: you will meet these four in all training loops of this course.",
     why="This loop does not know what it trains: any calculation that your engine can record.",
     mistakes=[
         edit(CLEAR, "", OLD),
@@ -425,16 +425,17 @@ prediction(
     answer={"right at the end": "about half", "what piles up": "those of the parameters"},
     choices={"right at the end": ["all forty", "thirty-odd", "about half"],
              "what piles up": ["those of the parameters", "those of all values"]},
-    reveal="""**About half**, 22: it says the same of every point. Only the gradients **of the parameters** pile up. Every example makes a
-        new graph, whose values have had no gradient before; the parameters are what stays from step to step, and `.grad` adds until
-        somebody clears it.""")
+    reveal="""**About half**, 22: it says the same of every point. Only the gradients **of the parameters** pile up. Every
+        example makes a new graph, and the values in it have had no gradient before. The parameters stay from step to
+        step, and their `.grad` adds up until somebody clears it.""")
 
 prediction(
     "06.rate", question="""
         Now the rate: 500 steps each time, from 0.00001 up to 0.1. At 0.001 the mean squared error went from 10.2 to 0.016. What is it at
         0.1, at a rate a hundred times as large?""",
     answer="stuck in between", choices=["below 0.016", "stuck in between", "far above 10.2"],
-    reveal="""**Stuck in between**, at 1.491. It cannot run away, for 4 sin lies between −4 and 4. It dies instead: slide, and see.""")
+    reveal="""**Stuck in between**, at 1.491. The error cannot grow without bound, since 4 sin lies between −4 and 4. The
+        model dies instead: slide, and see.""")
 
 prediction(
     "06.edge", question="Which arrow did the slide's author overlook?",
@@ -446,6 +447,6 @@ card("06", [
     "Forget, forward, backward, step: once for each example, all four inside the loop.",
     "One neuron draws a straight line. Neurons behind neurons bend it.",
     ".grad adds up until somebody clears it. Left out, the model trains on gradients of long ago.",
-    "Too small a rate crawls. Too large a one can close every relu: no example moves anything any more.",
+    "Too small a rate crawls. Too large a rate can close every relu: then no example moves anything any more.",
     "What is minimised is the loss, penalty included; what you plot may be something else.",
     "A module finds its parameters by itself: among its attributes, in lists, and in modules among them."])

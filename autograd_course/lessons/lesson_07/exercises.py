@@ -13,12 +13,12 @@ from .designs import Trace, doubled
 
 recall("07", [
     Question("A weight gets the gradient 4 in every step, and nobody calls `zero_grad`. What stands in its `.grad` after the third "
-             "backward pass? (Lesson 06)", 12, "**12**. Gradients are added, until somebody forgets them."),
+             "backward pass? (Lesson 06)", 12, "**12**. Gradients are added, until somebody clears them."),
     Question("x is doubled ten times by x = x + x. How many paths lead from x to the end, and how many visits does your engine of lesson "
              "05 make? (05)", {"paths": 1024, "visits": 11},
              "**1024** paths, 2 · 2 · …, ten times. **11** visits: each of the eleven Values once."),
     Question("The two rules of a product are exchanged. You check at x = y = 3. Does the check fail? (03)", False,
-             "**No.** Both rules say 3 there. A check at one lucky point is no check.")])
+             "**No.** Both rules say 3 there. A check at one lucky point proves little.")])
 
 prediction(
     "07.lower", question="""Two engines train the same neuron; one of them has a wrong gradient. Both losses fall, B's
@@ -46,10 +46,10 @@ prediction(
 
 card("07", [
     "A falling loss is no gradient check: a wrong rule can train, even better, from some starts.",
-    "One point is no check: two rules cross. Several points, and the special ones: 0, far out, a kink, none.",
+    "One point is no check: a wrong rule may cross the right one there. Take several, and special ones: 0, far out, a kink.",
     "Ask twice, use a value twice, make it long: some bugs are not in any rule.",
     "A check compares a rule with the function that was written, not with the one that was meant.",
-    "All numbers right is not all: who walks every path makes 2ⁿ visits, where one a value would do.",
+    "Right numbers are not all: an engine that walks every path makes 2ⁿ visits, where one for each value would do.",
     "Two values with one number are two values: check at equal numbers, too."])
 
 
@@ -64,7 +64,7 @@ card("07", [
         fooling_x = ...""",
     hints=["Solve $z^2 = 1 - z^2$ for z first.",
            "$z^2 = 1/2$, so $z = \\sqrt{1/2} \\approx 0.7071$. Which x has this tanh?",
-           ("Help: I get 0.4407", "That is the w of the neuron. Its tanh gets w · 2, and here it is asked what tanh gets.")],
+           ("Help: I get 0.4407", "That is the w of the neuron. Its tanh gets w · 2, and the question is what tanh gets.")],
     solution="""
         fooling_x = np.arctanh(np.sqrt(1 / 2))      # 0.8814; −0.8814 does as well""",
     explained="Both rules say ½ there. The neuron of lesson 05 has x = 2 and b = 0, so its w would be half of it, 0.4407.",
@@ -128,7 +128,7 @@ Z, WHOLE = "cached(z, cache)", """\
     explained="""
         The first time, x is computed and written down. Every other time it is read. That is one visit for each value. (A new question
         wants a new cache: an old one gives the answer of yesterday.)""",
-    why="One dictionary, and 2ⁿ has become n + 1. This is what order and ledger did in lesson 05, from the other end.")
+    why="With one dictionary, n doublings take n + 1 visits, not 2ⁿ. Order and ledger did the same in lesson 05, from the other end.")
 def cached(answer):
     if has_blank(answer):
         raise NotYet
@@ -244,7 +244,7 @@ EVIDENCE = {
             that there is no number, the other makes one up, 9 · log 3 = 9.888.""")],
     solution="diagnosis = {" + ", ".join(f'"{letter}": {RIGHT[letter]}' for letter in ASKED) + "}",
     explained="The other four: A 5, B 8, C 10, H 6. Each number of the sheet is a fingerprint: 0 for 1.573, 1023 for 10, 36 for 24.",
-    why="Seven of these eight pass a check at ordinary numbers. It takes a question aimed at the cause.")
+    why="Seven of these eight passed the check at ordinary numbers. Each was found by a question aimed at its cause.")
 def diagnose(answer):
     if not isinstance(answer, dict):
         raise Wrong("diagnosis", brief(answer), 'a dictionary, {"D": 1, …}',
@@ -292,7 +292,7 @@ def diagnose(answer):
     explained="""
         Python lets you give any attribute any name, so nothing complained. Worse: `z.backward` is now the formula, and the engine's
         own method of that name is hidden.""",
-    why="The formula was right and never ran. Only a check of the whole engine finds that: reading the formula does not.")
+    why="The formula was right and never ran. Reading the formula does not find that. A check of the engine does.")
 def mended_tanh(answer):
     if has_blank(answer):
         raise NotYet

@@ -44,12 +44,12 @@ prediction(
         entry 0, 20 to entry 2, 3 to entry 0. The last one to write wins.""")
 
 card("08", [
-    "The gradient of x has x's shape. Always.",
+    "The gradient of x has the shape of x, whatever the op.",
     "Follow one entry: its gradient is the sum of what arrives wherever it went, times the slope.",
     "Copied forward, added backward: g.sum(axis=0) for a row; axis=1 with keepdims=True for a column.",
     "Added forward, copied backward; for a mean with 1/n.",
     "Moved forward (reshape, transpose, join), moved back: each g to where its entry came from.",
-    "Read twice, paid twice: np.add.at adds where out[index] += g forgets."])
+    "An entry that is read twice gets two gradients: np.add.at adds both, out[index] += g keeps the last."])
 
 # --- Broadcasting -----------------------------------------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ _TO_NUMBER = [
     solution="""
         to_column = lambda g: g.sum(axis=1, keepdims=True)      # (2, 3) -> (2, 1)
         to_number = lambda g: g.sum()                           # (2, 3) -> ()""",
-    explained="Whatever was copied along an axis is added along that axis.",
+    explained="What was copied along an axis comes back as a sum along that axis.",
     why="The axis that was copied is the axis that is summed, and b's own shape says whether it stays, as a 1.")
 def bias(answer):
     if any(map(is_stub, answer)):
@@ -227,7 +227,8 @@ _MEAN = [
 
         sum_x = lambda g, z, x, axis=None, keepdims=False: np.broadcast_to(restore(g, x, axis), x.shape)
         mean_x = lambda g, z, x, axis=None, keepdims=False: sum_x(g * z.size / x.size, z, x, axis)""",
-    explained="`x.size / z.size` is n, so `g * z.size / x.size` is g/n: 3 entries a mean for axis=1, 2 for axis=0, 6 for all.",
+    explained="`x.size / z.size` is n, so `g * z.size / x.size` is g/n. For x of shape (2, 3), n is 3 with axis=1, 2 "
+              "with axis=0, and 6 over all.",
     why="A sum copies on the way back what a broadcast copies on the way there. The two are mirror images.")
 def spread(answer):
     if any(map(is_stub, answer)):
@@ -368,9 +369,9 @@ _JOIN_Y = [
         transpose_x = lambda g, z, x, axes=None: np.transpose(g)
         join_x = lambda g, z, x, y, axis, starts: g[:len(x)]
         join_y = lambda g, z, x, y, axis, starts: g[len(x):]""",
-    explained="""Each entry goes to one place, with the slope 1, so its gradient is the g of that place: for the n-th of
-        x the n-th of g, for row k of x row k of g, for row k of y row `len(x) + k`.""",
-    why="An op that only moves entries needs no arithmetic on the way back: only the places.")
+    explained="""Each entry goes to one place, with the slope 1, so its gradient is the g of that place. Reshaped, the
+        n-th entry of x gets the n-th of g. Joined, row k of x gets row k of g, and row k of y row `len(x) + k` of g.""",
+    why="An op that only moves entries needs no arithmetic on the way back. It only has to know the places.")
 def back(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -478,7 +479,8 @@ def _in_the_mean(g, index, shape):
             np.add.at(out, index, g)
             return out""",
     explained="Or, in place of `np.add.at`, a loop: `for k, row in enumerate(index): out[row] += g[k]`.",
-    why="Read twice, paid twice. It is the sum over paths of lesson 02, with places for paths.",
+    why="An entry that is read twice gets two gifts, and they add: the sum over paths of lesson 02, where a path is "
+        "a place in z.",
     mistakes=[
         (_last_wins, "Entry 0 was read twice: who pays? 100 and 3 were to arrive there. = and += write twice, and the last one wins."),
         (_first_wins, "Entry 0 was read twice: who pays? 100 and 3 were to arrive there, and both count."),

@@ -40,12 +40,12 @@ prediction(
         so it is inf, and inf / inf is no number.""")
 
 card("10", [
-    "max: the largest gets all that arrives, and the others 0.",
+    "max: the largest gets all that arrives, and the others 0. A tie shares.",
     "logsumexp is a softer max: its slopes are p = softmax x, and eˣ⁻ᶻ is p.",
     "softmax: p · (g − Σ g·p), row by row. No Jacobian is built.",
     "log_softmax: g − p · Σ g.",
     "Cross-entropy at the logits: (p − onehot) / N. Each row adds up to 0.",
-    "c added to all logits leaves p as it is. So take the largest off before exp."])
+    "c added to all logits leaves p as it is. So take the largest off before exp, and nothing overflows."])
 
 
 # --- 10.tie ---------------------------------------------------------------------------------------------------------------
@@ -66,11 +66,11 @@ def _first(g, z, x):
     stub="""
         max_x = lambda g, z, x: ...""",
     hints=["How many are largest? `np.sum` of an array of True and False counts the True.",
-           ("Help: I get 10, 0, 10 where 10 arrived", "That gives away 20 of 10. Divide by how many there are."),
+           ("Help: I get 10, 0, 10 where 10 arrived", "That gives away 20 of 10. Divide by how many are largest."),
            ("Help: np.argmax", "It names the first of the largest only. `x == z` finds all of them.")],
     solution="""
         max_x = lambda g, z, x: g * (x == z) / np.sum(x == z)""",
-    explained="Without a tie the sum is 1, and the line is the one of before.",
+    explained="Without a tie the sum is 1, and the line says the same as `g * (x == z)`.",
     why="The parts add up to what arrived, as they must: raise all entries by c, and z rises by c.",
     mistakes=[
         edit("/ np.sum", "// np.sum", "// drops the rest: divide by how many there are with /."),
@@ -225,15 +225,16 @@ def _overflown(got, expected):
     stub="""
         softmax_x = lambda g, z, x, axis=-1: ...
         log_softmax_x = lambda g, z, x, axis=-1: ...""",
-    hints=["The boxes, with p written as z in the first. The sum is `np.sum(…, axis=axis, keepdims=True)`: kept, so that it fits its row.",
+    hints=["The first rule is the box of softmax, with z for p. The sum is `np.sum(…, axis=axis, keepdims=True)`; "
+           "keepdims makes it fit its row.",
            "① is 1 and ② is $-p_j$. In the second rule p is `np.exp(z)`.",
            ("Help: operands could not be broadcast",
             "The sum of each row has the shape (N,). With `keepdims=True` it is (N, 1).")],
     solution="""
         softmax_x = lambda g, z, x, axis=-1: z * (g - np.sum(g * z, axis=axis, keepdims=True))
         log_softmax_x = lambda g, z, x, axis=-1: g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)""",
-    explained="Neither reads x: whatever was computed on the way forward is enough.",
-    why="Two lines in place of N Jacobians, C by C each.")
+    explained="Neither rule reads x: the output z is enough.",
+    why="Two lines stand in place of N Jacobians, each C by C.")
 def normalise(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -307,7 +308,7 @@ def _undefined(name):
     solution="""
         nll_loss_x = lambda g, z, x, target: -g * (np.arange(x.shape[-1]) == target[:, None]) / len(target)""",
     explained="The values of x do not matter: picking and averaging are linear.",
-    why="One entry a row, −1/N each: all that the loss itself sends back.",
+    why="In each row one entry gets −1/N, and the others get 0. That is all that the loss itself sends back.",
     mistakes=[
         edit("-g *", "-abs(g) *", "The sign of g is lost: it multiplies as it is."),
         (lambda g, z, x, target: -g * _onehot(x, target), "N times too big: the loss is a mean over the N rows."),
@@ -412,8 +413,8 @@ def _right(x):
         def my_logsumexp(x):
             m = np.max(x)
             return np.log(np.sum(np.exp(x - m))) + m""",
-    explained="""Now the largest term is $e^0 = 1$: nothing overflows, and the sum is at least 1, so the log is safe.
-        (For any finite x.)""",
+    explained="""Now the largest term is $e^0 = 1$. So nothing overflows, and the sum is at least 1, so its log is
+        finite. (For any finite x.)""",
     why="The same number on paper, and in floats it holds where the plain formula fails.",
     mistakes=[
         (lambda x: np.log(np.sum(np.exp(x - np.max(x)))),
@@ -438,7 +439,8 @@ def _right(x):
          "A mean of the powers. logsumexp adds them up: np.sum."),
         (lambda x: np.max(x) + np.sum(np.exp(x - np.max(x))) - 1, "Where is the log?"),
         (_shifted(np.sum), "The sum is taken off. Which number makes the largest exactly 0?"),
-        (_shifted(np.min), "The smallest is taken off: that makes the others larger. Which number makes the largest exactly 0?"),
+        (_shifted(np.min), "The smallest is taken off: what is left is 0 or above, and can still be large. Which "
+                           "number makes the largest exactly 0?"),
         (_shifted(lambda x: max(np.max(x), 0)),
          "All are far below 0, and nothing was taken off. Take off the largest, whatever its sign."),
         (_shifted(lambda x: np.max(np.abs(x))),

@@ -26,9 +26,9 @@ prediction(
     "11.settle", question="""m starts at 0, and at each step m becomes 0.9 m + g. If g is 1 at every step, where does m settle? And if g is
         1, −1, 1, −1, …: how large is m in the end, without its sign?""",
     answer={"always 1": 10, "1, −1, 1, −1, …": 0.526}, tolerance=0.02,
-    reveal="""**10** and **0.53**. Settled means that m comes back: m = 0.9 m + 1, so m = 10. With alternating signs the
-        memory has the wrong sign when g comes: in size m = 1 − 0.9 m, so m = 1/1.9. What agrees is made ten times as large, what
-        contradicts itself is about halved.""")
+    reveal="""**10** and **0.53**. Settled means that a step gives the same m again: m = 0.9 m + 1, so m = 10. With
+        alternating signs the memory has the opposite sign of the g that comes: in size m = 1 − 0.9 m, so m = 1/1.9.
+        Gradients that agree are made ten times as large, gradients that contradict each other are about halved.""")
 
 prediction(
     "11.limit", question="""
@@ -43,15 +43,16 @@ prediction(
         What becomes of RMSprop's path?""",
     answer={"shape of v": (2,), "the path": "it stays as it is"},
     choices={"the path": ["it bounces more and more", "it runs away", "it stays as it is"]},
-    reveal="""v has the shape **(2,)**, a size for each weight. And the path **stays as it is**: a hundred times the
-        gradient is divided by a hundred times its size.""")
+    reveal="""v has the shape **(2,)**, one number for each weight. And the path **stays as it is**: the gradients of
+        w₂ become a hundred times as large, and so does √v, by which they are divided.""")
 
 card("11", [
-    "In a bowl each step multiplies w by 1 − lr·λ: stable up to lr = 2/λmax, and the smallest λ says how long it takes.",
+    "In a bowl each step multiplies w by 1 − lr·λ: stable up to lr = 2/λmax. The smallest λ says how fast it can be "
+    "at best.",
     "Momentum, m ← βm + g: what agrees counts 1/(1 − β) times, what alternates 1/(1 + β) times. It is two rates in one.",
-    "RMSprop: g/√v, each weight in its own unit. It does not see a stretched axis.",
+    "RMSprop: g/√v, entry by entry. Make an axis steeper, from the same start: its path stays.",
     "Adam: mean of g over root mean of g², both divided by 1 − βᵗ. The first step is lr long, unless g is as small as eps.",
-    "Nobody wins everywhere. Adam arrives with the widest range of rates: so people try it first."])
+    "Nobody wins everywhere. In our race Adam arrived with the widest range of rates."])
 
 
 def _curvature(got, expected):
@@ -85,8 +86,10 @@ def _curvature(got, expected):
     solution="""
         largest_curvature = (1 + 2) / 0.1      # 1 − 0.1 λ = −2
         limit = 2 / largest_curvature""",
-    explained="30 and 0.067. Far out only the direction that grows fastest is left, and that is the one with the largest curvature.",
-    why="A run that runs away tells you the largest stable rate: its own lr · 2 / (1 + the factor by which it grows).",
+    explained="30 and 0.067. Far out the direction that grows fastest outweighs all others: that of the largest "
+              "curvature.",
+    why="In a bowl, a run that runs away tells you the largest stable rate: its own lr · 2 / (1 + the factor by "
+        "which it grows).",
     mistakes=[
         _curvature,
         ((30, 60), "2 divided by it, not times it."),
@@ -127,8 +130,8 @@ def _nesterov(w, m, g, lr, beta):
         def nesterov(w, m, g, lr, beta):
             m = beta * m + g
             return w - lr * (g + beta * m), m""",
-    explained="One `beta * m` more than plain momentum, and the *new* m in it.",
-    why="The gradient answers now, and the memory as it will act next.",
+    explained="The step is g + β · m with the *new* m. Plain momentum's step, m, is g + β · m with the old one.",
+    why="The step takes the gradient that was measured now, and of the memory what it will bring at the next step.",
     mistakes=[
         edit("(g + beta * m)", "m",
              "This is plain momentum (g + β · old m is just the new m). "
@@ -213,7 +216,8 @@ def _nan(got, expected):
             m_hat = m / (1 - beta1**t)
             v_hat = v / (1 - beta2**t)
             return w - lr * m_hat / (np.sqrt(v_hat) + eps), m, v""",
-    explained="Two memories, two corrections, one division. The library's `Adam` does the same, m and v in place.",
+    explained="Two memories, two corrections, one division. The library's `Adam` does the same, and updates m and v "
+              "in place.",
     why="The first step is lr long for every weight, whether its gradient is 1000 or 0.001.",
     mistakes=[
         edit("v_hat = v / (1 - beta2**t)", "v_hat = v", "m_hat /", "m_hat * np.sqrt(1 - beta2**t) /",
@@ -318,7 +322,8 @@ def adam(answer):
         in_adamw = 0.1 * 0.01 * 1""",
     explained="""
         With a decay of 0.0001 Adam would fall by 0.1 as well: where the data's gradient is 0, the strength you set is divided away.""",
-    why="What goes through Adam's division is measured in the size of the whole gradient. AdamW takes the decay around it.",
+    why="In Adam the decay is divided by the usual size of the whole gradient, as the gradient is. AdamW keeps it "
+        "out of that division.",
     mistakes=[
         ((0.001, 0.001), "In SGD both would fall by 0.001. Adam divides its gradient by the gradient's own size: what is left of 0.01?"),
         ((0.001, 0.1), "The other way round: in which of the two does the decay go through the division?"),
@@ -368,7 +373,7 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
                 return (epoch + 1) / 10
             return (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2""",
     explained="A slow start gives Adam's v time to learn how large the gradients are.",
-    why="Any plan for lr is a function of one number.",
+    why="A schedule is a function of one number, the epoch: whatever shape you can write down is one.",
     mistakes=[
         (lambda epoch: 0.1 * _factor(epoch),
          "Ten times too small: each of the ten calls adds a tenth, and the factor gets to 1."),

@@ -39,8 +39,9 @@ prediction(
     reveal="""Logits **(64, 10)**: one row a scan, one column a digit. The gradient has the shape of its weight, whatever the batch:
         **(256, 64)**, a row a hidden neuron, a column a pixel.
 
-        Knowing nothing, it gives each of ten classes about 1/10. So the loss is about −log(1/10) = log 10 ≈ **2.303**. Worth knowing by
-        heart: a first loss far above it means that the start is wrong, and one that stays there means that nothing is learned.""")
+        Before it has learned anything, the network gives each of the ten classes about 1/10. So the loss is about −log(1/10) =
+        log 10 ≈ **2.303**. This is worth knowing by heart. If the first loss is far above it, something is wrong with the start.
+        If the loss stays there, nothing is learned.""")
 
 prediction(
     "12.zero", question="""All weights and biases are 0. Which of the four parameters (weight and bias of the first layer, weight and bias
@@ -48,13 +49,12 @@ prediction(
     answer="the last bias alone",
     choices=["all four", "both weights", "both biases", "the last weight and bias", "the last bias alone", "none"],
     reveal="""Only **the last bias**. The hidden values are relu(0) = 0, so the last weight's gradient, made of them, is 0. And what
-        goes back to the hidden layer is multiplied by the last weight, which is 0. Nothing gets through to the first layer, not now and
-        not after twenty epochs.
+        goes back to the hidden layer is multiplied by the last weight, which is 0. So both weights stay 0, and nothing gets
+        through to the first layer, not now and not after twenty epochs.
 
-        So not zero. Then everything at 0.1? In the first step the last layer alone moves: what goes back to a hidden
-        neuron is 0.1 times the sum of p − onehot, and that is 0. From then on gradients flow. But every hidden neuron
-        computes the same value, gets the same gradient, takes the same step, and stays the same for ever: as many
-        neurons as you like, one opinion.""")
+        Then everything at 0.1? In the first step the last layer alone moves: what goes back to a hidden neuron is 0.1 times
+        the sum of p − onehot, and that is 0. From then on gradients flow. But every hidden neuron computes the same value, gets
+        the same gradient and takes the same step. So they stay the same: many neurons, one opinion.""")
 
 prediction(
     "12.parrot", question="""A network learns 200 scans whose labels were shuffled, 150 times over. What is its accuracy, in percent, on
@@ -67,16 +67,16 @@ prediction(
         450 scans, and learn from the rest. What happens to the score, on average over four such blocks?""",
     answer="about two points lower",
     choices=["higher", "about the same", "about two points lower", "about ten points lower"],
-    reveal="""**Lower, by about two points**: most of these are hands that the network has never seen. From block to block it differs by
-        more than that, for so do hands. The same network, the same training and nearly as many scans, but another question.""")
+    reveal="""**Lower, by about two points**: most scans of a block seem to be by writers whom the network has never seen. From
+        block to block the score differs by more than that.""")
 
 card("12", [
     "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
     "Gradient at the logits: `p − onehot`. Sure and wrong pulls hardest; sure and right is silent.",
     "First loss with C classes: about log C. If it stays there, nothing is learned.",
-    "Start at random, of size 1/√n: equal neurons stay equal.",
-    "One order for images and labels.",
-    "Only the held-out score counts, give or take √(p(1 − p)/n); what you choose by it has learned from it too."])
+    "Start at random, of size 1/√n: neurons that start equal stay equal.",
+    "Images and labels are shuffled by one order.",
+    "The held-out score counts, give or take 2·√(p(1 − p)/n). What you choose by it has learned from it too."])
 
 # --- 12.batches -----------------------------------------------------------------------------------------------------------
 
@@ -378,9 +378,10 @@ RAISING = [      # mistakes that end in an error, and what to say to it
     explained="""
         A new network for every n, and always the same held-out digits. The first doublings buy much, the last ones
         little. Two cautions. A score of 96 % on 360 digits has a standard error of 1.0 points: the last two differ by
-        less. And the steps are not quite alike, 400 at first and 299 for all scans: given 40 epochs in place of 13,
-        all scans bring about 97 %. So part of the plateau is too little training, not too many scans.""",
-    why="The gap to 100 % shrinks, but more and more slowly: the curve says what more data would buy, before you pay for it.")
+        less. And the steps are not quite alike, 400 at first and 299 for all scans. Given 40 epochs in place of 13,
+        all scans bring about 97 %: five of the 360 more, and none fewer. So part of the plateau may be too little
+        training, and not that more scans do not help.""",
+    why="The gap to 100 % shrinks, but more and more slowly: so you can guess what more data would buy, before you pay for it.")
 def curve(answer):
     shown = "a share from 0 to 1"
     if isinstance(answer, nn.Module):

@@ -7,7 +7,7 @@ from ...ask.texts import Question, card, prediction, recall
 
 recall("13", [
     Question("A classifier is right on 100 % of its training scans, and on 60 % of those held out. Which number says how it "
-             "will do? (Lesson 12)", "60 %", "**60 %**. The other one says how much fits into it.",
+             "will do? (Lesson 12)", "60 %", "**60 %**. The other one says how much it has learned by heart.",
              ["100 %", "80 %", "60 %"]),
     Question("Adam, lr = 0.01. The first gradient of a weight is 250. By how much does the weight move in this first step? (11)", 0.01,
              "**0.01**: Adam measures every gradient in its own usual size, and the first one is all it has seen."),
@@ -18,8 +18,8 @@ prediction(
     "13.two", question="""A wave like $\\sin x \\cdot \\cos x$ is sampled at equal, known distances, and its formula is known to you. But
         you are not told *where* you are: you only see the latest values. How many of them do you need, to compute the next one exactly?""",
     answer="two", choices=["one", "two", "about half a period", "a whole period"],
-    reveal="""**Two.** One is too few: at the same height the wave may be rising or falling. The two latest tell which, and then everything
-        is settled. The next lines turn that into a formula.""")
+    reveal="""**Two.** One is too few: at the same height the wave may be rising or falling. The two latest values tell which,
+        and then the next one is settled. The next lines turn that into a formula.""")
 
 prediction(
     "13.uses", question="""A state starts at 1, and three times it is multiplied by the same weight $w = 2$. That gives 2, then 4, then
@@ -50,7 +50,7 @@ card("13", [
     "Through time: the ordinary backward pass of the unrolled graph.",
     "A weight used n times: its gradient is the sum over n uses.",
     "If every step stretches by ρ, then n steps stretch a gradient by ρⁿ: below 1 it vanishes, above 1 it explodes.",
-    "Clipping all by one norm keeps the direction and shortens what is too long. It cures no vanishing.",
+    "Clipping by one norm over everything shortens what is too long and keeps the direction. It cures no vanishing.",
     "Put a baseline beside a network: y[n+1] = 2cos(0.2)·y[n] − y[n−1] is exact, and nothing was trained."])
 
 # --- 13.rule --------------------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def _clip(gradients, max_norm):
             if norm <= max_norm:
                 return gradients
             return [g * (max_norm / norm) for g in gradients]""",
-    explained="One norm, one factor. So the long vector of all gradients is shorter, and points where it pointed.",
+    explained="One norm and one factor serve all arrays. So the long vector of all gradients is shorter, and points where it pointed.",
     why="One factor for all keeps the direction: the step is shorter, and still the way that was measured.",
     mistakes=[
         edit("norm <= max_norm", "0 < norm <= max_norm", _NO_LENGTH),

@@ -176,7 +176,7 @@ WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
                 grad_x[i + a, j + b] += g[i, j] * y[a, b]
                 grad_y[a, b] += g[i, j] * x[i + a, j + b]
             return grad_x, grad_y""",
-    explained="The two lines of lesson 09, with other indices. The `+=` does the rest: 16 arrivals at each entry of the kernel.",
+    explained="These are the two lines of lesson 09, with other indices. The `+=` adds up the arrivals, 16 at each entry of the kernel.",
     why="Products, and `+=` for what is used more than once: all of it is from lessons 03 and 05.")
 def from_indices(answer):
     if has_blank(answer):
@@ -276,7 +276,7 @@ WRONG_FOLD = [
         unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: fold(g, x.shape[2:], kernel_size, stride, padding)
         fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: unfold(g, kernel_size, stride, padding)""",
     explained="As `sum` and `broadcast_to` in lesson 08: each is the way back of the other.",
-    why="Copies forward, sums backward; sums forward, copies backward.")
+    why="unfold copies on the way forward, so it adds on the way back. fold adds on the way forward, so it copies on the way back.")
 def fold(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -422,7 +422,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
                          [0, 0, 0, 40]]""",
     explained="""
         Blank paper is all ties, and so is what a relu has set to 0. PyTorch's `max_pool2d` gives all to the first.""",
-    why="Both are fair choices at a kink. With either, each block gives back exactly what arrived.",
+    why="Sharing, or all to the first: both are choices at a kink. With either, each block gives back exactly what arrived.",
     mistakes=[
         (_to_pooled([[10, 0], [0, 0]], [[20, 0], [0, 0]]),
          "All to the first: that is PyTorch's choice. The rule of lesson 10 shares a tie equally."),

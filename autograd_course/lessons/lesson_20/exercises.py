@@ -575,7 +575,8 @@ g_W2 = a.T @ b""".strip().splitlines()
         ((12, 7), "The right lines the wrong way round: first the one that writes."),
         ((1, 2), "Line 1 writes into a, which held nothing.")])
 def spoiled(answer):
-    answer = [number.item() if isinstance(number, (np.ndarray, np.generic)) and number.ndim == 0 else number for number in answer]
+    answer = [number.item() if isinstance(number, (np.ndarray, np.generic)) and number.ndim == 0 else number
+              for number in answer]
     for number in answer:
         if isinstance(number, (list, tuple, np.ndarray)):
             raise Wrong("your answer", brief(number), "a number", "One number in each place.")

@@ -14,7 +14,7 @@ throw(
              edit(BOTH, "0.0", "f(x, y) = "),
              edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "Exactly double"),
              edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "not divided"),
-             edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "f(x, y) = sin(x) · y + y²")],
+             edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "A change can be negative")],
     also_right=["lambda f, x, y, dx, dy: (f(x + 1e-5 * dx, y + 1e-5 * dy) - f(x - 1e-5 * dx, y - 1e-5 * dy)) / 2e-5",
                 "lambda f, x, y, dx, dy: ag.jvp(f, (x, y), (dx, dy))[1]",
                 "lambda f, x, y, dx, dy: np.dot([central(lambda x: f(x, y), x), central(lambda y: f(x, y), y)], [dx, dy])",

@@ -1,0 +1,175 @@
+"""expect_over: a learner's function beside the right one, on arguments that vary in all that an answer may ignore.
+
+    def build(d):                                   # one call's arguments, drawn anew at each call of build
+        n, m = d.size(), d.size()
+        x = d(n, m)
+        return d.g(n), np.sum(x, axis=1), x         # g, z, x
+    expect_over(answer, right, build, hints=mistakes)
+
+Sizes: 1, equal to each other, different, larger. Values: of both signs, whole, 0 here and there, all equal, of one
+sign, large, small. Of every draw there is a second one in the same sizes; of both another g, which is what `d.g`
+gives; and in the end the first comes once more. So whatever is kept from one call to the next is found out, and
+whatever is right for one shape or sign alone. What an exercise leaves out it says where it draws: `d.above(n)` where
+a logarithm is taken, `d.size(2)` where an axis has to be longer than 1.
+"""
+import io
+import re
+from contextlib import redirect_stdout
+from functools import partial
+from itertools import chain, islice
+
+import numpy as np
+
+from . import compare
+from .compare import Endless, bounded, copies, expect_call, returned, same
+from .verdict import Wrong, brief, called
+
+NEAR = 1e-9         # of its size: float32 and difference quotients are further off
+ROUNDS = 22
+KINDS = ["plain", "whole", "gaps", "equal", "above", "below", "large", "small"]
+
+
+class Named(dict):
+    """Arguments that are passed by their names, as the engine passes them: the last of what `build` makes."""
+
+
+class Draw:
+    """One call's arguments. Which sizes and which values is told by two numbers: the same ones give the same again."""
+
+    def __init__(self, sizes, values, g=0):
+        self.round, self.kind = sizes, KINDS[sizes % len(KINDS)]
+        self.sizes, self.values, self.arriving = map(np.random.default_rng, (
+            [1, sizes], [2, sizes, values], [3, sizes, values, g]))
+
+    def size(self, least=1, most=5):
+        """The length of an axis; often `least`, now and then `most` + 4, and two are often equal."""
+        return int(self.sizes.choice([least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)]))
+
+    def choice(self, *choices):
+        """One of these, all in the same sizes; each comes up."""
+        return choices[int(self.sizes.integers(len(choices)))]
+
+    def __call__(self, *shape):
+        """An array of floats, or, without a shape, a number."""
+        return self._drawn(self.values, shape, self.kind)
+
+    def g(self, *shape):
+        """What arrives: other numbers for the same inputs too."""
+        return self._drawn(self.arriving, shape, {3: "small", 4: "large"}.get(self.round % 5, "plain"))
+
+    def above(self, *shape):
+        """Numbers above 0."""
+        kind = self.kind if self.kind in ("equal", "large", "small") else "above"
+        return np.abs(self._drawn(self.values, shape, kind)) + (0 if kind in ("large", "small") else 0.01)
+
+    def another(self, *choices):
+        """One of these, and another one in the same place for another g: the function whose slope is asked for."""
+        return choices[int(self.arriving.integers(len(choices)))]
+
+    def places(self, n, *shape):
+        """Whole numbers from 0 to n − 1, some of them repeated."""
+        return self.values.integers(0, n if self.round % 4 else max(1, n // 2), shape)
+
+    def _drawn(self, rng, shape, kind):
+        x = np.round(rng.normal(scale=2, size=shape), 2)
+        x = {"plain": lambda: x, "whole": lambda: np.round(x), "gaps": lambda: x * (rng.uniform(size=shape) < 0.5),
+             "equal": lambda: np.zeros(shape) + np.round(rng.normal(), 1), "above": lambda: np.abs(x) + 0.05,
+             "below": lambda: -np.abs(x) - 0.05, "large": lambda: 100 * x, "small": lambda: x / 1_000_000}[kind]()
+        return np.asarray(x, float) if shape else float(x)
+
+
+def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart=False, rtol=NEAR, atol=None,
+                rounds=ROUNDS):
+    """Stops the check unless `function` gives what `right` gives, for `first` and for all that `build(draw)` makes.
+
+    `tried` writes, of one call's arguments, what was tried. `apart`: no argument belongs to another one, as z does to
+    x, so that each may change alone. A function among the `hints` is the cause only if it does as the learner's does on
+    other draws too.
+    """
+    def draws():
+        for number in range(rounds):
+            one, other = build(Draw(number, 0)), build(Draw(number, 1, 1))
+            yield from (one, build(Draw(number, 0, 1)), other)
+            for at in range(len(one)) if apart and number % 3 == 0 else ():
+                yield *one[:at], other[at], *one[at + 1:]
+        yield from [*first, build(Draw(0, 0))][:1]
+
+    for args in chain(first, draws()):
+        _expect(function, right, args, hints, tried, rtol, atol, draws)
+
+
+def _elsewhere(function, right, draws, hints, tried, hint, rtol):
+    """A cause that was seen at one place, if it is seen nearly wherever the answer is wrong; else where it is right."""
+    well, wrong, recognisers = None, [], [one for one in hints if not isinstance(one, tuple)]
+    for args in islice(draws(), 60):
+        f = _plain(function, args)
+        gives, got = _outcome(_plain(right, args), args), _outcome(f, args)
+        if same(got, gives, rtol, 1e-9):
+            well = well or args
+        else:
+            cause = compare._cause(got, gives, recognisers, args, rtol, 1e-9, compare.parameter_names(f), f)
+            wrong.append(_shape_of(cause) == _shape_of(hint))
+    if hint and (sum(wrong) >= 2 / 3 * len(wrong) > 0 or not well):
+        return hint
+    where = tried(*well) if well and tried else called(function, well) if well else ""
+    return f"Right for {where}, and not here: what is different?" if well else ""
+
+
+def _shape_of(sentence):
+    """A sentence without its numbers."""
+    return re.sub(r"[\d.,() −-]+", " ", sentence)
+
+
+def _named(function):
+    """The function, called with a Named in the last place."""
+    if not callable(function):
+        return function
+    called = lambda *args: function(*args[:-1], **args[-1])      # noqa: E731
+    called.__wrapped__ = function       # its letters can be read
+    return called
+
+
+def _alike(function, draws, wrong):
+    """Whether a mistake does as the learner's function does, on all of the draws."""
+    return all(same(_outcome(_plain(function, args), args), _outcome(wrong, args), 1e-5, 1e-9)
+               for args in islice(draws(), 12))
+
+
+def _plain(function, args):
+    return _named(function) if args and isinstance(args[-1], Named) else function
+
+
+def _outcome(function, args):
+    with np.errstate(all="ignore"), redirect_stdout(io.StringIO()):
+        try:
+            return bounded(function, *copies(args))
+        except (Exception, Endless) as error:
+            return type(error).__name__
+
+
+def _expect(function, right, args, hints, tried, rtol, atol, draws):
+    f, right_f = _plain(function, args), _plain(right, args)
+    if f is not function:
+        hints = [(_named(one[0]), one[1]) if isinstance(one, tuple) else one for one in hints]
+    words = (lambda: tried(*args)) if tried else partial(called, f, args)
+    with np.errstate(all="ignore"):
+        gives = right_f(*args)
+        near = {"rtol": rtol, "atol": atol or 1e-12 * min(max(map(_largest, args), default=1), 1000) ** 2}
+        got = returned(f, *args, tried=words, shown=lambda: brief(gives), hints=hints)
+        if same(got, gives, **near):
+            return
+        try:
+            expect_call(f, *args, gives=gives, tried=words, hints=hints, sure=partial(_alike, function, draws), **near)
+        except Wrong as wrong:
+            *said, hint = wrong.args
+            own = hint in [one[1] if isinstance(one, tuple) else one(got, gives) for one in hints]
+            raise Wrong(*said, hint if own else _elsewhere(function, right, draws, hints, tried, hint, rtol)) from None
+        raise Wrong(words(), "another result at the first call than at the second", "the same, whatever was asked before",
+                    "Right if asked once more: something is kept from an earlier call, with other arguments.")
+
+
+def _largest(x):
+    """The largest size of a number in an argument; 1 at least."""
+    if isinstance(x, (list, tuple)):
+        return max(map(_largest, x), default=1)
+    return float(np.max(np.abs(x), initial=1)) if isinstance(x, float) or getattr(x, "dtype", bool) is np.dtype(float) else 1

@@ -1,0 +1,494 @@
+"""What the engine promises: short programs and what they give; and what they give where a statement is struck out."""
+import ast
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .strike import HOME, Endless, struck
+
+
+@dataclass(frozen=True)
+class Promise:
+    """right: the text of what the last line of `program` gives; where it has to raise, "RuntimeError: changed", the kind
+    of the error and a piece of its words."""
+    group: str
+    program: str
+    right: str
+
+    @cached_property
+    def code(self):
+        *first, last = ast.parse(self.program).body
+        if not isinstance(last, ast.Expr):
+            first, last = [*first, last], ast.parse("None").body[0]
+        return (compile(ast.Module(first, []), "a promise", "exec"),
+                compile(ast.Expression(last.value), "its last line", "eval"))
+
+
+# `ag` is the engine, leaf(x) is ag.Tensor(x, requires_grad=True), slopes(f, …) are f's slopes at these points, and
+# raised(f) is the kind of error that f() raises. What is right is worked out by hand or by differences.
+TABLE = r"""
+# Rules
+
+x, y = leaf(2.0), leaf(-3.0)
+((x + y) * 5.0 - y).backward()
+x.grad, y.grad
+→ (5.0, 4.0)
+
+x, y = leaf(6.0), leaf(-2.0)
+(x / y).backward()
+x.grad, y.grad
+→ (-0.5, -1.5)
+
+x, y = leaf(3.0), leaf(2.0)
+(x ** y).backward()
+x.grad, y.grad
+→ (6.0, 9.887510598)
+
+slopes(lambda x: x ** 0 + x ** 1 + x ** 2, 0.0, 2.0)
+→ [1.0, 5.0]
+
+slopes(np.exp, 0.0, 1.0) + slopes(np.log, 4.0) + slopes(np.sqrt, 4.0)
+→ [1.0, 2.718281828, 0.25, 0.25]
+
+slopes(np.sin, 0.5) + slopes(np.cos, 0.5) + slopes(np.tanh, 0.5)
+→ [0.877582562, -0.479425539, 0.786447733]
+
+slopes(ag.sigmoid, -800.0, 0.0, 2.0) + slopes(ag.softplus, -800.0, 0.0, 800.0)
+→ [0.0, 0.25, 0.104993585, 0.0, 0.5, 1.0]
+
+slopes(ag.gelu, -1e200, 0.5, 1e200)
+→ [0.0, 0.867369904, 1.0]
+
+slopes(ag.relu, -2.0, 0.0, 3.0) + slopes(np.abs, -2.0, 0.0, 3.0) + slopes(lambda x: -x, 2.0)
+→ [0.0, 0.0, 1.0, -1.0, 0.0, 1.0, -1.0]
+
+x, y = leaf([1.0, 2.0, 3.0]), leaf([2.0, 2.0, 2.0])
+(np.maximum(x, y) + 10.0 * np.minimum(x, y)).sum().backward()
+x.grad, y.grad
+→ ([10.0, 5.5, 1.0], [1.0, 5.5, 10.0])
+
+slopes(lambda x: ag.clip(x, -1.0, 1.0), -2.0, -1.0, 1.0, 2.0) + slopes(lambda x: x.clip(min=0.0), -1.0, 1.0)
+→ [0.0, 1.0, 1.0, 0.0, 0.0, 1.0]
+
+x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+np.where(np.array([True, False]), x, y * y).sum().backward()
+x.grad, y.grad
+→ ([1.0, 0.0], [0.0, 8.0])
+
+# Share and sum
+
+x, b = leaf(np.ones((2, 3))), leaf(np.zeros(3))
+(x * 2.0 + b).sum().backward()
+b.grad
+→ [2.0, 2.0, 2.0]
+
+x = leaf(np.ones((2, 1)))
+(x * np.arange(6.0).reshape(1, 2, 3)).sum().backward()
+x.grad
+→ [[3.0], [12.0]]
+
+x = leaf(np.ones((2, 3)))
+(x.mean(axis=1) * np.array([1.0, 2.0])).sum().backward()
+x.grad
+→ [[0.333333333, 0.333333333, 0.333333333], [0.666666667, 0.666666667, 0.666666667]]
+
+x = leaf(np.arange(3.0))
+(x[[0, 2, 0]] * np.array([1.0, 10.0, 100.0])).sum().backward()
+x.grad
+→ [101.0, 0.0, 10.0]
+
+x = leaf(np.arange(6.0).reshape(2, 3))
+(x[1:, 0] + x[0, -1]).sum().backward()
+x.grad
+→ [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+
+x = leaf(np.arange(6.0).reshape(2, 3))
+(np.transpose(x, (1, 0)) * np.arange(6.0).reshape(3, 2)).sum().backward()
+x.grad
+→ [[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]]
+
+x = leaf(np.arange(4.0))
+(x.reshape(2, 2).swapaxes(0, 1) @ np.array([1.0, 10.0])).sum().backward()
+x.grad
+→ [1.0, 1.0, 10.0, 10.0]
+
+x, y = leaf(np.ones(2)), leaf(np.ones(3))
+(np.concatenate([x, y]) * np.arange(5.0)).sum().backward()
+x.grad, y.grad
+→ ([0.0, 1.0], [2.0, 3.0, 4.0])
+
+x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+(np.stack([x, y]) * np.array([[1.0], [5.0]])).sum().backward()
+x.grad, y.grad
+→ ([1.0, 1.0], [5.0, 5.0])
+
+x = leaf(np.arange(4.0))
+a, b = np.split(x, 2)
+(a * b + ag.pad(np.flip(a), 1)[1:3]).sum().backward()
+x.grad
+→ [3.0, 4.0, 0.0, 1.0]
+
+x = leaf([1.0, 2.0, 6.0])
+x.var(ddof=1).backward()
+x.grad, float(x.std())
+→ ([-2.0, -1.0, 3.0], 2.160246899)
+
+x = leaf(np.ones(3, np.float32))
+y = (x * 2.0).sum()
+y.backward()
+str(y.dtype), str(x.grad.dtype)
+→ ('float32', 'float32')
+
+# Matrices
+
+A = leaf([[1.0, 2.0], [3.0, 4.0]])
+(A @ A).sum().backward()
+A.grad
+→ [[7.0, 11.0], [9.0, 13.0]]
+
+A, v = leaf([[1.0, 2.0], [3.0, 4.0]]), leaf([5.0, 6.0])
+(A @ v + v @ A).sum().backward()
+A.grad, v.grad
+→ ([[10.0, 11.0], [11.0, 12.0]], [7.0, 13.0])
+
+S, A = leaf(np.ones((2, 1, 2))), leaf([[1.0, 2.0], [3.0, 4.0]])
+((S @ A).sum() + (A @ S.mT).sum()).backward()
+S.grad, A.grad
+→ ([[[7.0, 13.0]], [[7.0, 13.0]]], [[4.0, 4.0], [4.0, 4.0]])
+
+x, y = leaf([[1.0, 2.0]]), leaf([[3.0], [4.0]])
+ag.einsum('ij,jk->', x, y).backward()
+x.grad, y.grad
+→ ([[3.0, 4.0]], [[1.0], [2.0]])
+
+x, k = leaf(np.arange(9.0).reshape(1, 1, 3, 3)), leaf(np.ones((1, 1, 2, 2)))
+ag.conv2d(x, k).sum().backward()
+x.grad[0, 0], k.grad[0, 0]
+→ ([[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]], [[8.0, 12.0], [20.0, 24.0]])
+
+x = leaf(np.ones((1, 1, 2, 2)))
+ag.unfold(x, 2, padding=1).sum().backward()
+x.grad[0, 0]
+→ [[4.0, 4.0], [4.0, 4.0]]
+
+# Choose
+
+x = leaf([1.0, 3.0, 3.0])
+(ag.max(x) + 10.0 * ag.min(x)).backward()
+x.grad
+→ [10.0, 0.5, 0.5]
+
+x = leaf([[1.0, 5.0], [7.0, 2.0]])
+(x.max(axis=0) * np.array([1.0, 10.0])).sum().backward()
+x.grad
+→ [[0.0, 10.0], [1.0, 0.0]]
+
+x = leaf([1000.0, -1000.0, 1000.0])
+z = ag.logsumexp(x)
+z.backward()
+z.data, x.grad
+→ (1000.693147181, [0.5, 0.0, 0.5])
+
+x = leaf([1.0, 2.0])
+ag.softmax(x)[0].backward()
+x.grad
+→ [0.196611933, -0.196611933]
+
+x = leaf([[1000.0, 0.0], [0.0, 0.0]])
+z = ag.nll_loss(ag.log_softmax(x), np.array([1, 0]))
+z.backward()
+z.data, x.grad
+→ (500.34657359, [[0.5, -0.5], [-0.25, 0.25]])
+
+# The walk
+
+a, b = leaf(5.0), leaf(10.0)
+c = a * b
+(c * c).backward()
+a.grad, b.grad
+→ (1000.0, 500.0)
+
+x = leaf(3.0)
+(x * x).backward()
+x.grad
+→ 6.0
+
+a = leaf(3.0)
+b = 2.0 * a
+L = b * (b + 1.0)
+L.backward()
+a.grad
+→ 26.0
+
+y = x = leaf(1.0)
+for _ in range(60): y = y + y
+sum(1 for _ in ag.backward_pass(y, 1.0))
+→ 61
+
+y = x = leaf(1.0)
+for _ in range(3500): y = y * 1.0
+y.backward()
+x.grad
+→ 1.0
+
+x = leaf(3.0)
+y = x * x
+y.backward()
+y.backward()
+x.grad
+→ 12.0
+
+x = leaf(3.0)
+(x * x).backward()
+x.zero_grad()
+(x * 2.0).backward()
+x.grad
+→ 2.0
+
+x = leaf(1.0)
+z = x * 2.0
+z.retain_grad()
+(z * z).backward()
+z.grad, x.grad
+→ (4.0, 8.0)
+
+x = leaf([1.0, 2.0])
+(x * x).backward(grad=np.array([1.0, 10.0]))
+x.grad
+→ [2.0, 40.0]
+
+bad = ag.elementwise(np.sin, lambda g, z, x: 1 / 0)
+x = leaf(1.0)
+L = x + bad(x)
+raised(L.backward), x.grad
+→ ('ZeroDivisionError', None)
+
+x, y = leaf(1.0), ag.Tensor(2.0)
+bad = ag.elementwise(np.add, lambda g, z, x, y: g, lambda g, z, x, y: 1 / 0)
+bad(x, y).backward()
+x.grad
+→ 1.0
+
+import weakref
+x = leaf(1.0)
+y = np.sin(x)
+z, alive = y * y, weakref.ref(y)
+del y, z
+alive() is None
+→ True
+
+x = leaf(np.ones(3))
+z = x.sum() + (x * 1.0).sum()
+z.backward()
+x.grad[0] = 9.0
+x.grad, x.data
+→ ([9.0, 2.0, 2.0], [1.0, 1.0, 1.0])
+
+# What is refused
+
+x = leaf(2.0)
+y = x * x
+x.data = 5.0
+y.backward()
+→ RuntimeError: was changed
+
+leaf(np.ones(3)).backward()
+→ RuntimeError: scalar
+
+ag.Tensor(2.0).backward()
+→ RuntimeError: does not require
+
+ag.Tensor(np.arange(3), requires_grad=True)
+→ TypeError: floating
+
+x = leaf(np.ones(3))
+x[0] = 5.0
+→ TypeError: items
+
+x = leaf(1.0)
+x -= 0.1
+→ TypeError: in place
+
+np.asarray(leaf(1.0))
+→ TypeError: unnoticed
+
+np.cumprod(leaf([1.0, 2.0]))
+→ TypeError: no row
+
+leaf([1.0, 2.0]).sum(dim=0)
+→ TypeError: axis here
+
+leaf(1.0).unsqueeze(0)
+→ AttributeError: expand_dims
+
+ag.grad(lambda x: 2.0 * float(x))(1.0)
+→ TypeError: Python number
+
+ag.Tensor([1 + 2j])
+→ TypeError: real numbers
+
+leaf([1.0, 2.0]) + leaf([1.0, 2.0, 3.0])
+→ ValueError: add
+
+z = leaf(1.0) * 2.0
+z.requires_grad = False
+→ RuntimeError: leaves only
+
+x = leaf([1.0, 2.0])
+x.data = np.ones(3)
+→ ValueError: shape
+
+(leaf([1.0, 2.0]) * 2.0).backward(grad=np.ones(3))
+→ ValueError: shape
+
+ag.grad(lambda x: x * x)(np.ones(2))
+→ ValueError: scalar is needed
+
+bad = ag.elementwise(np.add, lambda g, z, x, y: np.ones(5), lambda g, z, x, y: g)
+bad(leaf([1.0, 2.0]), 1.0).sum().backward()
+→ ValueError: returned shape
+
+# Constants
+
+x = leaf(2.0)
+with ag.no_grad(): y = x * x
+z = x * x
+y.requires_grad, z.requires_grad
+→ (False, True)
+
+float(ag.grad(ag.grad(lambda x: x.detach() * x * x))(2.0))
+→ 4.0
+
+with ag.no_grad(): g = ag.grad(lambda x: x * x)(3.0)
+float(g)
+→ 6.0
+
+x = leaf(2.0)
+(x > 1.0) + 0, np.sign(x) + 0.0, np.argmax(leaf([1.0, 5.0])) + 0
+→ (1, 1.0, 1)
+
+x = leaf(2.0)
+x.data -= 0.5
+(x * x).backward()
+x.grad
+→ 3.0
+
+a = np.ones(2)
+x = leaf(a)
+a[0] = 9.0
+x.data
+→ [1.0, 1.0]
+
+x = leaf(2.0, name='x')
+repr(x), repr(x * 3.0), len(leaf([1.0, 2.0])), [float(v) for v in ag.Tensor([1.0, 2.0])]
+→ ("Tensor(2.0, name='x', requires_grad=True)", 'Tensor(6.0, op=multiply)', 2, [1.0, 2.0])
+
+# Transforms
+
+float(ag.grad(ag.grad(ag.grad(lambda x: x ** 5)))(2.0))
+→ 240.0
+
+float(ag.grad(lambda x: ag.jvp(lambda y: y * y * y, (x,), (1.0,))[1])(2.0))
+→ 12.0
+
+float(ag.jvp(ag.grad(lambda x: np.sin(x) * x), (0.5,), (1.0,))[1])
+→ 1.515452354
+
+float(ag.grad(lambda x: x * ag.grad(lambda y: x + y)(1.0))(1.0))
+→ 1.0
+
+value, pull = ag.vjp(lambda x: np.array([[1.0, 2.0], [3.0, 4.0]]) @ x, np.array([1.0, 1.0]))
+value, pull(np.array([1.0, 10.0]))[0]
+→ ([3.0, 7.0], [31.0, 42.0])
+
+ag.value_and_grad(lambda x, y: x * x * y, argnums=(0, 1))(3.0, 5.0)
+→ (45.0, (30.0, 9.0))
+
+ag.jvp(lambda x, A: ag.logsumexp(A @ x), (np.ones(2), np.eye(2)), (np.array([1.0, 0.0]), np.ones((2, 2))))
+→ (1.693147181, 2.5)
+
+J = lambda mode: ag.jacobian(lambda x: np.stack([x[0] * x[1], x[1], x.sum()]), mode=mode)(np.array([2.0, 3.0]))
+J('rev'), J('fwd')
+→ ([[3.0, 2.0], [0.0, 1.0], [1.0, 1.0]], [[3.0, 2.0], [0.0, 1.0], [1.0, 1.0]])
+
+ag.hessian(lambda x: x[0] ** 2 * x[1])(np.array([3.0, 5.0]))
+→ [[10.0, 6.0], [6.0, 0.0]]
+
+ag.hvp(lambda x: (x ** 3).sum(), np.array([1.0, 2.0]), np.array([1.0, 10.0]))
+→ [6.0, 120.0]
+
+x, w = leaf(0.5), leaf(2.0)
+ag.checkpoint(lambda x: np.tanh(x * w) * x)(x).backward()
+x.grad, w.grad
+→ (1.181568498, 0.104993585)
+
+x = leaf(0.5)
+f = ag.checkpoint(lambda x: (np.sin(x), x * x))
+a, b = ag.checkpoint(f)(x)
+(a * b).backward()
+x.grad
+→ 0.698821179
+
+ag.grad(lambda x: 3.0)(2.0), ag.jvp(lambda x: 3.0, (2.0,), (1.0,))
+→ (0.0, (3.0, 0.0))
+"""
+PROMISES = [Promise(group, *promise.strip().split("\n→ "))
+            for group, promises in (part.split("\n\n", 1) for part in TABLE.strip().removeprefix("# ").split("\n# "))
+            for promise in promises.strip().split("\n\n")]
+
+
+def outcomes(statement=None, promises=PROMISES, folder=HOME):
+    """What each promise gives on the engine without `statement`, as text: what its last line says, "RuntimeError: …"
+    where it raised, "does not end". All of them are the error where the engine cannot even be loaded."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            with struck(statement, folder) as ag:
+                return [_outcome(one, ag) for one in promises]
+        except (Exception, Endless) as error:
+            return [_failed(error)] * len(promises)
+
+
+def _outcome(promise, ag):
+    def leaf(x, **keywords):
+        return ag.Tensor(x if isinstance(x, np.ndarray) else np.array(x, float), requires_grad=True, **keywords)
+
+    def slopes(f, *points):
+        return [float(ag.grad(f)(x)) for x in points]
+
+    def raised(f):
+        try:
+            return f()
+        except Exception as error:
+            return type(error).__name__
+
+    ag.finder.steps = ag.finder.most
+    scope = {"ag": ag, "np": np, "leaf": leaf, "slopes": slopes, "raised": raised}
+    first, last = promise.code
+    try:
+        exec(first, scope)
+        return said(eval(last, scope))
+    except (Exception, Endless) as error:
+        return _failed(error)
+
+
+def _failed(error):
+    return "does not end" if isinstance(error, Endless | RecursionError) else f"{type(error).__name__}: {error}"
+
+
+def said(value):
+    """A value as text, numbers to nine decimals."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, (tuple, list)):
+        inside = ", ".join(map(said, value))
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    return repr(round(value, 9) + 0.0) if isinstance(value, float) else repr(value)
+
+
+def kept(promise, outcome):
+    """Whether that is what was promised."""
+    kind, _, words = promise.right.partition("Error: ")
+    return outcome.startswith(f"{kind}Error: ") and words in outcome if words else outcome == promise.right

@@ -1,0 +1,146 @@
+"""One statement of the engine struck out, and the package loaded without it: from the source as it stands now."""
+import ast
+import importlib
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+HOME = Path(__file__).parents[2] / "autograd_lib"
+CORE = ["tape", "ops", "operators", "transforms"]
+MOST_STEPS = 50_000         # times round any loop of the engine: four times what the longest promise takes
+NAMES = ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass      # not struck: what only brings a name
+
+
+class Endless(BaseException):      # or an `except Exception` of the engine's would take it
+    """A program that did not come to its end."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """file: "tape" or "compiler/plan". where: the definition it stands in, "Primitive.record", or ""."""
+    file: str
+    where: str
+    line: int
+    text: str
+
+
+def files(folder=HOME):
+    """What can be struck: the core and the compiler, where there is one."""
+    return CORE + [f"compiler/{path.stem}" for path in sorted((folder / "compiler").glob("*.py"))]
+
+
+def statements(file, folder=HOME):
+    """Every Statement of a file, one that holds others too; but no docstring, no import, no `def` or `class`."""
+    return list(_read(file, folder)[1])
+
+
+@cache
+def _read(file, folder):
+    """(syntax tree of a file, whose loops count themselves; {Statement: (the list it stands in, its node)})"""
+    text = (folder / f"{file}.py").read_text(encoding="utf-8")
+    lines, tree, found, loops = text.splitlines(), ast.parse(text), {}, []
+
+    def walk(node, where):
+        for body in (getattr(node, field, None) for field in ("body", "orelse", "handlers", "finalbody")):
+            for one in body if isinstance(body, list) else []:
+                inner = where
+                if isinstance(one, (ast.FunctionDef, ast.ClassDef)):
+                    inner = f"{where}.{one.name}".lstrip(".")
+                elif isinstance(one, ast.stmt) and not isinstance(one, NAMES) \
+                        and not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)):
+                    said = "\n".join(lines[one.lineno - 1:one.end_lineno])
+                    found[Statement(file, where, one.lineno, said)] = body, one
+                walk(one, inner)
+        if isinstance(node, (ast.For, ast.While)):
+            loops.append(node)
+
+    walk(tree, "")
+    for node in loops:
+        step = ast.Expr(ast.Call(ast.Name("__step__", ast.Load()), [], []))
+        node.body.insert(0, ast.copy_location(step, node.body[0]))
+        ast.fix_missing_locations(node.body[0])
+    return tree, found
+
+
+@cache
+def _codes(file, folder):
+    """The code of each statement of the module itself, of which only one is compiled anew to strike something out."""
+    return [_compiled(node, file, folder) for node in _read(file, folder)[0].body]
+
+
+def _compiled(node, file, folder):
+    return compile(ast.Module([node], []), str(folder / f"{file}.py"), "exec")
+
+
+def _codes_without(statement, folder):
+    tree, found = _read(statement.file, folder)
+    codes, (body, node) = list(_codes(statement.file, folder)), found[statement]
+    at = body.index(node)
+    body[at] = ast.copy_location(ast.Pass(), node)
+    try:
+        top = next(i for i, one in enumerate(tree.body) if one.end_lineno >= statement.line)
+        codes[top] = _compiled(tree.body[top], statement.file, folder)
+    finally:
+        body[at] = node
+    return codes
+
+
+class Struck:
+    """Finds and loads the modules of a package called `name`: those of the engine, without `statement` if there is one.
+
+    Put it into sys.meta_path. `steps` is what is left of MOST_STEPS: at 0 a loop of the package raises Endless.
+    """
+
+    def __init__(self, name, statement=None, folder=HOME, most=MOST_STEPS):
+        self.name, self.statement, self.folder, self.most = name, statement, folder, most
+        self.steps = most
+
+    def step(self):
+        self.steps -= 1
+        if self.steps < 0:
+            raise Endless
+
+    def find_spec(self, fullname, path=None, target=None):
+        name, _, rest = fullname.partition(".")
+        place = self.folder / rest.replace(".", "/")
+        if name != self.name or not (place.is_dir() or place.with_suffix(".py").exists()):
+            return None
+        inside = [str(place)] if place.is_dir() else None
+        file = place / "__init__.py" if inside else place.with_suffix(".py")
+        return spec_from_file_location(fullname, file, loader=self, submodule_search_locations=inside)
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        file = Path(module.__spec__.origin).relative_to(self.folder).with_suffix("").as_posix()
+        module.__step__ = self.step
+        struck = self.statement is not None and self.statement.file == file
+        for code in _codes_without(self.statement, self.folder) if struck else _codes(file, self.folder):
+            exec(code, module.__dict__)
+
+
+@contextmanager
+def struck(statement=None, folder=HOME):
+    """Within it, the core of the engine without `statement`: its public names, and its Struck as `finder`.
+
+    It is a package of another name, so that the engine itself is not touched, and it is gone afterwards. An error or
+    Endless while it is loaded is raised.
+    """
+    name = "autograd_struck"
+    finder, package = Struck(name, statement, folder), ModuleType(name)
+    package.__path__ = [str(folder)]
+    sys.modules[name] = package
+    sys.meta_path.insert(0, finder)
+    try:
+        parts = [importlib.import_module(f"{name}.{file}") for file in CORE]
+        public = {key: value for part in parts for key, value in vars(part).items() if not key.startswith("_")}
+        yield SimpleNamespace(**public, finder=finder)
+    finally:
+        sys.meta_path.remove(finder)
+        for one in [one for one in sys.modules if one.partition(".")[0] == name]:
+            del sys.modules[one]

@@ -1,0 +1,105 @@
+"""What a function is tried on varies in all that an answer may ignore; a cause is named only where it holds."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from autograd_course.ask import Wrong, expect_over
+from autograd_course.ask.battery import Draw, Named
+
+
+def right(g, x, y):
+    return g @ y.T, x.T @ g
+
+
+def build(d):
+    n, k, m = d.size(), d.size(), d.size()
+    return d.g(n, m), d(n, k), d(k, m)
+
+
+def kept(key):
+    made = {}
+
+    def answer(*args):
+        return made.setdefault(key(*args), right(*args))
+
+    return answer
+
+
+def where(holds):
+    return lambda *args: tuple(part + holds(*args) for part in right(*args))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        kept(lambda g, x, y: (g.shape, y.shape)),
+        kept(lambda g, x, y: (x.tobytes(), y.tobytes())),
+        where(lambda g, x, y: x.shape[0] == x.shape[1] > 1),
+        where(lambda g, x, y: x.shape[0] != x.shape[1]),
+        where(lambda g, x, y: 1 in x.shape),
+        where(lambda g, x, y: x.size > 8),
+        where(lambda g, x, y: np.any(x == 0)),
+        where(lambda g, x, y: np.unique(x).size < x.size),
+        where(lambda g, x, y: np.all(x > 0)),
+        where(lambda g, x, y: np.all(x < 0)),
+        where(lambda g, x, y: np.any(abs(x) > 100)),
+        where(lambda g, x, y: np.any((abs(x) < 1e-5) & (x != 0))),
+        where(lambda g, x, y: np.all(x == np.mean(x))),
+        lambda *args: tuple(np.float32(part) for part in right(*args)),
+        lambda *args: tuple(np.round(part, 7) for part in right(*args)),
+        lambda *args: tuple(map(np.squeeze, right(*args))),
+    ],
+)
+def test_no_habit_passes(answer):
+    with pytest.raises(Wrong):
+        expect_over(answer, right, build)
+    expect_over(right, right, build)
+
+
+def test_the_same_numbers_give_the_same_arguments():
+    one, again, other_g, other = (build(Draw(*numbers)) for numbers in [(3, 0), (3, 0), (3, 0, 1), (3, 1)])
+    assert all(map(np.array_equal, one, again))
+    assert np.array_equal(one[1], other_g[1]) and not np.array_equal(one[0], other_g[0])
+    assert [x.shape for x in one] == [x.shape for x in other] and not np.array_equal(one[1], other[1])
+
+
+def test_arguments_that_belong_to_no_other_change_alone():
+    answer = functools.lru_cache(lambda x, y: x + y)
+    part = lambda x, y: answer(x, y) if y > 0 else x + y  # noqa: E731
+    expect_over(part, lambda x, y: x + y, lambda d: (d(), d()), apart=True)
+    made = {}
+    with pytest.raises(Wrong):
+        expect_over(lambda x, y: made.setdefault(y, x + y), lambda x, y: x + y, lambda d: (d(), d()), apart=True)
+
+
+def hint(answer, right, build, hints, **more):
+    with pytest.raises(Wrong) as wrong:
+        expect_over(answer, right, build, hints=hints, **more)
+    return wrong.value.args[3]
+
+
+def test_a_mistake_is_named_only_where_the_answer_makes_it_elsewhere_too():
+    hints = [(lambda x: abs(x), "The size of x.")]
+    assert hint(lambda x: abs(x), lambda x: 2 * x, lambda d: (d(),), hints, first=[(0.77,)]) == "The size of x."
+    assert hint(
+        lambda x: 0.77 if x == 0.77 else 2 * x, lambda x: 2 * x, lambda d: (d(),), hints, first=[(0.77,)]
+    ).startswith("Right for ")
+
+
+def test_a_cause_that_any_exercise_knows_too():
+    assert hint(lambda x: 4 * x, lambda x: 2 * x, lambda d: (d(),), ()) == "Exactly double."
+    assert "and not here" in hint(
+        lambda x: 4 * x if x == 0.77 else 2 * x, lambda x: 2 * x, lambda d: (d(),), (), first=[(0.77,)]
+    )
+
+
+def test_by_name_as_the_engine_calls():
+    def rule(g, x, *, axis):
+        return g * np.ones(x.shape).sum(axis)
+
+    shown = lambda d: (d.g(), d(2, d.size()), Named(axis=d.choice(0, 1)))  # noqa: E731
+    expect_over(rule, rule, shown, tried=lambda g, x, named: f"axis={named['axis']}")
+    doubled = [(lambda g, x, axis: 2 * rule(g, x, axis=axis), "Twice.")]
+    assert hint(lambda g, x, axis: 2 * rule(g, x, axis=axis), rule, shown, doubled) == "Twice."

@@ -1,0 +1,374 @@
+"""`make holes`: solutions with one slip in them, and functions with one habit, that their check takes for right.
+
+    make holes ARGS="08 11.adam"      # those of a lesson, of an exercise; without, of all
+
+A slip changes the solution's text: an operator, a comparison, a number, a name, an axis, a line left out. A habit
+changes what a right function is given, or gives back: rounded, clipped, without its sign, kept from an earlier call.
+Each that is printed is right all the same, and is to stand in RIGHT_ALL_THE_SAME with the reason, or is a hole.
+"""
+
+import ast
+import copy
+import functools
+import sys
+import warnings
+
+import numpy as np
+import thrown  # noqa: F401
+
+from autograd_course.ask import EXERCISES, check
+from autograd_course.ask.compare import parameter_names
+
+SWAPS = {
+    ast.Add: [ast.Sub],
+    ast.Sub: [ast.Add],
+    ast.Mult: [ast.Div, ast.Add],
+    ast.Div: [ast.Mult],
+    ast.MatMult: [ast.Mult],
+    ast.Pow: [ast.Mult],
+    ast.FloorDiv: [ast.Div],
+    ast.Lt: [ast.LtE, ast.Gt],
+    ast.LtE: [ast.Lt, ast.GtE],
+    ast.Gt: [ast.GtE, ast.Lt],
+    ast.GtE: [ast.Gt, ast.LtE],
+    ast.Eq: [ast.NotEq],
+    ast.NotEq: [ast.Eq],
+    ast.In: [ast.NotIn],
+    ast.NotIn: [ast.In],
+    ast.And: [ast.Or],
+    ast.Or: [ast.And],
+    ast.BitAnd: [ast.BitOr],
+    ast.BitOr: [ast.BitAnd],
+}
+
+
+# --- Slips ----------------------------------------------------------------------------------------------------------
+
+
+def slips(code):
+    """[(what was changed, the code), …]: the text of an answer, each time with one slip in it."""
+    tree, found = ast.parse(code), {}
+    places = [node for node in ast.walk(tree)]
+    for number, node in enumerate(places):
+        for said, change in _changes(node, tree):
+            new = copy.deepcopy(tree)
+            twin = [*ast.walk(new)][number]
+            change(twin)
+            try:
+                text = ast.unparse(ast.fix_missing_locations(new))
+                compile(text, "a slip", "exec")
+            except (SyntaxError, ValueError, TypeError, AttributeError):
+                continue
+            found.setdefault(text, f"line {getattr(node, 'lineno', '?')}: {said}")
+    found.pop(ast.unparse(tree), None)
+    return [(said, text) for text, said in found.items()]
+
+
+def _changes(node, tree):
+    """[(words, a function that changes the node), …]"""
+    if isinstance(node, (ast.BinOp, ast.AugAssign, ast.BoolOp)):
+        for op in SWAPS.get(type(node.op), []):
+            yield (
+                f"{type(node.op).__name__} → {op.__name__} in {_said(node)}",
+                lambda twin, op=op: setattr(twin, "op", op()),
+            )
+    if isinstance(node, ast.AugAssign):
+
+        def assign(twin):
+            twin.__class__, twin.targets = ast.Assign, [twin.target]
+
+        yield f"= for {_said(node)}", assign
+    if isinstance(node, ast.BinOp):
+        yield f"right side alone of {_said(node)}", lambda twin: _become(twin, twin.right)
+        yield f"left side alone of {_said(node)}", lambda twin: _become(twin, twin.left)
+    if isinstance(node, ast.Compare):
+        for op in SWAPS.get(type(node.ops[0]), []):
+            yield (
+                f"{type(node.ops[0]).__name__} → {op.__name__} in {_said(node)}",
+                lambda twin, op=op: twin.ops.__setitem__(0, op()),
+            )
+    if isinstance(node, ast.UnaryOp):
+        yield f"sign dropped in {_said(node)}", lambda twin: _become(twin, twin.operand)
+    if isinstance(node, ast.IfExp):
+        yield f"if side alone of {_said(node)}", lambda twin: _become(twin, twin.body)
+        yield f"else side alone of {_said(node)}", lambda twin: _become(twin, twin.orelse)
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        for other in {node.value + 1, node.value - 1, 0, -node.value} - {node.value}:
+            yield f"{node.value} → {other}", lambda twin, other=other: setattr(twin, "value", other)
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield f"{node.value} turned", lambda twin: setattr(twin, "value", not twin.value)
+    if isinstance(node, ast.Call):
+        for at in range(len(node.keywords)):
+            yield f"{node.keywords[at].arg} dropped in {_said(node)}", lambda twin, at=at: twin.keywords.pop(at)
+        if node.args:
+            yield f"call dropped, {_said(node)}", lambda twin: _become(twin, twin.args[0])
+        if len(node.args) > 1:
+            yield (
+                f"arguments swapped in {_said(node)}",
+                lambda twin: twin.args.__setitem__(slice(0, 2), twin.args[1::-1]),
+            )
+        if isinstance(node.func, ast.Attribute):
+            yield f"method dropped, {_said(node)}", lambda twin: _become(twin, twin.func.value)
+    if isinstance(node, ast.Attribute) and node.attr in ("T", "mT", "real", "data"):
+        yield f".{node.attr} dropped in {_said(node)}", lambda twin: _become(twin, twin.value)
+    if isinstance(node, ast.Tuple) and len(node.elts) > 1 and isinstance(node.ctx, ast.Load):
+        yield f"swapped, {_said(node)}", lambda twin: twin.elts.__setitem__(slice(0, 2), twin.elts[1::-1])
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        bound = {one.arg for one in ast.walk(tree) if isinstance(one, ast.arg)}
+        for other in sorted(bound - {node.id}) if node.id in bound else []:
+            yield f"{node.id} → {other}", lambda twin, other=other: setattr(twin, "id", other)
+    for field in ("body", "orelse"):
+        body = getattr(node, field, None)
+        for at in range(len(body) if isinstance(body, list) else 0):
+            if (
+                isinstance(node, ast.Module)
+                or isinstance(body[at], (ast.FunctionDef, ast.ClassDef, ast.Return))
+                and at == len(body) - 1
+            ):
+                continue
+            yield (
+                f"dropped, {_said(body[at])}",
+                lambda twin, at=at, field=field: getattr(twin, field).__setitem__(at, ast.Pass()),
+            )
+
+
+def _become(twin, other):
+    twin.__class__, twin.__dict__ = other.__class__, dict(other.__dict__)
+
+
+def _said(node):
+    return ast.unparse(node).splitlines()[0][:60]
+
+
+# --- Habits ---------------------------------------------------------------------------------------------------------
+
+
+def habits(function, met):
+    """[(what it does, the function), …]: what a function of the kinds of arguments that were `met` may do."""
+    for said, (needs, change) in CHANGES.items():
+        if needs in met:
+            yield (
+                f"gives its result {said}",
+                lambda *args, change=change, **named: _each(change, function(*args, **named)),
+            )
+            yield (
+                f"takes its arguments {said}",
+                lambda *args, change=change, **named: function(*(_each(change, one) for one in args), **named),
+            )
+    if "array" in met:
+        yield "keeps its result by the shapes of its arguments", _keeping(function, _shapes)
+    for at in range(1 if "g" in met else max(kind for kind in met if isinstance(kind, int))):
+        yield (
+            f"keeps its result by all but argument {at}",
+            _keeping(function, lambda *args, at=at: len(args) > at and _value([*args[:at], *args[at + 1 :]])),
+        )
+    for said, (needs, holds) in WHERE.items():
+        if needs in met:
+            yield (
+                f"gives another result {said}",
+                lambda *args, holds=holds, **named: (
+                    _each(_other, function(*args, **named)) if holds(*args) else function(*args, **named)
+                ),
+            )
+
+
+def _each(change, x):
+    if isinstance(x, (tuple, list)):
+        return type(x)(_each(change, part) for part in x)
+    return (
+        change(x) if isinstance(x, (float, np.floating)) or isinstance(x, np.ndarray) and x.dtype.kind == "f" else x
+    )
+
+
+def _other(x):
+    return x * 1.5 + 0.1
+
+
+CHANGES = {
+    "rounded to 4 decimals": ("", lambda x: np.round(x, 4)),
+    "clipped to ±20": ("", lambda x: np.clip(x, -20, 20)),
+    "with tiny sizes as 0": ("", lambda x: np.where(np.abs(x) < 1e-6, 0, x)[()]),
+    "in float32": ("", lambda x: np.float32(x)),
+    "without its sign": ("", np.abs),
+    "squeezed": ("array", np.squeeze),
+    "with one axis at least": ("", np.atleast_1d),
+}
+
+
+def _value(x):
+    return (
+        x.tobytes() + str(x.shape).encode()
+        if isinstance(x, np.ndarray)
+        else tuple(map(_value, x))
+        if isinstance(x, (tuple, list))
+        else id(x)
+        if callable(x)
+        else repr(x)
+    )
+
+
+def _shapes(*args):
+    return tuple(
+        one.shape
+        if isinstance(one, np.ndarray)
+        else tuple(map(np.shape, one))
+        if isinstance(one, (list, tuple))
+        else _value(one)
+        for one in args
+    )
+
+
+def _keeping(function, key):
+    kept = {}
+
+    @functools.wraps(function)
+    def keeping(*args, **named):
+        at = key(*args), repr(named)
+        if at not in kept:
+            kept[at] = function(*args, **named)
+        return copy.deepcopy(kept[at])
+
+    return keeping
+
+
+def _some(holds):
+    return lambda *args: any(map(holds, _arrays(args)))
+
+
+def _arrays(args):
+    for one in args:
+        if isinstance(one, (list, tuple)):
+            yield from _arrays(one)
+        elif isinstance(one, np.ndarray):
+            yield one
+
+
+def _square(x):
+    return x.ndim > 1 and x.shape[-1] == x.shape[-2] > 1
+
+
+WHERE = {
+    "where a matrix is square": ("matrix", _some(_square)),
+    "where no matrix is square": ("matrix", lambda *args: not _some(_square)(*args)),
+    "where an axis has length 1": ("array", _some(lambda a: 1 in a.shape)),
+    "where there are more than 8 entries": ("array", _some(lambda a: a.size > 8)),
+    "where an entry is 0": ("floats", _some(lambda a: np.any(a == 0))),
+    "where two entries are equal": ("floats", _some(lambda a: np.unique(a).size < a.size)),
+    "where all entries are above 0": ("floats", _some(lambda a: a.size and np.all(a > 0))),
+    "where all entries are below 0": ("floats", _some(lambda a: a.size and np.all(a < 0))),
+    "where an entry is beyond 50": ("floats", _some(lambda a: np.any(np.abs(a) > 50))),
+    "where a number is 0": ("number", lambda *args: any(isinstance(a, float) and a == 0 for a in args)),
+    "where a number is below 0": ("number", lambda *args: any(isinstance(a, float) and a < 0 for a in args)),
+    "where two numbers are equal": (
+        "numbers",
+        lambda *args: len({a for a in args if isinstance(a, float)}) < sum(isinstance(a, float) for a in args),
+    ),
+}
+
+
+def met(name, parts, at):
+    """What kinds of arguments the check gives to the part number `at` of the solution."""
+    kinds = {"", 0, *parameter_names(parts[at])[:1]}
+
+    @functools.wraps(parts[at])
+    def spy(*args, **named):
+        arrays = [*_arrays(args)]
+        kinds.add(min(len(args), 6))
+        kinds.update(
+            ["array"] * bool(arrays)
+            + ["matrix"] * any(a.ndim > 1 for a in arrays)
+            + ["floats"] * any(a.dtype.kind == "f" for a in arrays)
+            + ["number"] * any(isinstance(a, float) for a in args)
+            + ["numbers"] * (sum(isinstance(a, float) for a in args) > 1 and "g" not in kinds)
+        )
+        return parts[at](*args, **named)
+
+    check(name, _with(parts, at, spy))
+    return kinds
+
+
+# --- What passes ----------------------------------------------------------------------------------------------------
+
+# Where a slope is measured, six digits are enough.
+MEASURED = dict.fromkeys(
+    [
+        "gives its result with tiny",
+        "takes its arguments with tiny",
+        "gives its result in float32",
+        "gives its result rounded",
+    ],
+    "measured, to six digits",
+)
+# exercise -> {how what passes begins: why it may}
+RIGHT_ALL_THE_SAME = {
+    "01.fool": {"": "any function that is right at 1 and wrong at 2"},
+    "00.value": {"line": "(−3)² is 3²"},
+    "01.descend": {"line 4: 1e-05 → -1e-05": "the two points change places"},
+    "01.kink": {"line": "|x| has these slopes with other points too"},
+    "04.from_z": dict.fromkeys(
+        ["sqrt_x gives another result where an entry is 0", "sqrt_x gives another result where a number is 0"],
+        "a root has no slope at 0",
+    ),
+    "04.switches": dict.fromkeys(
+        ["line 1: x → z", "line 3: x → z"], "z is above 0 where x is, and above y where x is"
+    ),
+    "04.calm_tanh": dict.fromkeys(
+        ["gives its result clipped", "takes its arguments clipped"], "tanh 20 is 1 in floats"
+    ),
+    "04.longer": {"line 6": "where x is between the bounds, z is x"},
+    "02.routes": {"line": "2 · 2 is 2²"},
+}
+
+
+def holes(name):
+    """[what was changed, …] of all that the check of exercise `name` takes for right, and is not known to be."""
+    exercise = EXERCISES[name]
+    known = RIGHT_ALL_THE_SAME.get(name, {}) | (MEASURED if name[:2] in ("01", "02") else {})
+    through = [
+        said
+        for said, code in slips(exercise.solution)
+        if not any(map(said.startswith, known)) and _passes(name, lambda code=code: exercise.answer(code))
+    ]
+    whole = exercise.answer(exercise.solution)
+    parts = [*whole] if isinstance(whole, tuple) else [whole]
+    for at, part in enumerate(parts):
+        if not callable(part) or isinstance(part, type) or not hasattr(part, "__code__"):
+            continue
+        for said, changed in habits(part, met(name, parts, at)):
+            said = f"{exercise.parts[at]} {said}" if len(parts) > 1 else said
+            if not any(map(said.startswith, known)) and _passes(
+                name, lambda changed=changed: _with(parts, at, changed)
+            ):
+                through.append(said)
+    return through
+
+
+def _with(parts, at, part):
+    return (*parts[:at], part, *parts[at + 1 :]) if len(parts) > 1 else part
+
+
+def _passes(name, made):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return check(name, made()).status == "right"
+    except BaseException as error:  # a slip that ends where the cell is run
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return False
+
+
+def main(asked):
+    warnings.simplefilter("ignore")
+    found = 0
+    for name in EXERCISES:
+        if not asked or any(name.startswith(one) for one in asked):
+            for said in holes(name):
+                found += 1
+                print(f"{name}  {said}", flush=True)
+    print(f"{found} pass that are not known to be right")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
