@@ -82,7 +82,7 @@ def _sigmoid(x):
 
 
 sigmoid = elementwise(_sigmoid,
-    lambda g, z, x: g * z * (1 - z),       # ∂z/∂x = σ(1 − σ), and z is σ(x)
+    lambda g, z, x: g * z * (1 - z),       # ∂z/∂x = σ(x)·(1 − σ(x)), and z is σ(x)
     name="sigmoid")
 
 softplus = elementwise(lambda x: np.logaddexp(0, x),
@@ -460,7 +460,7 @@ def _conv2d_y(g, z, x, y, stride=1, padding=0):
 
 conv2d = bilinear(_conv2d,                     # Z = X·Y with a window a row of X, a kernel a column of Y: its rules are matmul's
     _conv2d_x,                                 # ∂L/∂X = g·Yᵀ, folded
-    _conv2d_y,                                 # ∂L/∂Y = Xᵀ·g
+    _conv2d_y,                                 # ∂L/∂Y = Xᵀ·g, cut into kernels
     name="conv2d", doc="Kernels (K, C, kh, kw) slid over images (N, C, H, W), not flipped: (N, K, windows down, windows across).")
 
 # --- Lesson 18: attend -----------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from .strike import HOME, Endless, struck
 
 @dataclass(frozen=True)
 class Promise:
-    """right: the text of what the last line of `program` gives; where it has to raise, "RuntimeError: changed", the kind
-    of the error and a piece of its words."""
+    """right: the text of what the last line of `program` gives; where it has to raise, "RuntimeError: changed", the
+    kind of the error and a piece of its words."""
     group: str
     program: str
     right: str

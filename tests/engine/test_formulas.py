@@ -1,0 +1,124 @@
+"""The formula beside a rule in ops.py is what that rule gives: it is read from the source, and tried at random."""
+import ast
+import inspect
+import io
+import re
+import tokenize
+
+import numpy as np
+import pytest
+
+import autograd_lib as ag
+from autograd_lib import ops
+from autograd_lib.tape import Primitive
+
+WORDS = {      # what is no formula, and why
+    "the product rule, with tanh′ = 1 − tanh²": "the formula is longer than the rule",
+    "a condition has no slope": "there is no rule",
+    "g may be ∞, and ∞·0 is nan": "why the rule chooses, and does not multiply",
+    "every entry of x is in its sum once": "a copy",
+    "… with weight 1/n, which a float16 can hold where n is too large": "a copy, and why it is computed so",
+    "the engine sums over what was copied": "what the rule leaves to the engine",
+    "the engine gives a gradient the dtype of its input": "what the rule leaves to the engine",
+    "∂z/∂xₙₖ = −1/N at the target": "n, k and the target are places",
+    "Z = X·Y with a window a row of X, a kernel a column of Y: its rules are matmul's": "matmul's are tried",
+    "∂L/∂X = g·Yᵀ, folded": "matmul's are tried",
+    "∂L/∂Y = Xᵀ·g, cut into kernels": "matmul's are tried",
+    "a, b, c: the letters of x, y, z": "letters, not numbers",
+    "x and z swap places, and so do their letters": "letters, not numbers",
+    "y and z do": "letters, not numbers",
+}
+RAISED = dict(zip("⁰¹²³⁻ˣʸᵢⁱ", [*"0123-xy", "", ""]))      # xᵢ is every entry at once, as x is
+SCOPE = {"e": np.e, "log": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "sqrt": np.sqrt, "where": np.where,
+         "sign": np.sign, "sigma": ag.sigmoid, "total": np.sum}
+COLUMNS = {"I": np.eye(3), "one": np.ones((3, 1)), "diag": lambda z: np.diag(z[:, 0]),
+           "softmax": lambda x: ag.softmax(x, axis=0)}
+
+
+def comments():
+    """[(row, to which of its rules or pushes the comment belongs, the comment)]"""
+    text, found = inspect.getsource(ops), []
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    beside = {token.start[0]: token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and isinstance(row := getattr(ops, node.targets[0].id, None), Primitive):
+            ends = {arg.end_lineno: i for i, arg in reversed([*enumerate(node.value.args[1:])])}
+            lines = range(node.lineno, node.end_lineno + 1)
+            found += [(row, ends.get(line), beside[line]) for line in lines if line in beside]
+    return found
+
+
+def python(formula, product="*"):
+    """The formula as Python has it."""
+    text = re.sub(r"√(\w)", r"sqrt(\1)", formula.replace("−", "-"))
+    text = re.sub(r"\b(log|sin|cos|tanh|softmax)([⁰¹²³⁻ˣʸ]*) ?(\w)", r"\1(\3)\2", text)      # tanh²x is (tanh x)²
+    text = re.sub("[" + "".join(RAISED) + "]+", lambda power: f"**({''.join(map(RAISED.get, power[0]))})", text)
+    text = re.sub(r"Σ(e\*\*\(\w\))", r"total(\1)", text).replace("σ", "sigma").replace("±1", "sign(x)")
+    text = re.sub(r"(?<=[\d)])(?=[a-z])", "*", text).replace("1ᵀ", "oneᵀ").replace("1·p", "one·p").replace("ᵀ", ".T")
+    return re.sub(r"(.+) above 0, else (.+)", r"where(x > 0, \1, \2)", text.replace("·", product))
+
+
+def assert_true(row, place, comment):
+    """AssertionError if the comment is not true of the rule, KeyError if it is no formula and not one of WORDS."""
+    rng = np.random.default_rng(0)
+    shapes = [(2, 3), (3, 4)] if row.name == "matmul" else [(3,)] * len(row.letters)
+    xs = [rng.normal(size=shape) for shape in shapes]
+    with np.errstate(all="ignore"):
+        z = row.function(*xs)
+        g = rng.normal(size=z.shape)
+        rule = (row.rules, row.pushes)[place][0] if row.kind == "primitive" else row.rules[place]
+        scope = SCOPE | dict(zip(row.letters, xs))
+        for said in reversed([clause for part in comment.split("; ") for clause in clauses(part)]):
+            what, _, formula = said.partition(" is " if said.startswith("z is") else " = ")
+            if found := re.fullmatch(r"(\w+) at (?:x = )?0(?:, (\w+) below)?", said):
+                for x, right in zip(np.float64([0, -1]), filter(None, found.groups())):
+                    others = list(map(np.abs, xs[1:]))
+                    close(rule(np.float64(1), row.function(x, *others), x, *others), float(right))
+            elif what == "z":
+                close(eval(python(formula), scope), z)
+            elif what[:5] in ("∂z/∂x", "∂z/∂y"):
+                assert what[4] == row.letters[place]
+                close(g * eval(python(formula), scope), rule(g, z, *xs))
+            elif what in ("∂L/∂X", "∂L/∂Y"):
+                assert what[4].lower() == row.letters[place]
+                close(eval(python(formula, "@"), {"X": xs[0], "Y": xs[1], "g": g}), rule(g, z, *xs))
+            elif what == "p":
+                scope["p"] = eval(python(formula), COLUMNS | {"x": xs[0][:, None]})
+            elif what in ("J", "Jᵀ"):
+                scope.setdefault("p", np.exp(z)[:, None])
+                columns = COLUMNS | {"z": z[:, None], "p": scope["p"]}
+                J = eval(python(formula.removesuffix(" is its own transpose"), "@"), columns)
+                close((J.T if (what == "J") == (place == 0) else J) @ g, rule(g, z, *xs))
+            else:
+                raise KeyError(f"{row.name}: {said!r} is no formula that is known here: list it in WORDS, with why")
+
+
+def clauses(part):
+    return [] if part in WORDS else re.split(", (?:and |with |(?=∂))", part)
+
+
+def close(got, right):
+    np.testing.assert_allclose(got, np.broadcast_to(right, np.shape(got)), rtol=1e-9, atol=1e-12)
+
+
+COMMENTS = comments()
+FORMULAS = [one for one in COMMENTS if any(map(clauses, one[2].split("; ")))]
+EACH = pytest.mark.parametrize("row, place, comment", FORMULAS, ids=[f"{one[0].name}: {one[2]}" for one in FORMULAS])
+
+
+@EACH
+def test_a_formula_is_what_its_rule_gives(row, place, comment):
+    assert_true(row, place, comment)
+
+
+@EACH
+def test_any_other_formula_of_its_kind_is_not(row, place, comment):
+    """So the test above fails wherever two comments are swapped, except where both are true."""
+    for other in {other for _, _, other in FORMULAS if other[:4] == comment[:4] and python(other) != python(comment)}:
+        with pytest.raises((AssertionError, NameError, IndexError, ValueError)):
+            assert_true(row, place, other)
+
+
+def test_words_are_in_use_and_formulas_are_not_lost():
+    assert WORDS.keys() <= {part for _, _, comment in COMMENTS for part in [comment, *comment.split("; ")]}
+    assert len(FORMULAS) >= 24
