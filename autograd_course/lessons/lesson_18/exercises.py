@@ -22,15 +22,15 @@ prediction(
     question="""A trained model reads a text of 12 letters: P has 144 entries. How many of them are parameters,
         which the optimizer has moved? Now it reads another text: does P change?""",
     answer={"parameters in P": 0, "P changes": "yes"}, choices={"P changes": ["yes", "no"]},
-    reveal="""**0** of them, and **yes**. P is computed from the text, anew each time. Learned are the matrices that
-        make queries, keys and values; a score is a question that this text answers.""")
+    reveal="""**0** of them, and **yes**. P is computed from the text, anew each time. What is learned are the matrices
+        that make queries, keys and values.""")
 
 prediction(
-    "18.spread", question="""A query and a key have 64 entries each, all drawn by themselves with mean 0 and variance 1.
-        Their product q · k is a sum of 64 terms. What is its standard deviation?""",
+    "18.spread", question="""A query and a key have 64 entries each. All entries are drawn independently, with mean 0
+        and variance 1. Their product q · k is a sum of 64 terms. What is its standard deviation?""",
     answer=8, tolerance=0.5,
-    reveal="""**8**. A product of two such numbers has variance 1, and variances of independent terms add up: 64.
-        The standard deviation is its root, √64 = 8.""")
+    reveal="""**8**. A product of two such numbers has variance 1, and the variances of independent terms add up to 64.
+        The standard deviation is the root, √64 = 8.""")
 
 prediction(
     "18.order",
@@ -38,17 +38,17 @@ prediction(
         causal block? With two, one behind the other?""",
     answer={"one block": "stays", "two blocks": "changes"},
     choices={"one block": ["stays", "changes"], "two blocks": ["stays", "changes"]},
-    reveal="""One block: it **stays**, to rounding. A weighted sum does not care about the order of its terms. Two:
-        it **changes**. In the first block each place has read those before it, and the shuffle changed who these
-        are.""")
+    reveal="""One block: the answer **stays**, up to rounding. A weighted sum does not depend on the order of its terms.
+        Two blocks: it **changes**. In the first block each place has read the places before it, and the shuffle has
+        changed which these are.""")
 
 card("18", [
-    "Does it cheat? The gradient of answer t at letter s > t has to be 0.",
-    "Embedding is indexing: whoever is read twice is paid twice.",
-    "Attention: P = softmax(Q·Kᵀ/√d, masked before), Z = P·V. P is computed, not stored.",
-    "Its way back: Pᵀ·g; g·Vᵀ; softmax's rule; dS·K/√d; dSᵀ·Q/√d.",
-    "Residual: x + f(x) leaves a path with the factor 1, however many layers.",
-    "Layer norm: take from g its mean and its share along z, divide by s."])
+    "Does a model cheat? The gradient of answer t at each later letter s > t has to be 0.",
+    "An embedding is indexing: a row that is read twice is paid twice.",
+    "Attention: P = softmax(Q·Kᵀ/√d), masked before the softmax, and Z = P·V. P is computed, not learned.",
+    "Its way back: to V Pᵀ·g; to P g·Vᵀ; to S by softmax's rule, gS; to Q gS·K/√d; to K gSᵀ·Q/√d.",
+    "A residual x + f(x) leaves a path on which every factor is 1, through any number of layers.",
+    "Layer norm: from g take away its mean and its share along z, then divide by s."])
 
 
 # --- 18.who_reads -----------------------------------------------------------------------------------------------------
@@ -61,32 +61,32 @@ def _summed(f, x):
     return np.stack([np.abs(ag.grad(lambda x: ag.sum(f(x)[t]))(x)).max(axis=1) for t in range(len(x))])
 
 
-CANCEL = ("The outputs of a place are added up first, and their slopes can cancel: those of a softmax always do. "
-          "The slope of "
-          "every output by itself, then the largest size.")
+CANCEL = ("The outputs of a place are added up first, and their slopes can cancel. (Those of a softmax always do.) Take "
+          "the slope of every output by itself, then the largest size.")
 
 
 @exercise(
     "18.who_reads", minutes=4, difficulty="medium",
     question="""
-        Write `who_reads(f, x)`. `f` takes x of shape (T, d) to (T, m). Give back an array (T, T): entry [t, s] is the
-        largest size of a slope of any output at place t by any input at place s.""",
+        Write `who_reads(f, x)`. `f` takes an x of shape (T, d) and gives an array of shape (T, m). Give back an array
+        of shape (T, T). Its entry [t, s] is the largest size among the slopes of the outputs at place t by the inputs
+        at place s.""",
     stub="""
         def who_reads(f, x):
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)
             return ...                          # (T, T)""",
-    hints=["The size is `np.abs`. Then the largest over two of the four axes.",
-           "`.max(axis=(…, …))`: of the shape (T, m, T, d) the two T are to stay.",
+    hints=["The size is `np.abs`. Then take the largest over two of the four axes.",
+           "`.max(axis=(…, …))`: from the shape (T, m, T, d), the two axes T are to stay.",
            ("Help: why not one gradient for each place?",
-            "It wants one number: you would have to add up a place's outputs first. Those of "
-            "a softmax add up to 1, whatever the input, so all slopes of that sum are 0, and you would acquit "
-            "everybody.")],
+            "A gradient wants one number, so you would have to add up the outputs of a place first. Then slopes of "
+            "opposite sign cancel. If the outputs come from a softmax they add up to 1 for every input, all slopes of "
+            "the sum are 0, and the cheat goes free.")],
     solution="""
         def who_reads(f, x):
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)
             return np.abs(slopes).max(axis=(1, 3))""",
-    explained="Output places stay as rows, input places as columns.",
-    why="What is not 0 was read, whatever stands inside the model. A 0 says: not by a small change, with these inputs.",
+    explained="Output places are the rows that stay, input places the columns.",
+    why="What is not 0 was read. A 0 says only that a small change makes no difference at these inputs.",
     mistakes=[
         (_summed, CANCEL),
         edit("np.abs(slopes)", "slopes", "A slope of −3 is a reader too: first the size, np.abs, then the largest."),
@@ -150,9 +150,8 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
 @exercise(
     "18.embedding", minutes=2, difficulty="easy",
     question="""
-        `z = weight[letters]`: weight has the shape (n, d), letters are whole numbers of shape (N, T), z has (N, T, d),
-        and so has g.
-        Fill in what goes to weight.""",
+        `z = weight[letters]`. weight has the shape (n, d), and letters are whole numbers of shape (N, T). So z has the
+        shape (N, T, d), and g has it too. Fill in what goes to weight.""",
     stub="""
         def to_table(g, letters, n):
             table = np.zeros((n, g.shape[-1]))
@@ -164,7 +163,7 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
             table = np.zeros((n, g.shape[-1]))
             np.add.at(table, letters, g)
             return table""",
-    explained="A letter that does not occur gets 0, and one that occurs three times the sum of three arrivals.",
+    explained="A letter that does not occur gets 0. One that occurs three times gets the sum of three arrivals.",
     why="Indexing, and its way back: nothing new in it but the name.",
     mistakes=[
         edit("np.add.at(table, letters, g)", "table[letters] += g", ONCE),
@@ -235,8 +234,9 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
 @exercise(
     "18.attention_back", minutes=7, difficulty="medium",
     question="""
-        Fill the five blanks: attention's whole way back. d is `K.shape[-1]`. Behind each line stands its shape, and
-        where it comes from.""",
+        Fill the five blanks of attention's way back. d is `K.shape[-1]`. Behind each blank stands its shape, and the
+        line of the forward pass from which it comes. (The transpose of a stack of matrices is `V.mT`. PyTorch's
+        `V.transpose(-2, -1)` leaves a matrix as it is in NumPy.)""",
     stub="""
         def attention_back(g, Q, K, V, P):      # (T, m); (T, d), (n, d), (n, m), (T, n)
             gV = ...                            # (n, m)   from Z = P @ V
@@ -247,10 +247,11 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
             return gQ, gK, gV""",
     hints=["Lesson 09: back through a product X @ Y go g @ Y.T and X.T @ g. In P @ V, who is X, and who is Y?",
            "Lesson 10: softmax sends back p · (g − Σ g·p), row by row. Here p is P and what arrives is gP.",
-           "In Q @ K.T the right factor is K.T. So to Q goes gS @ K; and K gets the same with rows and columns "
-           "exchanged.",
+           "In Q @ K.T the right factor is K.T. So gS @ K goes to Q. What goes to K is the same with gS transposed and "
+           "with Q in the place of K.",
            ("Help: what of the mask?",
-            "Masked places have P = 0. So softmax's rule sends them 0, and nothing more is to be done.")],
+            "At a masked place P is 0, so softmax's rule sends 0 there. As long as each row has a place that is not "
+            "masked, nothing more is to be done.")],
     solution="""
         def attention_back(g, Q, K, V, P):      # (T, m); (T, d), (n, d), (n, m), (T, n)
             gV = P.T @ g
@@ -259,8 +260,8 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
             gQ = gS @ K / np.sqrt(K.shape[-1])
             gK = gS.T @ Q / np.sqrt(K.shape[-1])
             return gQ, gK, gV""",
-    explained="Four products and softmax's rule. The mask needs no line: where P is 0, gS is 0.",
-    why="That is attention, to the last line: nothing in it that you had not derived before.",
+    explained="These are four products and softmax's rule. The mask needs no line: where P is 0, gS is 0.",
+    why="That is attention, to the last line. There is nothing in it that you had not derived before.",
     mistakes=[
         (_unmasked, "P is handed in, with its mask. Computed again from Q and K it has lost the mask."),
         edit("P.T @ g", "P @ g",
@@ -387,7 +388,7 @@ WRONG_SWAP_Y = [
     stub="""
         einsum_x = lambda g, z, x, y, a, b, c: ...
         einsum_y = lambda g, z, x, y, a, b, c: ...""",
-    hints=["One call of einsum each. g has the letters of z.",
+    hints=["Each rule is one call of einsum. g has the letters of z.",
            "For x: g and y go in, with the letters c and b. What comes out has x's letters, a.",
            ("Help: '{c},{b}->{a}' does not fit", "The f before the quotes puts the letters in: `f\"{c},…\"`.")],
     solution="""
@@ -396,7 +397,7 @@ WRONG_SWAP_Y = [
     explained="With \"ij\", \"jk\" and \"ik\" the first is \"ik,jk->ij\": that is g · Yᵀ, and nobody had to think "
               "of a transpose.",
     names=lambda: {"einsum": ag.einsum},
-    why="Two lines for every product of two arrays that there is: matmul in all its shapes, heads and batches too.")
+    why="Two lines for every product in which no letter stands twice in one array: matrices, heads and batches too.")
 def swap(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -430,19 +431,20 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
 @exercise(
     "18.layer_norm_x", minutes=5, difficulty="medium",
     question="""
-        Write what goes to x, for a batch: z came out, s is the divisor of each row, (N, 1), and the
-        means run along rows.""",
+        Write what goes to x, for a batch. z is what came out, s has the shape (N, 1) and holds the divisor of each row.
+        The means run along rows.""",
     stub="""
         layer_norm_x = lambda g, z, s: ...""",
     hints=["① is the mean of g, and ② the mean of g · z, both along the row, with `keepdims=True`.",
            "All of it is divided by s, in the end.",
            ("Help: how do I test it?",
-            "With the two sums: `.sum(axis=-1)` of what you send back is 0, and so, but for eps, is that of it times z.")],
+            "With the two sums. `.sum(axis=-1)` of what you send back is 0. The same sum of what you send back times z "
+            "is 0 up to eps.")],
     solution="""
         layer_norm_x = lambda g, z, s: (
             g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
     explained="The first mean is for the shift, the second for the stretch.",
-    why="Take from g what only shifts the row, and what only stretches it: neither moves z.",
+    why="What only shifts the row or only stretches it is taken from g: neither moves z.",
     mistakes=[
         edit(_MEAN, "", _ALONG, "",
              "Both means are missing: x moves the mean and s too, and through them every entry."),
