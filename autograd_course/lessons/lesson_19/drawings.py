@@ -36,13 +36,14 @@ def learning(run, counted, step):
     `run` is as `Task.follow` makes it; `counted` holds the losses of the 1-gram, the 2-gram, and so on.
     """
     steps, held_out, k = run["steps"], run["held_out"], run["steps"].index(step)
-    plot = Axes((56, 40, 400, 290), (-steps[-1] / 30, steps[-1]), tuple(np.log([0.93 * min([*counted, *held_out]),
+    end = steps[-1] or 1                                # 0 if the run was stopped before it was looked at again
+    plot = Axes((56, 40, 400, 290), (-end / 30, end), tuple(np.log([0.93 * min([*counted, *held_out]),
                                                                   1.15 * max(held_out)])))
     heights = [(np.log(loss), number(loss)) for loss in (1, 1.5, 2, 3, 4) if np.log(loss) > plot.y[0]]
-    plot.frame(ticks(0, steps[-1]), heights, "step", "loss on text held out, in nats a letter (logarithmic)")
+    plot.frame(ticks(0, end), heights, "step", "loss on text held out, in nats a letter (logarithmic)")
     py = 0
     for n, loss in sorted(enumerate(np.log(counted), 1), key=lambda pair: -pair[1]):
-        plot.line([0, steps[-1]], [loss, loss], style.INK, 1.2, "5 4")
+        plot.line([0, end], [loss, loss], style.INK, 1.2, "5 4")
         py = max(plot.at(0, loss)[1] + 4, py + 15)      # two names never on each other
         plot.words(464, py, f"{n}-gram {np.exp(loss):.2f}", anchor="start", size=13)
     plot.line(steps, np.log(held_out), style.VALUE, 0.7)

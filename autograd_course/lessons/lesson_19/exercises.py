@@ -8,49 +8,59 @@ from ...ask.mistakes import doubled, printed
 from ...ask.texts import Question, card, prediction, recall
 
 recall("19", [
-    Question("A causal mask, a text of 8 letters, places 0 to 7. How many letters may place 5 look at? (Lesson 18)", 6,
-             "**6**: those at 0 to 4, and its own."),
-    Question("A model gives the class that is true a probability of 1/8. What is its loss? (10)", 2.079,
+    Question("A text has 8 letters, at places 0 to 7, and the mask is causal. How many letters may place 5 look at? "
+             "(Lesson 18)", 6,
+             "**6**: the letters at places 0 to 4, and its own."),
+    Question("A model gives the true class a probability of 1/8. What is its loss? (10)", 2.079,
              "−log(1/8) = log 8 ≈ **2.08**.", tolerance=0.02),
     Question("Adam at lr 0.01. The first gradient of a weight is 300. How far does the weight move? (11)", 0.01,
-             "By **0.01**: at the first step it moves by lr, whatever the size of the gradient.", tolerance=0.0005)])
+             "By **0.01**: at the first step it moves by lr, for a gradient of 300 as for one of 0.003.",
+             tolerance=0.0005)])
+
+prediction(
+    "19.opening", question="""Network and table now guess each letter of the names that neither has read. Who gives
+        these letters the higher probability?""",
+    answer="the table of counts", choices=["the network", "the table of counts"],
+    reveal="""**The table of counts.** On little text and in few steps counting is hard to beat. The lesson looks for
+        the places where a network beats it.""")
 
 prediction(
     "19.start", question="""The names are written with 36 symbols. At step 0 the network knows nothing, and its
-        numbers are random. What is its loss, about, in nats a letter?""",
+        numbers are random. About how large is its loss, in nats a letter?""",
     answer=3.58, tolerance=0.35,
-    reveal="""About log 36 = **3.58**: each symbol has 1/36, or nearly. Ours begins a little higher, since random
-        logits are not quite alike: it is a little sure, of nothing.""")
+    reveal="""About log 36 = **3.58**, for each symbol has a probability of about 1/36. Ours begins a little higher:
+        random logits are not all equal, so the network is a little sure of something that is not so.""")
 
 prediction(
     "19.greedy", question="""Now the network always takes the likeliest letter, and nothing is drawn at random. It
         writes on and on. What becomes of the text?""",
     answer="it repeats itself",
     choices=["the best names of all", "it repeats itself", "the names it has read"],
-    reveal="""**It repeats itself**, in the end for ever. It sees 16 letters and no more. Sooner or later the same 16
-        stand before it as once before; then the same letter follows, and so on, round and round.""")
+    reveal="""**It repeats itself**, in the end for ever. The network sees 16 letters and no more. Sooner or later the
+        same 16 letters stand before it as once before. Then the same letter follows, and the same after that, round and
+        round.""")
 
 prediction(
-    "19.prose", question="""Counting again goes up to the 5-gram, with a = 4. Which is the
-        longest that it beats on the paragraphs held out?""",
+    "19.prose", question="""Counting again goes up to the 5-gram, with a = 4. Which is the longest n-gram that the
+        network beats on the paragraphs held out?""",
     answer="5-gram", choices=["2-gram", "3-gram", "4-gram", "5-gram"],
-    reveal="""The **5-gram**, after some 1,700 steps, and longer ones too. The more text and the more steps, the better
-        for the network: counting has read the text once, and is done.""")
+    reveal="""The **5-gram**, after some 1,700 steps. With this much text the network passes every n-gram of that
+        picture.""")
 
 prediction(
-    "19.mix", question="""For each letter, take the mean of both probabilities: half the network's, half that of
+    "19.mix", question="""For each letter take the mean of the two probabilities, half the network's and half that of
         counting. Where does the loss of this mixture lie?""",
     answer="below both", choices=["above both", "between the two", "below both"],
-    reveal="""**Below both**: they are surprised by different letters. Where one gives nearly nothing, the other's half
-        saves the day: half of p costs only log 2 more than p.""")
+    reveal="""**Below both**, for they are surprised by different letters. Where one of them gives a letter nearly
+        nothing, the other's half is left, and half of p costs only log 2 more than p.""")
 
 card("19", [
-    "Loss of a letter: −log p. Who knows nothing pays log(how many letters there are).",
+    "A letter costs −log p. One who knows nothing pays log(how many letters there are).",
     "Counting: (count + a · p of the shorter n-gram) / (all + a). Never 0, never 0/0.",
-    "Judge on text held out, and every rival at its best.",
-    "Writing: softmax(logits / temperature), draw, append, ask again.",
-    "Always the likeliest letter: it goes round in circles.",
-    "Two guessers, surprised by different letters: their mean can beat both."])
+    "Judge on text that was held out, and every rival at its best.",
+    "To write: softmax(logits / temperature), draw a letter, append it, ask again.",
+    "A writer that always takes the likeliest letter goes round in circles.",
+    "Two guessers are surprised by different letters. Their mean can beat both."])
 
 
 # --- 19.smoothed ------------------------------------------------------------------------------------------------------
@@ -62,19 +72,19 @@ def _smoothed(counts, shorter, a):
 @exercise(
     "19.smoothed", minutes=4, difficulty="easy",
     question="""
-        Write the box for all letters at once: `counts` says how often each of them followed, `shorter` what the shorter
-        n-gram gives each; both have the shape (letters,).""",
+        Write the box for all letters at once. `counts` says how often each of them followed, and `shorter` says which
+        probability the shorter n-gram gives it. Both have the shape (letters,).""",
     stub="""
         def smoothed(counts, shorter, a):
             ...""",
-    hints=["As many letters as were counted, and a more: that is what is divided by.",
+    hints=["Divide by all letters that were counted, and the a letters that are lent.",
            "The a letters are shared out as `shorter` says: each letter gets `a * shorter` of them.",
            ("Help: how do I test it?",
-            "The probabilities add up to 1. And where all counts are 0, `shorter` comes back.")],
+            "The probabilities add up to 1. And where all counts are 0, `shorter` must come back.")],
     solution="""
         def smoothed(counts, shorter, a):
             return (counts + a * shorter) / (counts.sum() + a)""",
-    explained="As if a letters more had been read, and had been what the shorter n-gram expects.",
+    explained="It is as if a more letters had been read, just those that the shorter n-gram expects.",
     why="No letter is impossible, and a place that was never met trusts the shorter n-gram.",
     mistakes=[
         edit("(counts.sum() + a)", "counts.sum()", "It does not add up to 1: the a lent letters are letters too."),
@@ -156,24 +166,24 @@ def _endless(logits, temperature, u):
 @exercise(
     "19.pick", minutes=7, difficulty="medium",
     question="""
-        Write `pick(logits, temperature, u)`. Divide the logits by the temperature; softmax makes probabilities of them.
-        Lay these end to end from 0 to 1, the first letter first. Return the number of the letter on which u, from 0 to
-        1, falls.""",
+        Write `pick(logits, temperature, u)`. Divide the logits by the temperature, and make probabilities of them with
+        softmax. Lay the probabilities end to end from 0 to 1, beginning with letter number 0. Return the number of the
+        letter on which u falls, a number from 0 to 1.""",
     stub="""
         def pick(logits, temperature, u):
             p = ...
             return ...""",
-    hints=["Where the stretches end says `np.cumsum(p)`.",
-           "How many of these ends are at or below u? So many letters were passed.",
+    hints=["`np.cumsum(p)` says where each stretch ends.",
+           "How many of these ends are at or below u? That many letters were passed.",
            ("Help: it returns one letter too many, once in a million",
-            "Rounding, and the network counts in float32: the last end may be 0.9999998. The last letter is number "
-            "len(p) − 1.")],
+            "That is rounding. The network computes in float32, so the last end may be 0.9999998. The last letter has "
+            "the number len(p) − 1.")],
     solution="""
         def pick(logits, temperature, u):
             p = ag.softmax(logits / temperature)
             return min(int((np.cumsum(p) <= u).sum()), len(p) - 1)""",
     explained="Each end that u has passed counts one letter. `min` is for rounding, where u passes the last end too.",
-    why="u falls on a stretch as often as the stretch is long: each letter comes as often as its p says.",
+    why="u falls on a stretch as often as the stretch is long, so each letter comes as often as its p says.",
     mistakes=[
         edit("(np.cumsum(p) <= u).sum()", "p.argmax()",
              "Always the likeliest, whatever u says: nothing is drawn."),
@@ -282,8 +292,8 @@ def _removed_once(written, known):
 @exercise(
     "19.invented", minutes=3, difficulty="easy",
     question="""
-        Write `invented(written, known)`. `written` is a text with a name on each line, `known` a list of names. Return
-        the list of those lines, in their order, that are not among the known. An empty line is no name.""",
+        Write `invented(written, known)`. `written` is a text with a name on each line, and `known` is a list of names.
+        Return a list of the lines that are not among the known names, in their order. An empty line is no name.""",
     stub="""
         def invented(written, known):
             ...""",
@@ -292,7 +302,7 @@ def _removed_once(written, known):
     solution="""
         def invented(written, known):
             return [name for name in written.split("\\n") if name and name not in known]""",
-    explained="Of a list, `in` asks for an equal entry; of a text, for a piece.",
+    explained="In a list, `in` looks for an equal entry. In a text it looks for a piece.",
     why="Before you admire what a model writes, look whether it stood in what it read.",
     mistakes=[
         edit("name not in known", "name in known", "The other way round: those are the known ones."),
@@ -349,8 +359,8 @@ def _mix_slope(w, p, q):
 @exercise(
     "19.mix_slope", minutes=6, difficulty="optional",
     question="""
-        p and q, (n,) each, are the probabilities that two guessers gave to the n letters that came. Mixed with a weight
-        w, the loss is the mean of −log(w·p + (1 − w)·q). Write its derivative by w.""",
+        p and q, each of shape (n,), are the probabilities that two guessers gave to the n letters that came. Mixed with
+        a weight w, their loss is the mean of −log(w·p + (1 − w)·q). Write the derivative of this loss by w.""",
     stub="""
         def mix_slope(w, p, q):
             ...""",
