@@ -187,11 +187,11 @@ def _other(x):
 CHANGES = {
     "rounded to 4 decimals": ("", lambda x: np.round(x, 4)),
     "clipped to ±20": ("", lambda x: np.clip(x, -20, 20)),
-    "with tiny sizes as 0": ("", lambda x: np.where(np.abs(x) < 1e-6, 0, x)[()]),
+    "with tiny sizes as 0": ("", lambda x: np.where(np.abs(x) < 1e-5, 0, x)[()]),
     "in float32": ("", lambda x: np.float32(x)),
     "without its sign": ("", np.abs),
     "squeezed": ("array", np.squeeze),
-    "with one axis at least": ("", np.atleast_1d),
+    "with one axis at least": ("number", np.atleast_1d),
 }
 
 
@@ -305,6 +305,32 @@ RIGHT_ALL_THE_SAME = {
     "00.value": {"line": "(−3)² is 3²"},
     "01.descend": {"line 4: 1e-05 → -1e-05": "the two points change places"},
     "01.kink": {"line": "|x| has these slopes with other points too"},
+    "08.bias": {
+        "line 1: 1 → -1": "the last of two axes",
+        **dict.fromkeys(
+            ["to_column gives another result where", "to_number gives another result where"],
+            "the question names the shape, (2, 3)",
+        ),
+        **dict.fromkeys(
+            [f"to_{one} takes its arguments squeezed" for one in ("column", "number")]
+            + ["to_number gives its result squeezed"],
+            "no axis of (2, 3) has length 1",
+        ),
+    },
+    "08.spread": {
+        "line 4: False": "keepdims is not read: g has the axis, or not",
+        "line 5: False": "keepdims is not read: g has the axis, or not",
+        "line 5: z": "sum_x does not read z",
+        **dict.fromkeys(
+            [f"{one} gives its result with one axis" for one in ("sum_x", "mean_x")],
+            "no x is a single number",
+        ),
+        **dict.fromkeys(
+            [f"{one} takes its arguments with one axis" for one in ("sum_x", "mean_x")],
+            "a g of one axis is copied as a number is",
+        ),
+    },
+    "08.lucky": {"line 1": "any array of one row, or one column"},
     "04.from_z": dict.fromkeys(
         ["sqrt_x gives another result where an entry is 0", "sqrt_x gives another result where a number is 0"],
         "a root has no slope at 0",

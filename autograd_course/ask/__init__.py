@@ -86,7 +86,7 @@ import autograd_lib
 from ..source import blank_indices, has_blank, is_stub
 from .answers import defined, edit
 from .compare import expect, expect_call, expect_untouched, returned, times, unfinished, waits, without
-from .battery import expect_over
+from .battery import Named, expect_over
 from .probes import expect_engine, expect_rule, not_between, of_engine, of_rule
 from .slips import slip
 from .verdict import NotYet, Verdict, Wrong, brief, formula, likely, said, shortened

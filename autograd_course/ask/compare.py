@@ -36,7 +36,8 @@ def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, 
     if not same(got, expected, rtol, atol):
         place = _first_difference(got, expected, rtol, atol)
         letters = parameter_names(function)
-        cause = _cause(got, expected, hints, args, rtol, atol, letters, function, sure) or _not_linear(function, args, letters)
+        cause = (_cause(got, expected, hints, args, rtol, atol, letters, function, sure)
+                 or _not_linear(function, args, letters))
         if place and not cause and np.size(expected) <= ALL_SHOWN:
             cause = f"The first entry that differs is {list(place)}."
         raise Wrong(_text(tried), _at(got, place), _text(shown) or _at(expected, place), cause)

@@ -50,7 +50,7 @@ def _as_the_engine(given, arg):
 
 
 def _elementwise(row, d):
-    """A call of a rule of an elementwise row, (g, z, x, y, …), where the row has a value: numbers, or arrays of one shape."""
+    """A call of a rule of an elementwise row, (g, z, x, y, …), where it has a value: numbers, or arrays of one shape."""
     draw = d if _signed(row) else d.above
     shape = d.choice((), (d.size(),), (d.size(), d.size()), (d.size(),))
     xs = [draw(*shape) for _ in row.rules]

@@ -79,7 +79,8 @@ def test_no_solution_has_one_and_most_edits_have():
     found = []
     for exercise in EXERCISES.values():
         assert slip(exercise, answer(exercise, exercise.solution)) == "", exercise.name
-        edits = [wrong for wrong in thrown.wrong_answers(exercise.name) if isinstance(wrong, edit) and len(wrong.changes) == 1]
+        edits = [wrong for wrong in thrown.wrong_answers(exercise.name)
+                 if isinstance(wrong, edit) and len(wrong.changes) == 1]
         found += [slip(exercise, answer(exercise, wrong.applied(exercise.solution))) for wrong in edits
                   if "(" in exercise.stub]
     assert sum(map(bool, found)) > 0.6 * len(found) > 100

@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, exercise, expect_call, is_stub
+from ...ask import Named, NotYet, Wrong, brief, exercise, expect_call, expect_over, is_stub
 from ...ask.texts import Question, card, prediction, recall
 
 recall("08", [
@@ -113,10 +113,11 @@ _TO_NUMBER = [
 def bias(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    for g in (np.array([[2.0, 1, 5], [3, 7, 8]]), *np.random.default_rng(0).normal(scale=3, size=(2, 2, 3)).round(2)):
-        for rule, name, right, hints in zip(answer, ("to_column", "to_number"), (g.sum(axis=1, keepdims=True), g.sum()),
-                                            (_TO_COLUMN, _TO_NUMBER)):
-            expect_call(rule, g, gives=right, hints=hints, tried=f"{name}(g), with g = {brief(g)}")
+    for rule, name, right, hints in [
+            (answer[0], "to_column", lambda g: g.sum(axis=1, keepdims=True), _TO_COLUMN),
+            (answer[1], "to_number", np.sum, _TO_NUMBER)]:
+        expect_over(rule, right, lambda d: (d(2, 3),), first=[(np.array([[2.0, 1, 5], [3, 7, 8]]),)], hints=hints,
+                    tried=lambda g, name=name: f"{name}(g), with g = {brief(g)}")      # no other shape: the question names it
 
 
 # --- Sums -------------------------------------------------------------------------------------------------------------------
@@ -233,25 +234,22 @@ _MEAN = [
 def spread(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    x, rng = np.array([[8.0, 1, 0], [2, 4, 5]]), np.random.default_rng(0)
-    cases = [(x, 1, False, np.array([10.0, 20])), (x, 0, False, np.array([1.0, 2, 3])), (x, None, False,
-                                                                                         np.float64(12)),
-             (x, 1, True, np.array([[10.0], [20]]))]
-    for shape, axis, keepdims in [((4, 2), 1, False), ((4, 2), 0, True), ((4, 2), None, True), ((3, 3), 0, False),
-                                  ((2, 4), -1, False),
-                                  ((2, 3, 4), 1, False), ((2, 3, 4), -1, False), ((2, 3, 4), -2, False)]:
-        x = rng.normal(size=shape).round(2)
-        cases.append((x, axis, keepdims, rng.normal(size=np.sum(x, axis, keepdims=keepdims).shape).round(2)))
-    for x, axis, keepdims, g in cases:
-        for rule, name, right, forward, hints in zip(answer, ("sum_x", "mean_x"), (sum_x, mean_x), (np.sum, np.mean),
-                                                     (_SUM, _MEAN)):
-            z = forward(x, axis=axis, keepdims=keepdims)
-            expect_call(rule, g, z, x, axis, keepdims, gives=right(g, z, x, axis), hints=hints,
-                        tried=f"{name}, with g = {brief(g)}, x of shape {x.shape}, axis={axis}, keepdims={keepdims}")
-    for rule, name, right, z in zip(answer, ("sum_x", "mean_x"), (sum_x, mean_x), (x.sum(), x.mean())):
-        g = np.float64(12)
-        expect_call(rule, g, z, x, gives=right(g, z, x),
-                    tried=f"{name}, with g = {brief(g)}, x of shape {x.shape}, axis and keepdims left out")
+    x, axes = np.array([[8.0, 1, 0], [2, 4, 5]]), {"axis": 1, "keepdims": False}
+    for rule, name, right, forward, hints in zip(
+            answer, ("sum_x", "mean_x"), (sum_x, mean_x), (np.sum, np.mean), (_SUM, _MEAN)):
+        def build(d, forward=forward):
+            x = d(*(d.size() for _ in range(d.choice(2, 3, 3, 1))))
+            named = Named(axis=d.choice(None, *range(-x.ndim, x.ndim)), keepdims=d.choice(False, True, False))
+            named = Named() if d.round % 5 == 4 else named
+            z = forward(x, **named)
+            return d.g(*z.shape), z, x, named
+
+        def tried(g, z, x, named, name=name):
+            said = "".join(f", {one}={value}" for one, value in named.items()) or ", axis and keepdims left out"
+            return f"{name}, with g = {brief(g)}, x of shape {x.shape}{said}"
+        examples = [(np.array(g), forward(x, **axes | named), x, Named(axes | named)) for g, named in [
+            ([10.0, 20], {}), ([1.0, 2, 3], {"axis": 0}), (12.0, {"axis": None}), ([[10.0], [20]], {"keepdims": True})]]
+        expect_over(rule, right, build, first=examples, hints=hints, tried=tried, rounds=40)
 
 
 # --- What only moves --------------------------------------------------------------------------------------------------------
@@ -385,18 +383,28 @@ def back(answer):
             [_RESHAPE, _TRANSPOSE, _JOIN_X, _JOIN_Y]):
         shapes = "x of shape (2, 3)" + (" and y of shape (1, 3)" if name.startswith("join") else "")
         expect_call(rule, *args, gives=right, hints=hints, tried=f"{name}, with g = {brief(args[0])}, {shapes}")
-    rng = np.random.default_rng(0)
-    g, line = rng.normal(scale=3, size=(5, 2)).round(2), rng.normal(size=4).round(2)
-    expect_call(answer[0], line, line, np.ones((2, 1, 2)), (4,), gives=line.reshape(2, 1, 2), hints=_RESHAPE,
-                tried=f"reshape_x, with g = {brief(line)}, x of shape (2, 1, 2)")
-    for one in (g, g.T):
-        expect_call(answer[1], one, np.ones(one.shape), np.ones(one.shape[::-1]), None, gives=one.T, hints=_TRANSPOSE,
-                    tried=f"transpose_x, with g = {brief(one)}, x of shape {one.shape[::-1]}")
-    for n in (1, 3):
-        x, y = np.ones((n, 2)), np.ones((5 - n, 2))
-        for rule, name, right, hints in zip(answer[2:], ("join_x", "join_y"), (g[:n], g[n:]), (_JOIN_X, _JOIN_Y)):
-            expect_call(rule, g, np.ones((5, 2)), x, y, 0, [0, n, 5], gives=right, hints=hints,
-                        tried=f"{name}, with g of shape (5, 2), x of shape {x.shape} and y of shape {y.shape}")
+    def reshaped(d):
+        x = d(*(d.size() for _ in range(d.choice(2, 3, 1))))
+        shape = d.choice((x.size,), x.shape[::-1], (1, x.size))
+        return d.g(*shape), x.reshape(shape), x, Named(shape=shape)
+
+    def transposed(d):
+        x = d(d.size(), d.size())
+        return d.g(*x.T.shape), x.T, x, Named({} if d.round % 5 == 4 else {"axes": None})
+
+    def joined(d):
+        n, m, width = d.size(), d.size(), d.size()
+        x, y = d(n, width), d(m, width)
+        return d.g(n + m, width), np.concatenate([x, y]), x, y, Named(axis=0, starts=[0, n, n + m])
+
+    for rule, name, build, right, hints in zip(
+            answer, ("reshape_x", "transpose_x", "join_x", "join_y"), (reshaped, transposed, joined, joined), (
+                lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes=None: g.T,
+                lambda g, z, x, y, axis, starts: g[:len(x)], lambda g, z, x, y, axis, starts: g[len(x):]),
+            (_RESHAPE, _TRANSPOSE, _JOIN_X, _JOIN_Y)):
+        expect_over(rule, right, build, hints=hints, tried=lambda g, z, *xs, name=name: (
+            f"{name}, with g = {brief(g)}, " + " and ".join(
+                f"{letter} of shape {x.shape}" for letter, x in zip("xy", xs[:-1]))))
 
 
 # --- Indices ----------------------------------------------------------------------------------------------------------------
@@ -520,14 +528,15 @@ def _in_the_mean(g, index, shape):
 def scatter(answer):
     if is_stub(answer):
         raise NotYet
-    for g, index, shape in [(np.array([100.0, 20, 3]), [0, 2, 0], (3,)), (np.array([1.5, -2.25]), [1, 1], (4,)),
-                            (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2)),
-                            (np.array([0.1, -0.7, 4]), [2, 0, 1], (3,)),
-                            (np.array([[-1.5, 2]] * 5), [1, 3, 1, 1, 0], (4, 2))]:
-        tried = f"scatter(g, index, shape), with g = {brief(g)}, index = {index}, shape = {shape}"
-        try:
-            expect_call(answer, g, index, shape, gives=scattered(g, index, shape), tried=tried, hints=scatter.mistakes)
-        except Wrong as difference:
-            *shown, hint = difference.args
-            none = "Nothing came back. np.add.at changes out and gives nothing back: return out, on a line of its own."
-            raise Wrong(*shown, none if shown[1] == "None" else hint) from None
+    def build(d):
+        shape = (d.size(),) if d.round % 2 else (d.size(), d.size())
+        index = d.places(shape[0], d.size()).tolist()
+        return d.g(len(index), *shape[1:]), index, shape
+    examples = [(np.array([100.0, 20, 3]), [0, 2, 0], (3,)), (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2))]
+    try:
+        expect_over(answer, scattered, build, first=examples, hints=scatter.mistakes, tried=lambda g, index, shape: (
+            f"scatter(g, index, shape), with g = {brief(g)}, index = {index}, shape = {shape}"))
+    except Wrong as difference:
+        *shown, hint = difference.args
+        none = "Nothing came back. np.add.at changes out and gives nothing back: return out, on a line of its own."
+        raise Wrong(*shown, none if shown[1] == "None" else hint) from None

@@ -31,9 +31,9 @@ throw(
 throw(
     "08.spread",
     planted=[*(((wrong, mean_x), hint) for wrong, hint in _SUM), *(((sum_x, wrong), hint) for wrong, hint in _MEAN),
-             ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "That divides by 2"),
-             edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "x of shape (2, 3, 4), axis=-1"),
-             edit("z, x, axis)", "z, x, axis and abs(axis))", "x of shape (2, 3, 4), axis=-1"),
+             ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "and not here"),
+             edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "axis=-1"),
+             edit("z, x, axis)", "z, x, axis and abs(axis))", "axis=-1"),
              edit("sum_x = lambda g, z, x, axis=None", "sum_x = lambda g, z, x, axis=1", "axis and keepdims left out"),
              edit("mean_x = lambda g, z, x, axis=None", "mean_x = lambda g, z, x, axis=1",
                   "axis and keepdims left out")],
@@ -59,13 +59,13 @@ throw(
 
 throw(
     "08.back",
-    planted=[*(((wrong, lambda g, z, x, axes: g.T, lambda g, z, x, y, axis, starts: g[:len(x)],
+    planted=[*(((wrong, lambda g, z, x, axes=None: g.T, lambda g, z, x, y, axis, starts: g[:len(x)],
                  lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _RESHAPE),
              *(((lambda g, z, x, shape: g.reshape(x.shape), wrong, lambda g, z, x, y, axis, starts: g[:len(x)],
                  lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _TRANSPOSE),
-             *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes: g.T, wrong,
+             *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes=None: g.T, wrong,
                  lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _JOIN_X),
-             *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes: g.T,
+             *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes=None: g.T,
                  lambda g, z, x, y, axis, starts: g[:len(x)], wrong), hint) for wrong, hint in _JOIN_Y)],
     also_right=[
         edit("np.reshape(g, x.shape)", "g.ravel().reshape(x.shape)", "np.transpose(g)", "np.einsum('ij->ji', g)",
