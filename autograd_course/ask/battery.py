@@ -22,7 +22,7 @@ import numpy as np
 
 from . import compare
 from .compare import Endless, bounded, copies, expect_call, returned, same
-from .verdict import Wrong, brief, called
+from .verdict import Wrong, brief, called, shortest
 
 NEAR = 1e-9         # of its size: float32 and difference quotients are further off
 ROUNDS = 22
@@ -39,7 +39,7 @@ class Draw:
     def __init__(self, sizes, values, g=0):
         self.round, self.kind = sizes, KINDS[sizes % len(KINDS)]
         self.sizes, self.values, self.arriving = map(np.random.default_rng, (
-            [1, sizes], [2, sizes, values], [3, sizes, values, g]))
+            [1, sizes], [2, sizes, values], [3, sizes, g]))
 
     def size(self, least=1, most=5):
         """The length of an axis; often `least`, now and then `most` + 4, and two are often equal."""
@@ -68,7 +68,7 @@ class Draw:
 
     def places(self, n, *shape):
         """Whole numbers from 0 to n − 1, some of them repeated."""
-        return self.values.integers(0, n if self.round % 4 else max(1, n // 2), shape)
+        return self.values.integers(0, n if self.round % 4 else max(1, n // 2), shape)[()]
 
     def _drawn(self, rng, shape, kind):
         x = np.round(rng.normal(scale=2, size=shape), 2)
@@ -89,7 +89,7 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
     def draws():
         for number in range(rounds):
             one, other = build(Draw(number, 0)), build(Draw(number, 1, 1))
-            yield from (one, build(Draw(number, 0, 1)), other)
+            yield from (one, build(Draw(number, 0, 1)), build(Draw(number, 1)))
             for at in range(len(one)) if apart and number % 3 == 0 else ():
                 yield *one[:at], other[at], *one[at + 1:]
         yield from [*first, build(Draw(0, 0))][:1]
@@ -112,7 +112,7 @@ def _elsewhere(function, right, draws, hints, tried, hint, rtol):
     if hint and (sum(wrong) >= 2 / 3 * len(wrong) > 0 or not well):
         return hint
     where = tried(*well) if well and tried else called(function, well) if well else ""
-    return f"Right for {where}, and not here: what is different?" if well else ""
+    return f"Right for {shortest(where, 160)}, and not here: what is different?" if well else ""
 
 
 def _shape_of(sentence):
@@ -131,8 +131,8 @@ def _named(function):
 
 def _alike(function, draws, wrong):
     """Whether a mistake does as the learner's function does, on all of the draws."""
-    return all(same(_outcome(_plain(function, args), args), _outcome(wrong, args), 1e-5, 1e-9)
-               for args in islice(draws(), 12))
+    pairs = ((_outcome(_plain(function, args), args), _outcome(wrong, args)) for args in islice(draws(), 12))
+    return all(same(*pair, 1e-5, 1e-9) for pair in pairs)
 
 
 def _plain(function, args):

@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_call, expect_rule, has_blank, is_stub, returned
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_over, has_blank, is_stub, of_rule, returned
 from ...ask.texts import Question, card, prediction, recall
 from .array_ward import PATIENTS, A, Array, B, b, examine, x
 
@@ -124,11 +124,10 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
 def indices(answer):
     if has_blank(answer):
         raise NotYet
-    others = [np.random.default_rng(0).normal(size=array.shape).round(2) for array in (G, *RECTANGLES)]
-    for (g, left, right), which in [((G, *RECTANGLES), ""), (others,
-                                                             ", with other numbers in arrays of the same shapes")]:
-        expect_call(answer, g, left, right, gives=(g @ right.T, left.T @ g), tried=f"from_indices(g, A, B){which}",
-                    hints=indices.mistakes)
+    # the shapes are those of the loop that the question gives
+    expect_over(answer, lambda g, A, B: (g @ B.T, A.T @ g), lambda d: (d.g(2, 4), d(2, 3), d(3, 4)), apart=True,
+                first=[tuple(map(np.asarray, (1.0 * G, *(1.0 * side for side in RECTANGLES))))], hints=indices.mistakes,
+                tried=lambda g, A, B: f"from_indices(g, A, B), with g = {brief(g)}")
 
 
 # --- As one line ------------------------------------------------------------------------------------------------------------------
@@ -193,11 +192,17 @@ def matmul(answer):
     swapped = (_matmul_y, "That is what goes to the other matrix: are the two rules swapped?")
     to_x, to_y = answer
     for slot, rule, right, hints in [("x", to_x, _matmul_x, [swapped, *WRONG_X]), ("y", to_y, _matmul_y, WRONG_Y)]:
-        for g, *xs in [(G, *RECTANGLES), TALL]:
-            z = xs[0] @ xs[1]
-            expect_call(rule, g, z, *xs, gives=right(g, z, *xs), hints=hints,
-                        tried=f"the rule for {slot}, with g {g.shape}, x {xs[0].shape} and y {xs[1].shape}")
-        expect_rule(rule, ag.ops.ROWS["matmul"], int(slot == "y"), inputs=[TALL[1:], THIN])
+        example = G, RECTANGLES[0] @ RECTANGLES[1], *RECTANGLES
+        expect_over(rule, right, _product, first=[example], tried=lambda g, z, x, y: (
+            f"the rule for {slot}, with g {g.shape}, x {x.shape} and y {y.shape}"), hints=hints + of_rule(
+                ag.ops.ROWS["matmul"], int(slot == "y"), inputs=[TALL[1:], THIN]))
+
+
+def _product(d):
+    """g, z = x @ y, x and y."""
+    n, k, m = d.size(), d.size(), d.size()
+    x, y = d(n, k), d(k, m)
+    return d.g(n, m), x @ y, x, y
 
 
 # --- The same matrix twice ----------------------------------------------------------------------------------------------------------
@@ -305,15 +310,15 @@ def _to_w(g, x, w):
         (lambda g, x, w: x.mT.reshape(3, -1) @ g.reshape(-1, 4),
          "A reshape is no transpose: x.reshape(-1, 3) has the rows, and .T turns them.")])
 def batch(answer):
+    def build(d):      # W is (3, 4): the question says so
+        n, rows = d.size(), d.size()
+        return d.g(n, rows, 4), d(n, rows, 3), d(3, 4)
     rng = np.random.default_rng(0)
-    for shape in [(5, 2, 3), (4, 3, 3)]:
-        x, w = rng.integers(-6, 7, shape) / 2, rng.integers(-6, 7, (3, 4)) / 2
-        g = rng.integers(-6, 7, (*shape[:2], 4)) / 2
-        expect_call(answer, g, x, w, gives=_to_w(g, x, w), hints=[
+    example = rng.integers(-6, 7, (5, 2, 4)) / 2, rng.integers(-6, 7, (5, 2, 3)) / 2, rng.integers(-6, 7, (3, 4)) / 2
+    expect_over(answer, _to_w, build, first=[example], apart=True, tried=lambda g, x, w: (
+        f"gradient_w(g, x, w), with g {g.shape}, x {x.shape} and w {w.shape}"), hints=[
             *batch.mistakes, (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0),
-                              "Summed too early. Each x belongs to its own g: multiply first, then sum.")],
-            tried=f"gradient_w(g, x, w), with g {g.shape}, x {x.shape} and w {w.shape}",
-                    shown="an array of shape (3, 4)")
+                              "Summed too early. Each x belongs to its own g: multiply first, then sum.")])
 
 
 # --- The array ward ---------------------------------------------------------------------------------------------------------------

@@ -3,9 +3,9 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import edit, exercise, expect_call, expect_rule, is_stub, of_rule
+from ...ask import Named, edit, exercise, expect_call, expect_over, expect_rule, is_stub, of_rule
 from ...ask.texts import Question, card, prediction, recall
-from ...ask.verdict import NotYet
+from ...ask.verdict import NotYet, brief
 
 recall("10", [
     Question("X has the shape (2, 3), Y has (3, 4), and g arrives at `X @ Y`. What goes to X? (Lesson 09)", "g @ Y.T",
@@ -109,16 +109,16 @@ def _first(g, z, x):
 def tie(answer):
     if is_stub(answer):
         raise NotYet
-    for x, gives in [([3.0, 1.0, 3.0], [5, 0, 5]), ([1.0, 5.0, 2.0], [0, 10, 0]),
-                     ([-1.0, -1.0, -4.0, -1.0, -1.0, -3.0], [2.5, 2.5, 0, 2.5, 2.5, 0]),
-                     ([[4.0, 1.0], [4.0, 2.0]], [[5, 0], [5, 0]]),
-                     ([0.0, -2.0, 0.0], [5, 0, 5]), ([3.0, -3.0, 1.0, 1.0, 1.0, 3.0], [5, 0, 0, 0, 0, 5]),
-                     ([5.0, 5.0 - 1e-9, 2.0], [10, 0, 0])]:
-        x = np.array(x)
-        with np.errstate(all="ignore"):
-            expect_call(answer, 10.0, x.max(), x, gives=np.array(gives), hints=tie.mistakes,
-                        tried=f"the rule for x of max, with g = 10, z = {x.max():g}, x = {x.tolist()}, where the largest share")
-    expect_rule(answer, ag.max, inputs=[(np.array([[1.0, 4.0], [4.0, 2.0]]),), (np.array([[0.5, -2.0, 0.1]]),)])
+    def build(d):
+        x = d(*(d.size() for _ in range(d.choice(1, 2, 3))))
+        if d.round % 3 == 0:
+            x.flat[-1] = x.max() * (1 if d.round % 2 else 1 - 1e-9)      # a tie, and what is nearly one
+        return d.g(), x.max(), x
+    examples = [(10.0, max(x), np.array(x)) for x in (
+        [3.0, 1.0, 3.0], [1.0, 5.0, 2.0], [-1.0, -1.0, -4.0, -1.0, -1.0, -3.0], [3.0, -3.0, 1.0, 1.0, 1.0, 3.0])]
+    expect_over(answer, lambda g, z, x: g * (x == z) / np.sum(x == z), build, first=examples, hints=tie.mistakes,
+                tried=lambda g, z, x: f"the rule for x of max, with g = {brief(g)}, z = {brief(z)}, x = {brief(x)}")
+    expect_rule(answer, ag.max, inputs=[(np.array([[1.0, 4.0], [4.0, 2.0]]),)])
 
 
 # --- 10.normalise ---------------------------------------------------------------------------------------------------------
@@ -151,8 +151,8 @@ WRONG_SOFTMAX = [
     (lambda g, z, x: z - np.sum(g * z, axis=-1, keepdims=True),
      "Where is g outside the sum? The bracket is g less the sum, times p."),
     (lambda g, z, x: -_softmax(g, z, x), "The right size with the wrong sign: g less the sum, not the sum less g."),
-    (lambda g, z, x: np.abs(_softmax(g, z, x)), "The signs are lost: what one gains, the others lose."),
-    (lambda g, z, x: z * (g - np.max(g * z, axis=-1, keepdims=True)),
+    (lambda g, z, x, axis=-1: np.abs(_softmax(g, z, x)), "The signs are lost: what one gains, the others lose."),
+    (lambda g, z, x, axis=-1: z * (g - np.max(g * z, axis=axis, keepdims=True)),
      "The largest is taken, where all are added: np.sum."),
     *((wrong, "@ is a product of matrices. g and z multiply entry by entry: np.sum(g * z, …).")
       for wrong in (lambda g, z, x: z * (g - g @ z), lambda g, z, x: z * (g - g @ z.mT))),
@@ -248,31 +248,24 @@ def normalise(answer):
              WRONG_LOG)]:
         expect_call(rule, np.array(g, float), z, x, gives=np.array(gives), hints=hints,
                     tried=f"the rule for x of {row.name}, with g = {g}, where p = {p.tolist()}")
-        rng = np.random.default_rng(0)
-        for shape in [(1, 3), (2, 3), (3, 3)]:
-            logits, g = rng.normal(size=shape).round(2), rng.normal(size=shape).round(2)
-            z = row.function(logits)
-            expect_call(rule, g, z, logits, gives=row.rules[0](g, z, logits), hints=hints,
-                        tried=f"the rule for x of {row.name}, a batch of shape {shape}")
-        expect_rule(rule, row, inputs=[(np.array([[0.5, -1.0, 2.0], [0.0, 0.0, 3.0]]),)])
-        for axis in (0, 1):
-            z = row.function(logits, axis)
-            expect_call(lambda *given: rule(*given, axis=axis), g, z, logits, gives=row.rules[0](g, z, logits, axis),
-                        tried=f"the rule for x of {row.name}, a batch of shape (3, 3), with axis={axis}",
-                        hints=[(lambda *given: row.rules[0](*given),
-                                "axis is passed to the rule, and here it is not −1: sum along it.")])
+        def build(d, row=row):
+            x = d(*(d.size() for _ in range(d.choice(2, 2, 3))))
+            named = Named() if d.round % 5 == 4 else Named(axis=d.choice(-1, -1, *range(-x.ndim, x.ndim)))
+            return d.g(*x.shape), row.function(x, **named), x, named
+        expect_over(rule, row.rules[0], build, tried=lambda g, z, x, named, row=row: (
+            f"the rule for x of {row.name}, a batch of shape {x.shape}, with "
+            + (f"axis={named['axis']}" if named else "axis left out")),
+            hints=[*hints, *of_rule(row, inputs=[(np.array([[0.5, -1.0, 2.0], [0.0, 0.0, 3.0]]),)]),
+                   (lambda g, z, x, axis=-1: row.rules[0](g, z, x),
+                            "axis is passed to the rule, and here it is not −1: sum along it."),
+                   (lambda g, z, x, axis=-1: row.rules[0](g, z, x, axis=1 if axis == -1 else axis),
+                    "That sums along axis 1. −1 is the last axis, however many there are: hand axis on as it is.")])
         large = np.array([[1000.0, 0.0, -1000.0], [-1000.0, -1001.0, -1000.0]])
+        g = np.array([[0.5, 1, -2], [1, -0.25, 2]])
         z = row.function(large)
         with np.errstate(all="ignore"):
-            expect_call(rule, g[:2], z, large, gives=row.rules[0](g[:2], z, large), hints=[_overflown],
+            expect_call(rule, g, z, large, gives=row.rules[0](g, z, large), hints=[_overflown],
                         tried=f"the rule for x of {row.name} at logits of ±1000")
-        logits, g = rng.normal(size=(2, 3, 4)).round(2), rng.normal(size=(2, 3, 4)).round(2)
-        for said, given in [("axis left out", {}), ("axis=-2", {"axis": -2})]:
-            z = row.function(logits, **given)
-            expect_call(lambda *arrays: rule(*arrays, **given), g, z, logits, gives=row.rules[0](g, z, logits, **given),
-                        tried=f"the rule for x of {row.name}, two batches at once, of shape (2, 3, 4), with {said}",
-                        hints=[(lambda *arrays: row.rules[0](*arrays, axis=1),
-                                "That sums along axis 1. −1 is the last axis, however many there are: hand axis on as it is.")])
 
 
 # --- 10.loss --------------------------------------------------------------------------------------------------------------
@@ -378,14 +371,14 @@ def loss(answer):
     expect_call(answer, 10.0, (-np.log(0.1) - np.log(0.25)) / 2, np.log(p), np.array([2, 0]), hints=loss.mistakes,
                 gives=np.array([[0.0, 0.0, -5.0], [-5.0, 0.0, 0.0]]),
                 tried="the rule for x of nll_loss, with g = 10 and target = [2, 0]")
-    rng = np.random.default_rng(0)
-    for target, classes in [([5, 0, 5, 1], 6), ([1, 1, 0, 1], 3), ([2], 4)]:
-        target = np.array(target)
-        x = ag.log_softmax.function(rng.normal(size=(len(target), classes)))
-        expect_call(answer, -1.5, ag.nll_loss.function(x, target), x, target,
-                    gives=ag.nll_loss.rules[0](-1.5, None, x, target),
-                    tried=f"the rule for x of nll_loss, with g = −1.5 and target = {target.tolist()}",
-                    hints=loss.mistakes if len(target) > 1 else ())      # of one example several of them look alike
+
+    def build(d):
+        classes = d.size()
+        target = d.places(classes, d.size())
+        x = ag.log_softmax.function(d(len(target), classes))
+        return d.g(), ag.nll_loss.function(x, target), x, target
+    expect_over(answer, ag.nll_loss.rules[0], build, hints=loss.mistakes, tried=lambda g, z, x, target: (
+        f"the rule for x of nll_loss, with g = {brief(g)}, target = {target.tolist()}, and {x.shape[1]} classes"))
 
 
 # --- 10.careful -----------------------------------------------------------------------------------------------------------
@@ -477,3 +470,4 @@ def careful(answer):
             x = np.asarray(x, float)
             expect_call(answer, x, gives=float(_right(x)), hints=careful.mistakes, rtol=1e-9,
                         tried=f"my_logsumexp of x = {np.round(x, 3).tolist()}")
+        expect_over(answer, lambda x: float(_right(x)), lambda d: (d(d.size()),), hints=careful.mistakes)

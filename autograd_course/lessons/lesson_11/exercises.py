@@ -1,10 +1,10 @@
 """Lesson 11: the largest rate of a bowl, Nesterov's step, Adam's, and where the weight decay goes."""
 import numpy as np
 
-from ...ask import edit, exercise, expect, expect_call, is_stub
+from ...ask import edit, exercise, expect, expect_over, is_stub
 from ...ask.mistakes import printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
-from ...ask.verdict import NotYet
+from ...ask.verdict import NotYet, brief
 
 recall("11", [
     Question("z is the largest of 3, 7 and 5, and 4 arrives at z. What goes to the three? (Lesson 10)", [0, 4, 0],
@@ -168,10 +168,11 @@ def _nesterov(w, m, g, lr, beta):
 def nesterov(answer):
     if is_stub(answer):
         raise NotYet
-    rng = np.random.default_rng(0)
-    row = np.array([[1.0, -2.0, 0.5], [0.5, 1.0, -3.0], [2.0, -1.0, 0.25]])
-    for (w, m, g), lr, beta in [(row, 0.1, 0.8), (rng.normal(size=(3, 2, 4)).round(2), 0.5, 0.3)]:
-        expect_call(answer, w, m, g, lr, beta, gives=_nesterov(w, m, g, lr, beta), hints=nesterov.mistakes)
+    def build(d):
+        shape = [d.size() for _ in range(d.choice(1, 2, 3))]
+        return d(*shape), d(*shape), d.g(*shape), d.another(0.1, 0.5, 0.003), d.another(0.8, 0.3, 0.0, 0.99)
+    example = np.array([1.0, -2.0, 0.5]), np.array([0.5, 1.0, -3.0]), np.array([2.0, -1.0, 0.25]), 0.1, 0.8
+    expect_over(answer, _nesterov, build, first=[example], apart=True, hints=nesterov.mistakes)
 
 
 # --- Adam ---------------------------------------------------------------------------------------------------------------------
@@ -296,13 +297,17 @@ def adam(answer):
     w, m, v, g = np.array([[1.0, -2.0, 0.5], [0.3, -1.0, 0.2], [0.5, 2.0, 0.01], [2.0, -1.0, 0.25]])
     first = w, np.zeros(3), np.zeros(3), 1, np.array([1000.0, -0.001, 0.5]), 0.05, 0.9, 0.999, 1e-8      # were lr 1 − β₁, they could cancel
     later = w, m, v, 3, g, 0.1, 0.8, 0.95, 0.05
-    rng = np.random.default_rng(0)
-    many = *rng.uniform(0.1, 2, (3, 4, 2)).round(2), 200, rng.normal(size=(4, 2)).round(2), 0.3, 0.99, 0.999, 0.2
+
+    def build(d):
+        shape = [d.size() for _ in range(d.choice(1, 2, 3))]
+        return (d(*shape), d(*shape), d.above(*shape), d.another(1, 2, 7, 200), d.g(*shape), d.another(0.3, 0.01, 1.0),
+                d.another(0.9, 0.5, 0.0), d.another(0.999, 0.9, 0.5), d.another(1e-8, 0.05))
+
+    def tried(w, m, v, t, g, lr, beta1, beta2, eps):
+        return (f"step t = {t}: w = {brief(w)}, m = {brief(m)}, v = {brief(v)}, g = {brief(g)}, lr = {lr}, "
+                f"betas {beta1} and {beta2}, eps = {eps}")
     with np.errstate(all="ignore"):
-        for given in (first, later, many):
-            expect_call(answer, *given, gives=_adam(*given), hints=adam.mistakes,
-                        tried=f"step t = {given[3]}: w = {given[0]}, m = {given[1]}, v = {given[2]}, g = {given[4]}, "
-                              f"lr = {given[5]}, betas {given[6]} and {given[7]}, eps = {given[8]}")
+        expect_over(answer, _adam, build, first=[first, later], apart=True, hints=adam.mistakes, tried=tried)
 
 
 @exercise(
@@ -409,5 +414,5 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
 def warmup(answer):
     if is_stub(answer):
         raise NotYet
-    for epoch in (4, 40, 0, 9, 10, 100, 85, *range(101)):
-        expect_call(answer, epoch, gives=_factor(epoch), hints=warmup.mistakes)
+    expect_over(answer, _factor, lambda d: (d.places(101),), rounds=4, hints=warmup.mistakes,
+                first=[(epoch,) for epoch in (4, 40, 0, 9, 10, 100, 85, *range(101))])
