@@ -169,7 +169,7 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
             expect_call(f, *args, gives=gives, tried=words, hints=hints, sure=sure, **near)
         except Wrong as wrong:
             *said, hint = wrong.args
-            own = hint in [one[1] if isinstance(one, tuple) else one(got, gives) for one in hints]
+            own = same(got, gives, 5e-5, 0) or hint in [one[1] if isinstance(one, tuple) else one(got, gives) for one in hints]
             raise Wrong(*said, hint if own else _elsewhere(function, right, draws, hints, tried, hint, rtol)) from None
         raise Wrong(words(), "another result at the first call than at the second", "the same, whatever came before",
                     "Right if asked once more: something is kept from an earlier call, with other arguments.")
