@@ -1,4 +1,5 @@
 """Settings of the whole suite."""
+import gc
 import os
 
 import hypothesis
@@ -10,6 +11,10 @@ import pytest
 # made a lesson of 8 s take 140 s. Here, because it must be said before NumPy is loaded; kernels inherit it.
 for name in ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"]:
     os.environ.setdefault(name, "1")
+
+# Eleven thousand tests stay until the end. The garbage collector looked through them all the time, which was half of the
+# time that collecting them took; now it does not, and once they are there leaves them out.
+gc.disable()
 
 # The same examples every time, and no time limit: a slow machine is not a failure.
 hypothesis.settings.register_profile("suite", derandomize=True, deadline=None)
@@ -32,6 +37,11 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     for plugin in (parts, once):      # what stands in a conftest is not asked about notebooks/
         config.pluginmanager.register(plugin)
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter):
