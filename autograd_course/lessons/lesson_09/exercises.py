@@ -86,7 +86,7 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
                 grad_B[k, j] += g[i, j] * A[i, k]
             return grad_A, grad_B""",
     explained="A[i, k] is in four of the products, one for each j; B[k, j] in two, one for each i. Over all of them you add.",
-    why="24 small products, each with the rule of lesson 03. The rest of today is to say the same in one line.",
+    why="There are 24 small products, and each has the rule of lesson 03. The next section says the same in one line.",
     mistakes=[
         edit("g[i, j] * B[k, j]", "B[k, j]", "g[i, j] * A[i, k]", "A[i, k]",
              "g is missing: multiply by what arrives at Z[i, j]."),
@@ -185,7 +185,7 @@ WRONG_Y = [
     explained="""
         `.mT` exchanges the last two axes. For a matrix it is the same as `.T`, which reverses all axes; with a batch of matrices you will
         see the difference.""",
-    why="Two products backward for one forward, each with as many multiplications.")
+    why="One product forward costs two products backward, each with as many multiplications as the first.")
 def matmul(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -220,7 +220,8 @@ def _product(d):
             "That is the left rule twice. Would it fit the right slot, if that were a rectangle?")],
     solution="""
         gradient_of_A = [[7, 11], [9, 13]]      # [[3, 7], [3, 7]] from the left slot + [[4, 4], [6, 6]] from the right one""",
-    explained="The order matters in a product of matrices, so the two arrivals differ. It is not 2A, and not twice one of them.",
+    explained="In a product of matrices the order matters. Here the two arrivals differ: the gradient is not 2A, and not "
+              "twice one of them.",
     why="The shape was (2, 2) whatever you did. Only the numbers could tell.",
     mistakes=[
         (np.array([[6, 14], [6, 14]]),
@@ -426,9 +427,10 @@ WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Sa
             z.rule = lambda g: [np.dot(g, y.data.T), np.dot(x.data.T, g)]
             return z""",
     explained="""
-        One name for two things in the one, the wrong question in the other: "is this the first operand?" in place of "is this the first
-        place?". (For the sum `[g, g]` does as well: `backward` fits whatever arrives.)""",
-    why="Both rules looked right, and both were, for whoever tried two different arrays of one shape.")
+        In the sum, one name, g, stood for two things. In the product the wrong question was asked: "is this the first
+        operand?" in place of "is this the first place?". (For the sum `[g, g]` does as well: `backward` fits whatever
+        arrives.)""",
+    why="Both rules looked right. With two different arrays of one shape, both are.")
 def mended(answer):
     if not all(map(callable, answer)):
         raise Wrong("(mended_add, mended_matmul)", brief(answer), "two functions",
