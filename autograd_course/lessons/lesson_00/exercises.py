@@ -74,12 +74,12 @@ prediction(
     answer={"x": 3, "value": 5},
     reveal="""At **x = 3**, the lowest point, the gradient is 0: the curve is flat there. The value's bar shows **5**.
 
-        Most people who miss this one say 0 for both. The gradient is not the value. It does not know how high you are, only how steep.""")
+        If you said 0 for both: the gradient is not the value. It does not know how high you are, only how steep the curve is.""")
 
 prediction(
     "00.lift", question="""At x = 1 a curve has the value 9 and the gradient −4. Lift the whole curve by 100. At x = 1 the value is now 109.
         What is the gradient there?""", answer=-4,
-    reveal="""Still **−4**. A curve carried upstairs is no steeper. A nudge of x changes the value by as much as before.
+    reveal="""Still **−4**. A curve that is lifted is no steeper than before: a nudge of x changes the value by as much.
 
         And one height can have two slopes: the curve $(x - 3)^2 + 5$ has the value 9 at x = 1 and at x = 5, and the gradient is −4 at
         the one and 4 at the other.""")
@@ -226,7 +226,7 @@ def _next(x, gradient):
         def downhill(x, gradient):
             return x - 0.1 * gradient""",
     explained="The minus turns uphill into downhill.",
-    why="Minus the gradient is the way down, whichever side you stand on. Training a network is this line.",
+    why="Minus the gradient is the way down, whichever side you stand on. Training a network repeats a step like this for each of its numbers.",
     mistakes=[
         (lambda x, gradient: x - 0.1 * abs(gradient),
          "You always go left. With a negative gradient, downhill is to the right."),

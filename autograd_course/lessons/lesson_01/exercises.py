@@ -248,7 +248,7 @@ def _stopping(f, x, rate, steps, stops):
                 xs.append(xs[-1] - rate * central(f, xs[-1], 1e-5))
             return xs""",
     explained="Each step measures at the newest x, and begins there.",
-    why="Measure, step, repeat: from here on only the measuring will get better.",
+    why="Measure, step, repeat. The coming lessons replace the measuring by something better.",
     mistakes=[
         edit("append(xs[-1] - rate * central(f, xs[-1], 1e-5))", "append(xs[-1])",
              "x never changed: is the new x kept?"),
