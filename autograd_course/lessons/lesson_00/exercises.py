@@ -226,7 +226,8 @@ def _next(x, gradient):
         def downhill(x, gradient):
             return x - 0.1 * gradient""",
     explained="The minus turns uphill into downhill.",
-    why="Minus the gradient is the way down, whichever side you stand on. Training a network repeats a step like this for each of its numbers.",
+    why="Minus the gradient is the way down, whichever side you stand on. Training a network repeats a step like this for "
+        "each of its numbers.",
     mistakes=[
         (lambda x, gradient: x - 0.1 * abs(gradient),
          "You always go left. With a negative gradient, downhill is to the right."),

@@ -38,7 +38,7 @@ prediction(
             "sliding w, x's gradient": "changes"},
     choices={"sliding x changes": ["that of x alone", "that of w alone", "those of x and y", "all three"],
              "sliding w, x's arrow": ["stays", "changes"], "sliding w, x's gradient": ["stays", "changes"]},
-    reveal="""Slide x: only **w's** gradient changes. Most people say x's. But w multiplies z, so its local gradient *is* z; while x is
+    reveal="""Slide x: only **w's** gradient changes. Did you say x's? w multiplies z, so the local gradient of w *is* z. But x is
         only added, and an addition does not care how large x is.
 
         Slide w: the arrow from x to z stays **1**, whatever you do. The gradient on the card of x **moves**: it is always w. The local
@@ -118,7 +118,7 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
             slope_y = central(lambda moving: f(x, moving), y)
             return slope_x * dx + slope_y * dy""",
     explained="The last line is the box.",
-    why="Each knob brings slope × nudge, and the parts add. Every gradient in this course rests on that.",
+    why="Each knob brings slope × nudge, and the parts add. The sums over paths in all coming lessons rest on that.",
     mistakes=[
         (lambda f, x, y, dx, dy: f(x + dx, y + dy) - f(x, y),
          "That is the change itself. Predict it, from the two slopes at (x, y)."),
@@ -200,7 +200,7 @@ def two_knobs(answer):
     solution="""
         local = 10 / -4""",
     explained="−4 arrived, 10 left, and arrived × local = left: −2.5.",
-    why="What leaves is what arrived times local, so any one of the three is known from the other two.",
+    why="What leaves is what arrived times local: where none of the three is 0, each is known from the other two.",
     mistakes=[
         sign_lost(-2.5, "The right size. What arrived is negative, what left is positive: which sign was on the arrow?"),
         upside_down(-2.5, "Upside down. Arrived × local = left: divide what left by what arrived."),
