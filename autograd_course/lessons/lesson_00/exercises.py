@@ -154,7 +154,7 @@ def value(answer):
     solution="""
         value_after = 12 + (-3) * 0.02""",
     explained="The value, plus gradient × nudge: 11.94.",
-    why="Value, plus gradient times nudge: every use of a gradient begins with this line.",
+    why="The new value is about the old one, plus gradient times nudge. That is what a gradient is for.",
     mistakes=[
         (9, "The gradient is a rate, so much per unit of x: multiply it by the nudge first."),
         (15, "The gradient is a rate: multiply it by the nudge first. And mind the sign."),

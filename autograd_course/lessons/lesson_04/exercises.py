@@ -209,7 +209,7 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, x: np.maximum(g, 0),
          "That switches by g. It is x that decides: where x > 0 all of g passes, a negative g too."),
         (lambda g, z, x: g if x > 0 else 0,
-         "x may be an array, and if wants one truth. In a product x > 0 is 1 or 0, entry by entry.")]),
+         "x may be an array, and if wants one truth. np.where(x > 0, g, 0) decides entry by entry.")]),
     (ag.abs, 0, [X], [
         (lambda g, z, x: np.where(x > 0, g, -g), "At 0 that gives −g, and stated is 0. np.sign(0) is 0."),
         (lambda g, z, x: g * np.where(x >= 0, 1, -1), "At 0 itself the library states 0. np.sign(0) is 0."),

@@ -410,7 +410,7 @@ def _all_found(Engine, f, *xs):
         A value is itself, whatever its number. With `found[x.data]` the second of two equal numbers is never visited, and keeps the
         gradient 0. Random numbers are hardly ever equal, so a check at random numbers passes as long as no relu, · 1 or + 0 repeats
         one.""",
-    why="A symptom, its pattern, a cause that explains all of it, and a check that turns. Nobody told you where to look.")
+    why="You went from a symptom to its pattern, and to a cause that explains all of it. Then the check turned.")
 def capstone(answer):
     name, mended = answer
     if is_stub(mended) and not isinstance(name, str):

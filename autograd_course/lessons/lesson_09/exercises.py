@@ -222,7 +222,7 @@ def _product(d):
         gradient_of_A = [[7, 11], [9, 13]]      # [[3, 7], [3, 7]] from the left slot + [[4, 4], [6, 6]] from the right one""",
     explained="In a product of matrices the order matters. Here the two arrivals differ: the gradient is not 2A, and not "
               "twice one of them.",
-    why="The shape was (2, 2) whatever you did. Only the numbers could tell.",
+    why="The shape is (2, 2) with the left rule twice as well. Only the numbers tell.",
     mistakes=[
         (np.array([[6, 14], [6, 14]]),
          "Left rule twice: the right shape, and wrong numbers. Try a rectangle: does g·Aᵀ have B's shape there?"),
