@@ -191,8 +191,8 @@ def two_knobs(answer):
 @exercise(
     "02.hidden_edge", minutes=3, difficulty="medium",
     question="""
-        Next, z is made from x by an operation that you cannot see. All gradients are there. Which local gradient is under the
-        question mark?""",
+        In the next picture, z is made from x by an operation that you cannot see. All gradients are shown. Which local
+        gradient belongs under the question mark?""",
     stub="""
         local = ...""",
     hints=["Which gradient arrives at the hidden operation, from the side of L? Which one leaves it, toward x?",

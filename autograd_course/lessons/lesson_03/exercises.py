@@ -164,8 +164,8 @@ LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of
 @exercise(
     "03.drill", minutes=5, difficulty="easy",
     question="""
-        Three more, from the definition in your head: how does z move when one input does? $z = x - y$, and $z = -x$. (For $z = x + y$
-        you know both since lesson 02: `g` and `g`.)""",
+        Write three more rules: two of $z = x - y$, and one of $z = -x$. How does z move when one input moves? (For
+        $z = x + y$ you know both since lesson 02: `g` and `g`.)""",
     stub="""
         subtract_x = lambda g, z, x, y: ...
         subtract_y = lambda g, z, x, y: ...

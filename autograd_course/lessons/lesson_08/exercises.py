@@ -353,8 +353,8 @@ _JOIN_Y = [
     question="""
         Four ways back. `np.reshape(x, shape)` keeps the entries in order, line by line: the n-th of x is the n-th of z.
         `np.transpose(x)` is `x.T`. And `np.concatenate([x, y])` puts the rows of y under those of x: row k of x is row
-        k of z, row k of y is row `len(x) + k`. So there is a rule for each. (The library also passes `axis`, here 0,
-        and `starts`; you need neither.)""",
+        k of z, row k of y is row `len(x) + k`. Write the way back of the first two, and of the third a rule for x and
+        one for y. (The library also passes `axis`, here 0, and `starts`; you need neither.)""",
     stub="""
         reshape_x = lambda g, z, x, shape: ...
         transpose_x = lambda g, z, x, axes=None: ...

@@ -313,8 +313,9 @@ def adam(answer):
 @exercise(
     "11.decay", minutes=4, difficulty="optional",
     question="""
-        A weight is 1, and the data do not care about it: their gradient is 0. Its very first step, with lr = 0.1 and weight decay 0.01. By
-        how much does the weight fall in Adam, to whose gradient the decay is added? And by how much in AdamW?""",
+        A weight is 1, and the data do not care about it: their gradient is 0. It makes its very first step, with lr = 0.1
+        and weight decay 0.01. By how much does the weight fall in Adam, to whose gradient the decay is added? And by how
+        much in AdamW?""",
     stub="""
         in_adam = ...
         in_adamw = ...""",

@@ -84,7 +84,8 @@ card("12", [
 @exercise(
     "12.batches", minutes=8, difficulty="medium",
     question="""
-        About what guessing gives, and a loss that sits near 2.3: nothing is learned. Find the bug and write the function right.
+        The score is about what guessing gives, and the loss stays near 2.3: nothing is learned. Find the bug, and write
+        the function right.
 
         - every scan once an epoch, in a new random order from `rng`
         - an image and its label together

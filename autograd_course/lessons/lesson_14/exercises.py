@@ -351,8 +351,8 @@ WRONG_Y = [
     "14.fast", minutes=3, difficulty="medium",
     names=lambda: {"as_rows": as_rows, "as_columns": as_columns, "as_kernels": as_kernels},
     question="""
-        Both rules of Z = X @ Y, with one blank each; behind it stands the shape that has to come out. All N images share the
-        kernels (lesson 09, batches).""",
+        Here are both rules of Z = X @ Y, with one blank each. The comment behind a blank says which shape has to come out.
+        All N images share the kernels, so what comes back from the images is added (as for the batch in lesson 09).""",
     stub="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
             G, Y = as_rows(g), as_columns(y)                              # (N, windows, K), (kh·kw·C, K)
@@ -484,8 +484,8 @@ def _known(z):
 @exercise(
     "14.my_op", minutes=8, difficulty="hard",
     question="""
-        A row of one input: a function, and its rule. Take one of these, or any other that the table does not have,
-        takes every number and bends:
+        Write a row of one input: a function, and its rule. Take one of these functions, or any other that the table does
+        not have. It has to take every number, and must not be a straight line:
 
         - $x \\cdot \\sigma(x)$
         - $x / (1 + \\lvert x \\rvert)$
