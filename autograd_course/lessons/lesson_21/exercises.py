@@ -13,9 +13,9 @@ from ...ask.texts import Question, card, prediction, recall
 from .ports import Context
 
 recall("21", [
-    Question("Your tracer follows a function at x = 2. In it stands `if x > 0`. Which side does the program take at "
-             "x = −1? (Lesson 20)", "the one for x > 0",
-             "**The one for x > 0**: the `if` was asked once, while tracing, and wrote no line.",
+    Question("Your tracer follows a function at x = 2. In the function stands `if x > 0`. Which side does the "
+             "program take at x = −1? (Lesson 20)", "the one for x > 0",
+             "**The one for x > 0**: the `if` was asked once, while tracing, and left no line in the program.",
              ["the one for x > 0", "the other", "it asks again"]),
     Question("A loss falls for 200 steps. Is the gradient right? (07)", "not proved",
              "**Not proved.** Lesson 07's published rule was wrong and trained better. A falling loss is no gradient "
@@ -25,44 +25,45 @@ recall("21", [
              "**3**: at a tie each gets half. That is stated, not derived.")])
 
 prediction(
-    "21.agree", question="""Three engines, each function as it comes. Which of these have one gradient in all three, up
-        to rounding: the network as written above? gelu(t)? the std of three numbers? max pooling at a tie?""",
+    "21.agree", question="""Take three engines, and each function as the engine brings it. Which of these have the same
+        gradient in all three, up to rounding: the network as written above? gelu(t)? the std of three numbers? max
+        pooling at a tie?""",
     answer={"network": True, "gelu": False, "std": False, "pooling at a tie": False},
-    reveal="""**Yes, no, no, no.** One calculation has one gradient, and all three engines find it to the last digits.
-        They part where the *calculation* is another one (PyTorch's gelu is by erf, its std divides by n − 1), or
-        where there is no slope, and each states a rule of its own (a tie).""")
+    reveal="""**Yes, no, no, no.** One calculation has one gradient, and here all three engines find it to the last
+        digits. They part where the *calculation* is another one: PyTorch's gelu is by erf, and its std divides by
+        n − 1. And they part at a tie, where there is no slope and each engine states a rule of its own.""")
 
 prediction(
     "21.losses", question="""You compare one number: the loss before the first step, in all its digits. How many of
         the five ports does that catch?""", answer=3,
-    reveal="""**3.** A, D and E calculate something else, so their losses differ: by 0.1 %, by 6 %, by a
-        hundred-thousandth. B and C calculate the very same values. They part from yours only on the way back.""")
+    reveal="""**3.** A, D and E calculate something else, so their losses differ: by 0.1 %, by 6 % and by a
+        hundred-thousandth. B and C calculate the very same values, and differ from yours only on the way back.""")
 
 prediction(
-    "21.shards", question="""Four scans are dealt to two workers, three to one and one to the other. Each worker takes
-        the gradient of the *mean* loss of its own scans: 2 and 10. What is the gradient of the mean loss of all
-        four?""",
+    "21.shards", question="""Four scans are dealt to two workers: the first gets three, the second gets one. Each worker
+        takes the gradient of the *mean* loss of its own scans. The first finds 2, the second 10. What is the gradient
+        of the mean loss of all four?""",
     answer=4,
-    reveal="""**4.** The first worker's mean stands for three scans, the other's for one: (3 · 2 + 1 · 10) / 4. The
-        plain mean of the two workers, 6, lets one scan count as much as three.""")
+    reveal="""**4.** The first worker's mean stands for three scans, the second's for one: (3 · 2 + 1 · 10) / 4. In the
+        plain mean of the two workers, 6, one scan would count as much as three.""")
 
 prediction(
     "21.workers", question="""A step over 20 scans takes about a millisecond in one process. Two workers take half of
         the scans each, on two cores. How long does it take now?""",
     answer="longer", choices=["half as long", "about as long", "longer"],
-    reveal="""**Longer**, on nearly every computer. The parameters and the scans have to be sent to the workers and the
-        gradients back, at every step. That usually takes longer than the work itself. Below it is measured on yours,
-        and from which size on it pays.""")
+    reveal="""**Longer**, on all computers that we tried. At every step the parameters and the scans have to be sent to
+        the workers, and the gradients back. With 20 scans that takes longer than the work itself. Below it is measured
+        on your computer, with up to 5,000 scans.""")
 
 card("21", [
-    "One calculation, one gradient: engines agree to rounding. Where they part, the calculation differs or a rule is "
-    "stated.",
-    "Port by stages: values forward one by one, then the gradient of each parameter. The first loss alone misses two "
-    "of five.",
+    "One calculation has one gradient, and engines agree on it to rounding. Where they part, the calculation differs, "
+    "or a rule is stated.",
+    "Compare a port by stages: the values forward one by one, then the gradient of each parameter. The first loss "
+    "alone missed two of five.",
     "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
-    "An op over there: forward, setup_context, backward. Save inputs or outputs, nothing computed from them.",
-    "Gradients of shards: weighted by how many rows each has.",
-    "Workers pay when the work is longer than the sending. Measure."])
+    "An op in PyTorch is forward, setup_context and backward. Save inputs or outputs, nothing computed from them.",
+    "Gradients of shards are added up, each weighted by how many rows it has.",
+    "Workers pay only when the work saved is longer than the sending. Measure it."])
 
 
 # --- Five ports -----------------------------------------------------------------------------------------------------
@@ -73,19 +74,19 @@ CAUSES = [
     "relu is maximum(0, x), with slope ½ at 0", "float32 in place of float64"]
 RIGHT = {"A": 5, "B": 4, "C": 7, "D": 1, "E": 3}
 EVIDENCE = {
-    "A": "A: `bent` and `pooled` are yours, and `scaled` is the first that differs, by 0.8 %: what could its 64 "
+    "A": "A: `bent` and `pooled` are as yours, and `scaled` is the first that differs, by 0.8 %. What could its 64 "
          "numbers be divided by?",
-    "B": "B: Every value is yours, and one gradient is not, that of the kernels. No value differs at a tie; what "
-         "arrives there may.",
-    "C": "C: Every value is yours, and the shifts' gradient differs most. Blank paper gives exactly 0 before the "
-         "bend: which slope there?",
-    "D": "D: All logits are yours, the loss is not, and every gradient is off by nine tenths and more: what lies "
-         "between logits and loss?",
-    "E": "E: `scaled` is yours, `hidden` differs by less than two ten-thousandths: two formulas for nearly the same "
-         "curve."}
+    "B": "B: Every value is as yours, and one gradient is not, that of the kernels. At a tie no value differs, but "
+         "what arrives at the entries may.",
+    "C": "C: Every value is as yours, and the gradient of the shifts differs most. Blank paper gives exactly 0 before "
+         "the bend. Which slope does the bend have there?",
+    "D": "D: All logits are as yours, the loss is not, and every gradient is off by nine tenths or more. What lies "
+         "between the logits and the loss?",
+    "E": "E: `scaled` is as yours, and `hidden` differs by less than two ten-thousandths. Which two formulas give "
+         "nearly the same curve?"}
 NOBODY = {2: " (Transposed kernels would change `bent`, the first line.)",
           6: " (Added, the loss and all gradients would be 200 times as large.)",
-          8: " (In float32 everything differs, by about 1e-7.)"}
+          8: " (In float32 `scaled`, the loss and every gradient would differ, by about 1e−7.)"}
 
 
 def _diagnosis(**changes):
@@ -108,8 +109,8 @@ def _misread(letter, number):
         port_C = ...
         port_D = ...
         port_E = ...""",
-    hints=["Go down a column. The first value that differs is the line at fault. If none does, it is a stated rule: "
-           "no value can tell.",
+    hints=["Go down a column. The first value that differs is the line at fault. If no value differs, the port has "
+           "another stated rule.",
            *((f"Help: {letter}", EVIDENCE[letter][3:]) for letter in RIGHT)],
     solution="\n".join(f"port_{letter} = {number}" for letter, number in RIGHT.items()),
     explained="A, D and E part on the way forward. B and C part only on the way back: before the first step no "
@@ -193,7 +194,8 @@ ONLY_OPERATORS = ("Here x is an array, over there a tensor: NumPy's functions do
                   "are not those of the other. Both know + − · / ** and abs(x): write with these.")
 ONLY_CTX = ("This ctx has `save_for_backward(…)`, to be called in setup_context, `saved_tensors`, to be read in "
             "backward, and `needs_input_grad`; nothing else of PyTorch's.")
-OLD_FORM = "That is the old form, of before setup_context: forward takes x alone now, and setup_context saves."
+OLD_FORM = ("That is the old form, with ctx in forward. PyTorch still takes it, but torch.func does not. Here "
+            "forward takes x alone, and setup_context saves.")
 THREE_PARTS = ["forward", "setup_context", "backward"]
 SAVED_NOTHING = "What backward reads has to be saved: ctx.save_for_backward(*inputs), or output, or both."
 COMPUTED = ("The first derivative is right. But what setup_context computes is a constant to PyTorch, and in a network "
@@ -204,10 +206,9 @@ COMPUTED = ("The first derivative is right. But what setup_context computes is a
     "21.my_op", minutes=5, difficulty="medium",
     question="""
         **Your op of lesson 14, as PyTorch wants it**: a class of three functions. `forward` makes z. `setup_context`
-        saves what backward
-        will read: `inputs` is a tuple, here of one, and `output` is z. `backward` is the rule; what arrives is called
-        `grad_output`. Take
-        $1 / (1 + x^2)$, or yours if it is made of + − · / `**` and `abs` alone.""",
+        saves what backward will read. Its `inputs` is a tuple, here with one entry, and its `output` is z. `backward`
+        is the rule, and what arrives is called `grad_output`. Take $1 / (1 + x^2)$, or take your own op if it is made
+        of + − · / `**` and `abs` alone.""",
     stub="""
         class my_op:
             @staticmethod
@@ -222,11 +223,11 @@ COMPUTED = ("The first derivative is right. But what setup_context computes is a
             def backward(ctx, grad_output):
                 saved = ctx.saved_tensors           # a tuple of them
                 return ...                          # what goes to x""",
-    hints=["In the course's letters: with z = 1/(1 + x²), $-2\\,g\\,x\\,z^2$ goes to x. Which of x and z does that "
-           "read?",
+    hints=["In the letters of the course: with z = 1/(1 + x²), $-2\\,g\\,x\\,z^2$ goes to x. Which of x and z does "
+           "this rule read?",
            "`ctx.save_for_backward(*inputs, output)` saves both, and in backward `x, z = ctx.saved_tensors`.",
-           ("Help: nothing was saved", "backward is given ctx and grad_output alone. What else it reads has to be "
-                                       "saved before: `ctx.save_for_backward(…)`."),
+           ("Help: nothing was saved", "backward is given ctx and grad_output alone. Anything else that it reads "
+                                       "has to be saved before: `ctx.save_for_backward(…)`."),
            ("Help: not enough values to unpack", "`saved` is a tuple, also of one: `x, = ctx.saved_tensors`.")],
     solution="""
         class my_op:
@@ -242,9 +243,10 @@ COMPUTED = ("The first derivative is right. But what setup_context computes is a
             def backward(ctx, grad_output):
                 x, z = ctx.saved_tensors
                 return -2 * grad_output * x * z * z""",
-    explained="A row of your table in three pieces: the function; what the rule reads; the rule, with grad_output for "
-              "g.",
-    why="The rule did not change, only where it is kept: a class and a context, the second design of lesson 07.")
+    explained="It is a row of your table in three pieces: the function, what the rule reads, and the rule itself, with "
+              "grad_output in the place of g.",
+    why="The rule is the same. What changed is where it is kept: in a class with a context, the second design of "
+        "lesson 07.")
 def my_op(answer):
     if not isinstance(answer, type) or not all(hasattr(answer, name) for name in THREE_PARTS):
         raise Wrong("my_op", brief(answer), "a class",
@@ -413,22 +415,20 @@ def _combined(gradients, sizes):
 @exercise(
     "21.combined", minutes=3, difficulty="easy",
     question="""
-        Write `combined(gradients, sizes)`. `gradients` holds a list for each worker, an array for each parameter: the
-        gradient of the
-        *mean* loss of that worker's rows. `sizes` says how many rows each had. Give back a list: the gradient of the
-        mean loss of *all*
-        rows.""",
+        Write `combined(gradients, sizes)`. `gradients` holds a list for each worker. In that list stands an array for
+        each parameter: the gradient of the *mean* loss of that worker's rows. `sizes` says how many rows each worker
+        had. Give back such a list for *all* rows: the gradients of their mean loss.""",
     stub="""
         def combined(gradients, sizes):
             ...""",
-    hints=["A mean over n rows, times n, is the sum. Sums of shards add up.",
-           "`zip(*gradients)` goes through the parameters: each time one array of every worker.",
+    hints=["A mean over n rows, times n, is the sum over these rows. The sums of all shards add up.",
+           "`zip(*gradients)` goes through the parameters. Each time it gives one array of every worker.",
            ("Help: inhomogeneous shape", "The parameters have different shapes, so they do not fit into one array: go "
                                          "through them one by one.")],
     solution="""
         def combined(gradients, sizes):
             return [sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]""",
-    explained="Each worker's mean counts as often as it has rows.",
+    explained="The mean of each worker counts as often as the worker has rows.",
     why="The gradient of a sum is the sum of the gradients: lesson 02's paths, dealt to several computers.",
     mistakes=[
         (lambda gradients, sizes: [sum(each) / len(gradients) for each in zip(*gradients)],
@@ -515,21 +515,21 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
 @exercise(
     "21.rms_rule", minutes=12, difficulty="optional",
     question="""
-        Every row of x is divided by the root of its mean square: z = x / r, where $r = \\sqrt{\\text{mean}(x^2) +
-        \\epsilon}$, the mean by rows, and ε is 0.1. Draw the graph of one row on paper, a square as one arrow: by how
-        many paths does an entry of x reach its own z, and by how many another one? Derive what goes to x, and write
-        `rms_rule`. All arrays are (rows, columns).""",
+        Every row of x is divided by the root of its mean square: z = x / r, with $r = \\sqrt{\\text{mean}(x^2) +
+        \\epsilon}$. The mean is taken by rows, and ε is 0.1. Draw the graph of one row on paper, with a square as one
+        arrow. By how many paths does an entry of x reach its own z, and by how many another entry of z? Derive what
+        goes to x, and write `rms_rule`. All arrays have the shape (rows, columns).""",
     stub="""
         def rms(x):
             return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
 
         def rms_rule(g, z, x):
             ...""",
-    hints=["Its own z by two paths, the direct one, with the slope 1/r, and the one through r; any other by the latter "
-           "alone.",
+    hints=["An entry reaches its own z by two paths: the direct one, with the slope 1/r, and the one through r. It "
+           "reaches any other z through r alone.",
            "Every z of the row depends on r, with the slope −z/r. And r depends on each x of the row, with the slope "
            "x/(n·r) = z/n.",
-           "Added over the row, what arrives at r is −Σ g·z / r. Carry it on to x, and add the direct path."],
+           "What arrives at r, added over the row, is −Σ g·z / r. Carry this on to x, and add the direct path."],
     solution="""
         def rms(x):
             return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
@@ -537,8 +537,8 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         def rms_rule(g, z, x):
             r = np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
             return (g - z * np.mean(g * z, axis=1, keepdims=True)) / r""",
-    explained="(g − z·mean(g·z)) / r: the direct path, less what r takes back. With ε = 0 a g along x would send "
-              "nothing: z does not see how long x is.",
+    explained="(g − z·mean(g·z)) / r is the direct path, less what comes through r. With ε = 0 a g that points along x "
+              "would send 0, for then z does not depend on how long x is.",
     why="Graph, paths, sums over the row: an op that you had not met, derived and checked.",
     mistakes=[
         *((rule, f"That is a well-known wrong one: {said}.") for said, rule in THREE),
@@ -605,23 +605,22 @@ def rms_rule(answer):
 @exercise(
     "21.fooled", minutes=10, difficulty="optional",
     question="""
-        A check of your own: `accepts(rule)` is True if it finds nothing, and False if a rule for `rms` is wrong. It
-        may use `rms`, not your
-        rule. It will meet three wrong rules, among others: (a) r is taken for a constant, g/r; (b) the mean of g·z goes over
-        everything, in place of the
-        row; (c) a sum in place of that mean. And which of the three give the right answer nevertheless, if x has one
-        single row, whatever x
-        and g are? Which, if every row of x adds up to 0, and g is 1 everywhere?""",
+        Write a check of your own. `accepts(rule)` is False if a rule for `rms` is wrong, and True if the check finds
+        nothing. It may use `rms`, but not your rule. It will meet these three wrong rules, and others: (a) r is taken
+        for a constant, which gives g/r; (b) the mean of g·z is taken over the whole array instead of the row; (c) a sum
+        stands in place of that mean. Then answer two questions. Which of the three give the right answer for every x
+        and g, if x has a single row? Which give the right answer if every row of x adds up to 0 and g is 1
+        everywhere?""",
     stub="""
         def accepts(rule):
             ...
 
         passes_one_row = {...}              # such as {"a", "c"}
         passes_zero_mean = {...}""",
-    hints=["Random x, g and u of shape (3, 4), and z = rms(x): the sum of rule(g, z, x)·u, beside the central "
-           "difference of the sum of g·rms along u.",
-           "One row: which of the three say another thing for one row than the right rule? Zero mean and g = 1: what "
-           "is mean(g·z)?",
+    hints=["Take random x, g and u of shape (3, 4), and z = rms(x). Compare the sum of rule(g, z, x)·u with the "
+           "central difference of the sum of g·rms along u.",
+           "One row: which of the three differ from the right rule if there is one row only? Rows that add up to 0, "
+           "and g = 1: what is mean(g·z)?",
            ("Help: sets", '`{"a", "c"}` holds two; `set()` is the empty one.')],
     names=lambda: {"rms": _rms},
     solution="""

@@ -8,7 +8,8 @@ from ...ask.mistakes import in_place, printed
 from ...ask.texts import Question, card, prediction, recall
 
 recall("22", [
-    Question("Workers with 10, 10 and 20 rows have the mean gradients 1, 2 and 4. And all 40 rows? (Lesson 21)",
+    Question("Workers with 10, 10 and 20 rows have the mean gradients 1, 2 and 4. What is that of all 40 rows? (Lesson "
+             "21)",
              2.75, "(10 · 1 + 10 · 2 + 20 · 4) / 40 = **2.75**."),
     Question("Each step of a loop multiplies a gradient by 0.5. What is left of 1 after three? (13)", 0.125,
              "0.5³ = **0.125**."),
@@ -17,44 +18,45 @@ recall("22", [
 
 prediction(
     "22.rest", question="""
-        One weight, 0 at first; $L = \\frac{1}{2}(q - 0.3)^2$, lr = 0.1. In how many of 100 steps is q = +1? Where
+        One weight begins at 0. $L = \\frac{1}{2}(q - 0.3)^2$, and lr = 0.1. In how many of 100 steps is q = +1? Where
         does q come to rest?""",
     answer={"steps with q = +1": 65, "q comes to rest": "nowhere"},
     choices={"q comes to rest": ["at +1, which is nearer", "at −1", "nowhere"]}, tolerance=3,
-    reveal="""**65**, and **nowhere**. At +1 the slope is 0.7, which pushes w down; at −1 it is −1.3, which pushes w up.
-        A slope of 0 there is none. So q goes on changing, and its mean is 0.65 − 0.35 = 0.3.""")
+    reveal="""**65**, and **nowhere**. At +1 the slope is 0.7, which pushes w down. At −1 it is −1.3, which pushes w up.
+        The slope is never 0. So q goes on changing, and its mean is 0.65 − 0.35 = 0.3.""")
 
 prediction(
     "22.cut", question="""
-        `cut` hands x on as it is; its rule cuts g off at −1 and 1. What is the gradient of x, by the engine, for
+        `cut` hands x on as it is, but its rule cuts g off at −1 and 1. Which gradient of x does the engine give for
         3·cut(x)? And in two parts, for 1.5·cut(x) + 1.5·cut(x)?""",
     answer={"in one part": 1, "in two parts": 2},
-    reveal="""**1 and 2**. In one part 3 arrives, and is cut to 1. In two parts 1.5 arrives at each cut, and is cut to
-        1; then they are added. The derivative is 3.""")
+    reveal="""**1 and 2**. In one part 3 arrives at the cut, and becomes 1. In two parts 1.5 arrives at each cut, and
+        each becomes 1. Then the two are added. The derivative is 3.""")
 
 prediction(
     "22.tip", question="""
         The engine differentiates $\\sqrt{x_1^2 + x_2^2}$ by the rules of square, sum and root. What does it give at
         (0, 0)?""",
     answer="nan and nan", choices=["0 and 0", "1 and 1", "nan and nan", "an error"],
-    reveal="""**nan and nan**. The rule of the root sends g / 0, which is infinite; the square multiplies by 2x,
-        which is 0. And 0 times infinity is nan.""")
+    reveal="""**nan and nan**. The rule of the root sends g / 0, which is infinite. The rule of the square multiplies by
+        2x, which is 0. And 0 times infinity is nan.""")
 
 prediction(
     "22.beyond", question="""
         $z = x + 1.5 \\sin z$ at x = π. The angle z = π solves it, and $J = 1.5 \\cos \\pi = -1.5$. What is dz/dx there?
         And what becomes of the loop u ← 1 + J·u?""",
     answer={"dz/dx": 0.4, "the loop": "runs away"}, choices={"the loop": ["arrives", "runs away"]},
-    reveal="""**0.4**, and it **runs away**. u = 1 − 1.5 u has the solution 1/2.5. But how far u is from it is
-        multiplied by −1.5 at every round. The answer has a derivative; only the loop does not find it.""")
+    reveal="""**0.4**, and it **runs away**. u = 1 − 1.5 u has the solution 1/2.5. But the distance of u from this
+        solution is multiplied by −1.5 at every round. The answer has a derivative, and the loop does not find it.""")
 
 card("22", [
-    "sign has the derivative 0: a weight behind it never learns. Straight-through hands g on as if it was not there.",
-    "That g is exact for the bit. w is a memory of all of them, and its sign is the vote.",
-    "Around a closed path a gradient adds up to 0. Straight-through and detach need not: they may be no slopes.",
+    "sign has the derivative 0, so a weight behind it never learns. Straight-through hands g on as if sign were not "
+    "there.",
+    "That g is exact for the bit. The weight is a memory of every g, and its sign is the vote.",
+    "Around a closed path a gradient adds up to 0. Straight-through and detach need not, so they may be no gradients.",
     "A rule may be no derivative. It must be linear in g, have x's shape, write nothing, and say the same each time.",
-    "At the tip of a cone there is no slope: 0 is stated. By the chain of rules it would be 0 · ∞, nan.",
-    "A fixed point's gradient needs no way there: u = g + Jᵀu, then Bᵀu. The loop for u arrives if ρ < 1."])
+    "At the tip of a cone there is no slope, and 0 is stated. The chain of rules would give 0 · ∞, which is nan.",
+    "The gradient of a fixed point needs no way there: u = g + Jᵀu, then Bᵀu. The loop for u arrives if ρ < 1."])
 
 
 # --- A weight of one bit ----------------------------------------------------------------------------------------------
@@ -106,22 +108,22 @@ _ALL_CUT = "0 comes back everywhere: that is the derivative. Detach only what is
 @exercise(
     "22.one_bit", minutes=4, difficulty="medium", names=lambda: {"sign": sign},
     question="""
-        Write `one_bit(w)` for a Tensor w of any shape. Its value: −1 below 0, else +1. Its gradient: what arrives where
-        |w| ≤ 1, and 0 beyond. With `detach`, or with a row of your own.""",
+        Write `one_bit(w)` for a Tensor w of any shape. Its value is −1 below 0, else +1. Its gradient is what arrives
+        where |w| ≤ 1, and 0 beyond. Use `detach`, or a row of your own.""",
     stub="""
         def one_bit(w):
             ...""",
-    hints=["`sign(w)` has the value. What has the gradient? `np.clip(w, -1, 1)`, by lesson 04.",
-           "Add to the one with the right gradient what its value lacks, as a constant: `(… − …).detach()`.",
+    hints=["`sign(w)` has the right value. `np.clip(w, -1, 1)` has the right gradient, by lesson 04.",
+           "To the one with the right gradient add what its value lacks, as a constant: `(… − …).detach()`.",
            ("Help: as a row", "`ag.elementwise(sign, rule)`, with a rule of g, z and x.")],
     solution="""
         def one_bit(w):
             inside = np.clip(w, -1, 1)
             return inside + (sign(w) - inside).detach()""",
     explained="""
-        The value is that of the sign, since the two `inside` cancel. To the gradient the bracket is a constant. As a
-        row: `ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))`.""",
-    why="A value from one function, a gradient from another: that is all there is to such a lie.",
+        The value is that of the sign, for the two `inside` cancel. To the gradient the bracket is a constant. A row
+        does it too: `ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))`.""",
+    why="Such a lie takes its value from one function and its gradient from another.",
     mistakes=[
         (lambda w: sign(w), _ALL_CUT),
         edit(_INSIDE, "inside = w", _BEYOND),
@@ -230,9 +232,9 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
 @exercise(
     "22.round_trip", minutes=5, difficulty="medium",
     question="""
-        Write `round_trip(field, corners, steps)`. `corners` is an array, a corner a row; the last leg leads back to the
-        first. Cut each leg into `steps` equal parts. Add up ⟨field, part⟩, with the field at the middle of each
-        part.""",
+        Write `round_trip(field, corners, steps)`. `corners` is an array with a corner in each row. A leg leads from
+        each corner to the next, and the last leg leads back to the first corner. Cut each leg into `steps` equal parts.
+        Add up ⟨field, part⟩ over all parts, with the field at the middle of the part.""",
     stub="""
         def round_trip(field, corners, steps):
             ...""",
@@ -248,9 +250,9 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
                 for k in range(steps):
                     total += np.sum(field(start + (k + 0.5) * part) * part)
             return total""",
-    explained="Of a gradient ⟨gradient, part⟩ is how much the loss changes on that part, so all "
-              "together are what it has changed in the end.",
-    why="What comes back to where it began has changed by 0. A field that adds up to more is no gradient.",
+    explained="⟨gradient, part⟩ says how much the loss changes on that part. All together say how much it has changed "
+              "in the end.",
+    why="What comes back to where it began has changed by 0. A field that does not add up to 0 is no gradient.",
     mistakes=[
         edit("return total", "return abs(total)", "No abs: going round the other way gives the other sign."),
         edit(_LEGS, "zip(corners[:-1], corners[1:])", _BACK_HOME),
@@ -340,20 +342,20 @@ _SHORT = "A short x has a length too, however short, and there this is wrong. On
 @exercise(
     "22.length_x", minutes=3, difficulty="easy",
     question="""
-        Write the rule of the length: z = √Σx² is one number, and so is g; x has any shape. At z = 0 it gives zeros.""",
+        Write the rule of the length. z = √Σx² is one number, and so is g. x may have any shape. At z = 0 the rule gives
+        zeros.""",
     stub="""
         def length_x(g, z, x):
             ...""",
-    hints=["Away from 0 it is g·x/z: each entry's share of the length.",
+    hints=["Away from 0 the rule is g·x/z.",
            "`np.where(z == 0, 1, z)` is z, with a 1 in place of a 0. And x / 1 is 0 there already.",
            ("Help: nan all the same",
-            "np.where works out both of its branches. Choose what you divide by, before you divide.")],
+            "np.where computes both of its branches. So choose what you divide by before you divide.")],
     solution="""
         def length_x(g, z, x):
             return g * x / np.where(z == 0, 1, z)""",
-    explained="Lesson 04's trap of where is avoided: nothing infinite is ever worked out, "
-              "and nothing warns.",
-    why="One line of chain rule, and one stated number for the only place without a slope.",
+    explained="Lesson 04's trap of where is avoided: nothing infinite is ever computed.",
+    why="It is one line of chain rule, and one stated number for the only place without a slope.",
     mistakes=[
         (lambda g, z, x: g * x / z, _AT_TIP),
         (lambda g, z, x: x / np.where(z == 0, 1, z),
@@ -499,12 +501,13 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
 @exercise(
     "22.pull_back", minutes=6, difficulty="medium",
     question="""
-        Write `pull_back(f, z, x, g, rounds)`, the gradient of x, for arrays of any shape. Begin with u = g; `rounds`
-        times let u become g + Jᵀu; then give back Bᵀu. `ag.vjp` brings both, Jᵀu and Bᵀu.""",
+        Write `pull_back(f, z, x, g, rounds)`, which gives the gradient of x, for arrays of any shape. Begin with u = g.
+        Let u become g + Jᵀu, `rounds` times. Then give back Bᵀu. `_, back = ag.vjp(f, z, x)` brings both: `back(u)` is
+        the tuple (Jᵀu, Bᵀu).""",
     stub="""
         def pull_back(f, z, x, g, rounds):
             ...""",
-    hints=["`value, back = ag.vjp(f, z, x)`: then `back(u)` is the tuple (Jᵀu, Bᵀu).",
+    hints=["After `value, back = ag.vjp(f, z, x)`, `back(u)[0]` is Jᵀu and `back(u)[1]` is Bᵀu.",
            "In the loop: `u = g + back(u)[0]`. After it: `back(u)[1]`.",
            ("Help: too small by about g", "u begins as g, not as 0.")],
     solution="""
@@ -514,8 +517,8 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             for _ in range(rounds):
                 u = g + back(u)[0]
             return back(u)[1]""",
-    explained="One record of f, walked back `rounds` + 1 times. How z was found does not occur.",
-    why="The same loop as forward, with a transposed J: it arrives where that one does.",
+    explained="f is recorded once, and walked back `rounds` + 1 times. How z was found plays no part.",
+    why="It is the loop forward with J transposed. Where that one closes in by a factor, this one arrives too.",
     mistakes=[
         edit("u = g\n", "u = 0 * g\n", _ONE_LESS),
         edit(_ROUND, "u = back(u)[0]", "g has to be added at every round: u = g + Jᵀu."),
