@@ -179,6 +179,7 @@ WRONG = {
         (f"z * (g + {OWN})", "A sign: what one entry gains, the others lose."),
         (f"g - z * {OWN}", "The direct path has a factor too: z times g.")],
     ("log_softmax", 0): [
+        (f"z * (g - {OWN})", "That is the rule of softmax. Of its logarithm, z is x less the log of a sum: derive that."),
         ("g - z * np.sum(g, axis=axis, keepdims=True)", "z is a logarithm here: the weights are exp(z)."),
         ("g - np.exp(z) * np.sum(g)", "The sum goes over everything. Each row has its own: axis=axis, keepdims=True."),
         ("g - np.exp(z) * np.mean(g, axis=axis, keepdims=True)", "What arrives at the logarithm adds up: no mean."),

@@ -539,6 +539,22 @@ def test_what_is_owed_comes_back_and_not_twice_in_a_row():
     assert all(60 < kinds.count(kind) < 140 for kind in KINDS)
 
 
+def test_two_that_are_owed_leave_half_to_the_others():
+    """Seen to fail: weights of 2 each beside a single kind's 1."""
+    among, rng = keys("04", "walk"), np.random.default_rng(0)
+    owed = {key: {"owed": 2} for key in list(among)[:2]}
+    drawn = [pick(among, owed, "", rng) for _ in range(400)]
+    assert 150 < sum(key in owed for key in drawn) < 260
+
+
+def test_what_was_never_answered_comes_more_often():
+    """Seen to fail: all alike."""
+    among, rng = keys("16", "jacobian"), np.random.default_rng(0)
+    known = {key: {"owed": 0} for key in list(among)[:len(among) // 2]}
+    drawn = [pick(among, known, "", rng) for _ in range(400)]
+    assert sum(key in known for key in drawn) < 140
+
+
 def test_missed_is_paid_off(folder):
     for right in (False, True, True, True):
         record.trained("walk.paths", right)
