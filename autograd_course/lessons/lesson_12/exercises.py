@@ -259,9 +259,9 @@ def _blown_up(got, expected):
            ("Help: nan, or huge numbers", """
             `train.mean(axis=0)` has shape (64,), one number a pixel. `np.where(spread > 0, spread, 1)` mends the constant ones."""),
            ("Why is taking both together wrong? The numbers hardly change.", """
-            Often the score does not change either, and nobody notices. But it was to say how the network does on scans
-            that nobody has seen, and these have been looked at. Where scans are few, or the preparation is cleverer
-            than a mean, it can rise for no better reason.""")],
+            Often the score does not change either, and nobody notices. But the score was to say how the network does on
+            scans that nobody has seen, and these scans have been looked at. Where scans are few, or the preparation is
+            cleverer than a mean, the score can rise for that reason alone.""")],
     solution="""
         def standardise(train, new):
             mean, spread = train.mean(axis=0), train.std(axis=0)
