@@ -254,7 +254,7 @@ RIGHT = (lambda g, z, x: np.where(x > 0, g, 0), lambda g, z, x: g * np.sign(x),
 @exercise(
     "04.switches", minutes=5, difficulty="medium",
     question="""
-        Four rules for x. `np.where(c, a, b)` is a where c is true, else b, entry by entry. A product with a comparison,
+        Write four rules for x. `np.where(c, a, b)` is a where c is true, else b, entry by entry. A product with a comparison,
         `g * (x > 0)`, does the same while g is finite; where g is ∞ it gives ∞ · 0, which is nan.""",
     stub="""
         relu_x = lambda g, z, x: ...

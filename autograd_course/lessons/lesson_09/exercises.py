@@ -272,7 +272,7 @@ def _to_w(g, x, w):
     solution="""
         gradient_w = lambda g, x, w: (x.mT @ g).sum(axis=0)      # (5, 3, 2) @ (5, 2, 4) → (5, 3, 4) → (3, 4)""",
     explained="""
-        As for every broadcast. Five times two rows are also ten rows of one matrix,
+        W was broadcast, so its gradients are summed. Five times two rows are also ten rows of one matrix,
         `x.reshape(10, 3).T @ g.reshape(10, 4)`: so the sum is part of the product, and so the library does it.""",
     why="Five uses, five arrivals, one sum. So a batch of any size trains one W.",
     mistakes=[

@@ -376,7 +376,7 @@ WRONG_Y = [
             G, X = as_rows(g), unfold(x, y.shape[2:], stride, padding)
             columns = (X.mT @ G).sum(axis=0)
             return as_kernels(columns, y.shape)""",
-    explained="The two rules of lesson 09. What is around them only moves numbers, and adds up what was copied.",
+    explained="These are the two rules of lesson 09. What is around them only moves numbers, and adds up what was copied.",
     why="A convolution is a matrix product with the windows as rows. There was nothing new to derive.")
 def fast(answer):
     if any(map(has_blank, answer)):
