@@ -4,7 +4,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from autograd_course import draw_graph
-from autograd_course.show import graph, stepper
+from autograd_course.show import graph, stepper, style
 from autograd_lib import Tensor
 
 FILE = Path(__file__).with_suffix(".svg")
@@ -25,7 +25,7 @@ def draw():
     walk = [graph.draw(frame.nodes, frame.placed, "", frame.cards, frame.beads, frame.grads)
             for frame in stepper.frames(output(-4.0))]
     slide = [draw_graph(output(float(w))).html for w in [*range(-4, 5), *range(3, -5, -1)]]
-    shown = [re.search(r"<svg[^>]*><g>(.*)</g></svg>", html, re.DOTALL)[1] for html in [*walk, *slide]]
+    shown = [re.search(r"<svg[^>]*><g>(.*?)</g></svg>", html, re.DOTALL)[1] for html in [*walk, *slide]]
     shown = [re.sub(r"<title>.*?</title>", "", body, flags=re.DOTALL) for body in shown]
     *starts, whole = accumulate([0, *[WALK] * len(walk), *[SLIDE] * len(slide)])
     moves, layers = [], []
@@ -34,11 +34,12 @@ def draw():
         hides = f"{end / whole:.2%}{{visibility:hidden}}" if end else ""
         moves.append(f"@keyframes k{number}{{{shows}{hides}}}g.k{number}{{animation-name:k{number}}}")
         layers.append(f'<g class="k{number}">{body}</g>')
-    style = (f"g[class]{{visibility:hidden;animation:{whole:g}s step-end {TWICE} both}}"
+    sheet = (f"@media(prefers-color-scheme:dark){{{style.sheet(1)}}}"
+             f"g[class]{{visibility:hidden;animation:{whole:g}s step-end {TWICE} both}}"
              f"g[class]:last-of-type{{visibility:visible}}{''.join(moves)}"
              "@media(prefers-reduced-motion:reduce){svg g[class]{animation:none}}")
     head, title = re.search(r"(<svg.*?)<g>(<title>.*?</title>)", draw_graph(output(-4.0)).html, re.DOTALL).groups()
-    return f"{head}{title}<style>{style}</style>{''.join(layers)}</svg>\n"
+    return f"{head}{title}<style>{sheet}</style>{''.join(layers)}</svg>\n"
 
 
 if __name__ == "__main__":

@@ -8,15 +8,22 @@ from pathlib import Path
 import matplotlib
 from PIL import ImageFont
 
+from autograd_course.show import style
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def svg_of(picture):
     """The one SVG of a picture, parsed: an error in its text, such as a bare <, would be an error here."""
-    root = ET.fromstring(re.search(r"<svg.*</svg>", picture.html, re.DOTALL).group())
+    root = ET.fromstring(re.search(r"<svg.*?</svg>(?=</div>)", picture.html, re.DOTALL).group())
     title = root.find(f"{SVG}g/{SVG}title")        # of the drawing: a screen reader says the label alone
     assert root.get("role") == "img" and title.text and root.get("aria-label").split() == picture.text.split()
     return root
+
+
+def across(picture):
+    """HTML of what a wide window shows of it."""
+    return picture.html.partition('<div class="down"')[0]
 
 
 def written(picture):
@@ -26,7 +33,7 @@ def written(picture):
 
 # --- Whether its words can be read ------------------------------------------------------------------------------------
 
-LEAST = 11          # px, the smallest letters
+SIZES = 13, 14, 16, 20      # px, of letters
 TOUCH = 2, 3        # px that boxes of words may overlap, across and down: a box is a little larger than its letters
 
 
@@ -40,12 +47,24 @@ def hard_to_read(html):
         for text, size, (left, right, top, bottom) in words:
             if left < x - TOUCH[0] or right > x + width + TOUCH[0] or top < y - TOUCH[1] or bottom > y + height + TOUCH[1]:
                 faults.add(f"outside: {text}")
-            if size < LEAST:
+            if size not in SIZES:
                 faults.add(f"{size:g} px: {text}")
         for (one, _, a), (other, _, b) in combinations(words, 2):
             if min(a[1], b[1]) - max(a[0], b[0]) > TOUCH[0] and min(a[3], b[3]) - max(a[2], b[2]) > TOUCH[1]:
                 faults.add(f"overlap: {one} | {other}")
     return faults
+
+
+def colours_with_two_meanings(drawings):
+    """Of the drawings of one lesson: roles that look the same in one of the themes, and colours that are no role."""
+    roles, faults = set(), set()
+    for html in drawings:
+        roles |= set(re.findall(r"var\(--([\w-]+),#", html)) & style.PALETTE.keys()
+        seen = re.sub(r"var\(--[\w-]+,#\w+\)|&#\w+;|(href|aria-label)=\"[^\"]*\"|>[^<]*<", "", html)
+        faults |= {f"no role: {colour}" for colour in re.findall(r"#[0-9a-fA-F]{6}\b|#[0-9a-fA-F]{3}\b", seen)}
+    named = [(name, re.sub("-(words|ground|sure)$", "", name)) for name in roles]
+    return faults | {f"{one} looks like {other}" for (one, a), (other, b) in combinations(sorted(named), 2)
+                     if a != b and any(map(str.__eq__, style.PALETTE[one], style.PALETTE[other]))}
 
 
 def _words(element, inherited=("start", "16", "400")):

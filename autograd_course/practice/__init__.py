@@ -77,7 +77,7 @@ class Gym(Panel):
         self.lesson = widgets.Dropdown(options=LESSONS, value=lesson, description="lessons up to:", **CHOICE)
         self.head, self.words, self.verdict = widgets.HTMLMath(), widgets.HTML(), widgets.HTMLMath()
         self.view = widgets.HTML(layout={"overflow": "auto"})
-        self.form, self.fold = widgets.VBox(layout={"overflow": "visible"}), widgets.HTML(FOLD)
+        self.form, self.fold = widgets.VBox(layout={"overflow": "visible"}), widgets.HTML(style.SHEET + FOLD)
         self.fold.add_class("in-words")
         self.buttons = [widgets.Button(description=text, layout={"width": "auto"})
                         for text in ("Check", "Show the answer", "Next problem")]

@@ -494,6 +494,5 @@ def _matrix(left, title, values, right):
         differs = not np.isclose(value, right[r, c], rtol=1e-6, atol=1e-9)
         text = number(round(float(value), 3)) if np.isfinite(value) else number(float(value))
         parts.append(cell(left + c * WIDE, 36 + r * HIGH, WIDE, HIGH, text, "value" if value else "pale",
-                          13 if len(text) < 6 else 11,
                           framed=differs))
     return parts, left + max(WIDE * values.shape[1], 8 * len(title))

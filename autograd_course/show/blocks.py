@@ -117,7 +117,7 @@ def _bold(name):
 def filled(x, y, value, look, framed):
     """A cell with a number in it, or with nothing."""
     text = "" if value is None else number(value)
-    return cell(x, y, WIDE, HIGH, text, look, min(13, 78 / max(len(text), 1)), framed)
+    return cell(x, y, WIDE, HIGH, text, look, framed=framed)
 
 
 def _block(parts, x, name, note, shape, values, own, frames):
@@ -137,7 +137,7 @@ def _block(parts, x, name, note, shape, values, own, frames):
 def _sign(parts, x, shape, sign):
     sheets, rows, _ = _three(shape)
     for s in range(sheets):
-        parts.append(words(x + 20, TOP + s * (rows * HIGH + 14) + rows * HIGH / 2 + 6, sign, size=19))
+        parts.append(words(x + 20, TOP + s * (rows * HIGH + 14) + rows * HIGH / 2 + 6, sign, size=20))
     return x + 40
 
 

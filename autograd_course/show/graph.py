@@ -20,13 +20,12 @@ from autograd_lib import tape
 
 from . import style
 from .ink import minus, number
-from .picture import Picture, svg
+from .picture import Picture, fitting, svg
 
 SYMBOLS = {"add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "**", "matmul": "@"}
 MOST = 150            # nodes: beyond this a drawing says less than a list
-WIDE = 910            # px: a graph that would be wider across runs downwards instead
-HIGH = 600            # px: a graph that is higher is drawn smaller,
-LEAST = 0.75          # but not below this part of its natural size
+WIDE = 910            # px: a graph that would be wider across runs downwards instead,
+HIGH = 560            # or, if it were then higher, in rows
 
 # inputs: one (key of the input, local gradient as text, "" where none passes) per argument. passed: what goes to each
 # of them, array or None. ways: whether a gradient can pass there. reached: whether one arrives here. gradient: that
@@ -35,8 +34,8 @@ LEAST = 0.75          # but not below this part of its natural size
 Node = namedtuple("Node", "key name op params value gradient inputs passed ways reached inside", defaults=[()])
 
 # at: {number or "number.slot": (x, y)}, in px. lines, bars: {"number.slot": path of SVG}, tips: one path for the heads
-# of all.
-Placed = namedtuple("Placed", "width height at lines bars tips")
+# of all. down: for a phone, if that is narrower: the same from top to bottom.
+Placed = namedtuple("Placed", "width height at lines bars tips down", defaults=[None])
 
 
 def draw_graph(output, gradients=True):
@@ -229,14 +228,20 @@ def _params(node):
 
 
 def _titles(nodes, constant=brief):
-    """{key: the head of a card}: "x" of a leaf, "z = x + y" of a result of few named inputs, else "z = +"."""
-    called = {node.key: node.name or (constant(node.value) if is_constant(node) else None) for node in nodes}
-    letters = {node.key: SIX if is_constant(node) else node.name or "" for node in nodes}
-    titles = {}
+    """{key: the head of a card}: "x" of a leaf, "z = x + y" of a result of few inputs, else "z = +".
+
+    An input without a name stands there as what it was made of, if that is short, and else as dots.
+    """
+    titles, called, letters = {}, {}, {}
     for node in nodes:
         keys = [key for key, _ in node.inputs]
-        short = all(called[key] for key in keys) and sum(len(letters[key]) for key in keys) <= 16
-        titles[node.key] = " = ".join(filter(None, [node.name, _formula(node, [called[key] for key in keys], short)]))
+        short = sum(len(letters[key]) for key in keys) <= 16
+        formula, measured = (_formula(node, [known[key] for key in keys], short) for known in (called, letters))
+        titles[node.key] = " = ".join(filter(None, [node.name, formula]))
+        for known, made, plain in [(called, formula, constant), (letters, measured, lambda value: SIX)]:
+            inside = f"({made})" if " " in made and "(" not in made else made
+            unnamed = plain(node.value) if is_constant(node) else inside if made and len(measured) <= 8 else "…"
+            known[node.key] = node.name or unnamed
     return titles
 
 
@@ -246,16 +251,19 @@ def _formula(node, inputs, short):
     symbol = SYMBOLS.get(node.op)
     if not short:
         return " ".join([symbol if symbol and symbol != "**" else node.op, *_params(node)])
-    return f" {symbol} ".join(inputs) if symbol else f"{node.op}({', '.join(inputs + _params(node))})"
+    if symbol:
+        return f" {symbol} ".join(inputs)
+    bare = [x[1:-1] if x.startswith("(") else x for x in inputs]
+    return f"{node.op}({', '.join(bare + _params(node))})"
 
 
 # --- Place: boxes whose sizes depend on the graph's structure and names, not on its numbers --------------------------
 
 HEAD, ROW, PAD = 26, 21, 6      # px, heights within a card
-BEAD = 86                       # px, width of the bead on an edge that shows its local gradient
+BEAD = 112                      # px, width of the bead on an edge that shows its local gradient
 LETTER = 7.6                    # px, a generous width of a letter of a card's head
 SIX = "······"                  # every constant counts as six letters, so that no number changes the form or the width of a head
-EDGE = 15                       # px, the margin: a mark may stand on a card's upper border
+EDGE = 8, 20                    # px, the margin at the sides, and above and below: a mark may stand on a card
 TURN, GAP = 16, 38              # px, beside and between rows: room for the line from one to the next
 ENTRY = "entry"                 # where that line comes into a row
 
@@ -265,7 +273,7 @@ def _sizes(nodes):
     titles, sizes = _titles(nodes, constant=lambda value: SIX), {}
     for node in nodes:
         title, rows = titles[node.key], (1 + (node.value.ndim > 0)) * (1 + node.reached) + len(node.inside)
-        width = max(156 if node.value.ndim else 132, 24 + LETTER * max(map(len, [title, *node.inside])))
+        width = max(170 if node.value.ndim else 140, 24 + LETTER * max(map(len, [title, *node.inside])))
         sizes[node.key] = (66, 30) if is_constant(node) else (width, HEAD * bool(title) + ROW * rows + PAD)
     return sizes
 
@@ -284,12 +292,14 @@ def layout(nodes):
 @lru_cache(maxsize=64)
 def _place(boxes):
     """The layout of (width, height, numbers of the inputs, ways) for each node."""
-    across = _placed(_render(_dot(boxes, "LR")))
-    if across is None or across.width <= WIDE:
-        return across
-    down = _placed(_render(_dot(boxes, "TB")))
-    rows = _in_rows(boxes) if scale(down) < 1 else None
-    return rows if rows and rows.height < down.height else min(across, down, key=lambda placed: placed[:2])
+    across, down = (_placed(_render(_dot(boxes, direction))) for direction in ("LR", "TB"))
+    if across is None:
+        return None
+    shown = across
+    if across.width > WIDE:
+        rows = _in_rows(boxes) if down.height > HIGH else None
+        shown = rows if rows and rows.height < down.height else min(across, down, key=lambda placed: placed[:2])
+    return shown._replace(down=down) if down.width < shown.width else shown
 
 
 def _in_rows(boxes):
@@ -325,16 +335,13 @@ def _in_rows(boxes):
     return whole
 
 
-def scale(placed):
-    """How much smaller than its natural size a drawing is shown."""
-    return min(1, max(LEAST, HIGH / (placed.height + 2 * EDGE)))
-
-
 def _dot(boxes, direction, row=None):
     """The graph in DOT, or a row of it: boxes of our sizes, and a smaller box on each edge where a gradient passes."""
     row = row or range(len(boxes))
+    beside, below = (0.32, 0.2) if direction == "LR" else (0.12, 0.33)      # in.: room for a mark above a card
     dot = graphviz.Digraph(     # without nslimit, 100 uses of one value take dot minutes; with it the picture is the same
-        graph_attr={"rankdir": direction, "ordering": "in", "nodesep": "0.28", "ranksep": "0.2", "nslimit": "1"},
+        graph_attr={"rankdir": direction, "ordering": "in", "nodesep": f"{beside}", "ranksep": f"{below}",
+                     "nslimit": "1"},
         node_attr={"shape": "box", "fixedsize": "true", "label": ""}, edge_attr={"arrowsize": "0.7"})
     if row.start:
         with dot.subgraph(graph_attr={"rank": "source"}) as first:
@@ -445,21 +452,21 @@ LAYERS = {
     "tip": f'<path fill="{style.LINE}" d="{{}}"/>',
     "bar": f'<path stroke="{style.INK}" stroke-width="1.6" d="{{}}"/>',
     "bead": f'<g fill="{style.PAPER}">{{}}</g>',
-    "bead word": '<g font-size="12.5" text-anchor="middle" pointer-events="none">{}</g>',
+    "bead word": '<g font-size="13" text-anchor="middle" pointer-events="none">{}</g>',
     "paper": f'<g fill="{style.PAPER}">{{}}</g>',
-    "head of a leaf": '<path fill="#fef3d0" d="{}"/>',
-    "head of a result": '<path fill="#e8eaed" d="{}"/>',
+    "head of a leaf": f'<path fill="{style.LEAF_GROUND}" d="{{}}"/>',
+    "head of a result": f'<path fill="{style.GROUND}" d="{{}}"/>',
     "title": '<g text-anchor="middle" font-weight="600">{}</g>',
-    "label": f'<g font-size="12" fill="{style.FAINT}">{{}}</g>',
-    "remark": f'<g font-size="12" text-anchor="middle" fill="{style.FAINT}">{{}}</g>',
+    "label": f'<g font-size="13" fill="{style.FAINT}">{{}}</g>',
+    "remark": f'<g font-size="13" text-anchor="middle" fill="{style.FAINT}">{{}}</g>',
     "value line": f'<path stroke="{style.VALUE}" stroke-width="3" d="{{}}"/>',
     "value": f'<g text-anchor="end" font-weight="600" fill="{style.VALUE}">{{}}</g>',
-    "value range": f'<g text-anchor="end" font-size="12" fill="{style.VALUE}">{{}}</g>',
+    "value range": f'<g text-anchor="end" font-size="13" fill="{style.VALUE}">{{}}</g>',
     "carried line": '<path stroke="{colour}" stroke-width="3" {dash} d="{}"/>',
     "carried": '<g text-anchor="end" font-weight="600" fill="{written}">{}</g>',
-    "carried range": '<g text-anchor="end" font-size="12" fill="{written}">{}</g>',
+    "carried range": '<g text-anchor="end" font-size="13" fill="{written}">{}</g>',
     "outline": '<g fill="none" pointer-events="all">{}</g>',      # over the words, so that its title shows on hover
-    "mark": '<g font-size="12" font-weight="600" text-anchor="middle">{}</g>',
+    "mark": '<g font-size="13" font-weight="600" text-anchor="middle">{}</g>',
 }
 
 # A card in a state of the backward pass: (its outline, its mark)
@@ -481,35 +488,46 @@ BEADS = {
 
 
 def draw(nodes, placed, text, cards=MappingProxyType({}), beads=MappingProxyType({}), grads=MappingProxyType({}),
-         carried=GRADIENT):
-    """The graph as HTML. `cards`, {key: state}, and `beads`, {(key, slot): state}, say how far a pass has come:
-    "now", "waiting" (its gradient is what has arrived so far), "done" or "ahead" (its gradient is not shown). `grads`, {key: words},
-    stand in place of a gradient. `carried` is what the nodes hold as their gradient: that, or TANGENT."""
+         carried=GRADIENT, around=lambda placed, drawn: drawn):
+    """The graph as HTML, for a wide window and for a phone.
+
+    `cards`, {key: state}, and `beads`, {(key, slot): state}, say how far a pass has come: "now", "waiting" (its
+    gradient is what has arrived so far), "done" or "ahead" (its gradient is not shown). `grads`, {key: words}, stand in
+    place of a gradient. `carried` is what the nodes hold as their gradient: that, or TANGENT. `around(placed, drawn)`
+    frames each of the two drawings.
+    """
     called, titles, sizes = names(nodes), _titles(nodes), _sizes(nodes)
-    layers = {name: [] for name in LAYERS}
-    layers["tip"].append(placed.tips)
-    for i, node in enumerate(nodes):
-        for slot, (key, local) in enumerate(node.inputs):
-            edge, state = f"{i}.{slot}", beads.get((node.key, slot))
-            gx = None if state == "ahead" else node.passed[slot]
-            size = None if gx is None else _size_of(gx)
-            layers["line"].append(f'<path d="{placed.lines[edge]}" {_weight(size)}/>')
-            if size == 0:
-                layers["bar"].append(placed.bars[edge])
-            if local:
-                where = f"{called[key]} in {called[node.key]}"
-                _bead(layers, local, *placed.at[edge], where, gx, size, state, carried)
-        if is_constant(node):
-            _constant(layers, node, *placed.at[str(i)])
-        else:
-            _card(layers, node, *placed.at[str(i)], *sizes[node.key], titles[node.key], called[node.key],
-                  node is nodes[-1], cards.get(node.key), grads.get(node.key), carried)
     inks = {"colour": carried.colour, "dash": carried.dash, "written": style.WRITTEN[carried.colour]}
-    body = "".join([LAYERS[name].format("".join(parts), **inks) for name, parts in layers.items() if parts])
-    drawn = svg(f"{-EDGE} {-EDGE} {placed.width + 2 * EDGE:.0f} {placed.height + 2 * EDGE:.0f}",
-                f'<g font-family="{style.FONT}" font-size="13" fill="{style.INK}">{body}</g>', text)
-    wide = (placed.width + 2 * EDGE) * scale(placed) + 16       # with the padding of style.CARD
-    return f'<div style="max-width:{wide:.0f}px">{drawn}</div>'
+
+    def drawn(placed):
+        layers = {name: [] for name in LAYERS}
+        layers["tip"].append(placed.tips)
+        for i, node in enumerate(nodes):
+            for slot, (key, local) in enumerate(node.inputs):
+                edge, state = f"{i}.{slot}", beads.get((node.key, slot))
+                gx = None if state == "ahead" else node.passed[slot]
+                large = None if gx is None else _size_of(gx)
+                layers["line"].append(f'<path d="{placed.lines[edge]}" {_weight(large)}/>')
+                if large == 0:
+                    layers["bar"].append(placed.bars[edge])
+                if local:
+                    where = f"{called[key]} in {called[node.key]}"
+                    _bead(layers, local, *placed.at[edge], where, gx, large, state, carried)
+            if is_constant(node):
+                _constant(layers, node, *placed.at[str(i)])
+            else:
+                _card(layers, node, *placed.at[str(i)], *sizes[node.key], titles[node.key], called[node.key],
+                      node is nodes[-1], cards.get(node.key), grads.get(node.key), carried)
+        body = "".join([LAYERS[name].format("".join(parts), **inks) for name, parts in layers.items() if parts])
+        (x, y), (width, height) = EDGE, size(placed)
+        body = f'<g font-family="{style.FONT}" font-size="13" fill="{style.INK}">{body}</g>'
+        return around(placed, svg(f"{-x} {-y} {width:.0f} {height:.0f}", body, text))
+    return fitting(drawn, placed)
+
+
+def size(placed):
+    """(width, height) of its drawing, in px."""
+    return placed.width + 2 * EDGE[0], placed.height + 2 * EDGE[1]
 
 
 def _size_of(gx):
@@ -534,7 +552,7 @@ def _bead(layers, local, x, y, where, gx, size, state, carried):
                           f'{outline.format(colour=carried.colour)}>'
                           f"<title>{escape(where)}: {minus(word + passes)}</title></rect>")
     faint = f' fill="{style.FAINT}"' if state == "ahead" else ""
-    layers["bead word"].append(f'<text x="{x:.1f}" y="{y + 4:.1f}"{_squeezed(word, 11, BEAD - 10)}{faint}>{word}</text>')
+    layers["bead word"].append(f'<text x="{x:.1f}" y="{y + 4:.1f}"{_squeezed(word, 15, BEAD - 8)}{faint}>{word}</text>')
 
 
 def _squeezed(word, most, width):
@@ -544,8 +562,8 @@ def _squeezed(word, most, width):
 
 def _constant(layers, node, x, y):
     value = brief(node.value)
-    layers["paper"].append(f'<rect x="{x - 33:.1f}" y="{y - 15:.1f}" width="66" height="30" rx="15" fill="#f1f3f4" '
-                           f'stroke="{style.LINE}"><title>constant {value}</title></rect>')
+    layers["paper"].append(f'<rect x="{x - 33:.1f}" y="{y - 15:.1f}" width="66" height="30" rx="15" '
+                           f'fill="{style.PANEL}" stroke="{style.LINE}"><title>constant {value}</title></rect>')
     layers["value"].append(f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="middle" font-weight="400" pointer-events="none"'
                            f"{_squeezed(value, 7, 54)}>{value}</text>")
 
@@ -582,7 +600,8 @@ def _card(layers, node, x, y, width, height, title, name, last, state, grad, car
         end = line + ROW * (1 + (array.ndim > 0))
         layers[f"{role} line"].append(f"M{left + 9:.1f},{line + 5:.1f}V{end + 1:.1f}")
         layers["label"].append(f'<text x="{left + 17:.1f}" y="{line + 17:.1f}">{label}</text>')
-        layers[role].append(f'<text x="{right:.1f}" y="{line + 17.5:.1f}"{faint}{_squeezed(shown, 8, 72)}>{shown}</text>')
+        squeezed = _squeezed(shown, 8, 66)
+        layers[role].append(f'<text x="{right:.1f}" y="{line + 17.5:.1f}"{faint}{squeezed}>{shown}</text>')
         if array_like and array.size:
             ends = _range(array)
             layers[f"{role} range"].append(f'<text x="{right:.1f}" y="{line + 36:.1f}"{_squeezed(ends, 18, 126)}>{ends}</text>')
@@ -591,6 +610,8 @@ def _card(layers, node, x, y, width, height, title, name, last, state, grad, car
     outline, mark = STATES[state] if state else (f'stroke="{style.INK if last else style.FAINT}" stroke-width="{2.2 if last else 1.2}"', "")
     layers["outline"].append(f"<rect {box} {outline}><title>{escape(name)}: {', '.join(said)}</title></rect>")
     if mark:
-        wide, ink, paper = 14 + 7.2 * len(mark), *((style.PAPER, style.INK) if state == "now" else (style.INK, style.PAPER))
-        layers["mark"].append(f'<rect x="{left + 8:.1f}" y="{top - 13:.1f}" width="{wide:.1f}" height="17" rx="8" fill="{paper}" '
-                              f'stroke="{style.INK}"/><text x="{left + 8 + wide / 2:.1f}" y="{top - 0.5:.1f}" fill="{ink}">{mark}</text>')
+        ink, paper = (style.PAPER, style.INK) if state == "now" else (style.INK, style.PAPER)
+        wide = 16 + 7.8 * len(mark)
+        layers["mark"].append(f'<rect x="{left + 8:.1f}" y="{top - 19:.1f}" width="{wide:.1f}" height="18" rx="9" '
+                              f'fill="{paper}" stroke="{style.INK}"/><text x="{left + 8 + wide / 2:.1f}" '
+                              f'y="{top - 5.5:.1f}" fill="{ink}">{mark}</text>')

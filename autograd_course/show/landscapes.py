@@ -12,10 +12,12 @@ from .picture import Picture, svg
 BOX = (56, 34, 492, 328)
 SIZE = "0 0 560 414"      # its letters, of 13 px, are 10 px high in a window of 900
 # The paths differ by marker and dashes as well as by colour.
-PATHS = [("circle", "#222222", "none"), ("square", "#6A51A3", "8 4"), ("triangle", "#8A6500", "2 3"),
-         ("diamond", "#0B7285", "10 3 2 3"), ("cross", "#A61E4D", "5 2")]
+PATHS = [("circle", style.INK, "none"), ("square", style.role("path-2"), "8 4"),
+         ("triangle", style.role("path-3"), "2 3"), ("diamond", style.role("path-4"), "10 3 2 3"),
+         ("cross", style.role("path-5"), "5 2")]
 # Two classes: marker, ink, pale and strong tint.
-CLASSES = [("circle", "#6A51A3", "#ECE7F4", "#D3C6EA"), ("square", "#8A6500", "#FAF1DA", "#EFD795")]
+CLASSES = [(shape, *map(style.role, (name, f"{name}-ground", f"{name}-sure")))
+           for shape, name in [("circle", "class-0"), ("square", "class-1")]]
 ROWS, COLUMNS = 60, 90          # of the grid on which a classifier is asked
 
 
@@ -57,11 +59,12 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
     for px, py, name, colour in sorted(labels, key=lambda label: label[1]):
         wide = 10.5 * len(name)
         right = px + 12 + wide < BOX[0] + BOX[2]
-        left = px + 12 if right else px - 12 - wide
+        left = px + 12 if right else max(BOX[0] + 4, px - 12 - wide)
+        way = 4 if py < BOX[1] + BOX[3] - 60 else -4            # not among the numbers of the axis
         while any(_overlap((left, left + wide, py - 8, py + 8), box) for box in taken):
-            py += 4
+            py += way
         taken.append((left, left + wide, py - 8, py + 8))
-        plot.words(px + (12 if right else -12), py + 5, name, colour, "start" if right else "end", halo=True)
+        plot.words(left if right else left + wide, py + 5, name, colour, "start" if right else "end", halo=True)
     plot.parts += top           # a marker is never behind a name
     text = "\n".join(said)
     return Picture(svg(SIZE, "".join(plot.parts), text), text)
@@ -119,8 +122,7 @@ def boundary(points, labels, p, title, pull=None):
         maps[step] = probabilities(model, where)            # in the training loop
         explore(lambda step: boundary(X, y, maps[step], f"After {step} steps"), step=range(0, 301, 10))
 
-    A point on the wrong side is ringed. pull: sizes from 0 to 1, one a point; then every point is drawn as large as its pull,
-    and ringed above a quarter.
+    A point on the wrong side is ringed. pull: sizes from 0 to 1, one a point; then every point is drawn as large as that.
     """
     span = _span(points)
     title = minus(title)
@@ -146,14 +148,13 @@ def boundary(points, labels, p, title, pull=None):
     _frame(plot, title, ("x₁", "x₂"))
     radius = np.full(len(points), 3.6) if pull is None else 1.2 + 9 * pull
     wrong = (own > 0.5) != (labels == 1)
-    ringed, gap = (wrong, 1) if pull is None else (pull > 0.25, 2.5)
+    gap = 1 if pull is None else 2.5
     places = [plot.at(*point) for point in points]
     for k, (shape, ink, *_) in enumerate(CLASSES):
         marks = "".join(_marker(shape, *places[i], radius[i]) for i in np.flatnonzero(labels == k))
-        rings = "".join(_marker(shape, *places[i], radius[i] + gap) for i in np.flatnonzero((labels == k) & ringed))
+        rings = "".join(_marker(shape, *places[i], radius[i] + gap) for i in np.flatnonzero((labels == k) & wrong))
         plot.parts.append(f'<path d="{marks}" fill="{ink}" fill-opacity="{1 if pull is None else 0.75}"/>')
-        plot.parts.append(f'<path d="{rings}" fill="none" stroke="{style.INK}" stroke-width="1.6"/>' if pull is None else
-                          f'<path d="{rings}" fill="none" stroke="{style.GRADIENT}" stroke-width="1.5" stroke-dasharray="3 2"/>')
+        plot.parts.append(f'<path d="{rings}" fill="none" stroke="{style.INK}" stroke-width="1.6"/>')
     right = BOX[0] + BOX[2]
     plot.parts += words.parts
     for left, (shape, ink, *_), name in zip((right - 150, right - 66), CLASSES, ("class 0", "class 1")):

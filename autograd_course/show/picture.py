@@ -24,32 +24,28 @@ class Picture:
         figure.savefig(file, format="svg", metadata={"Date": None})
         plt.close(figure)
         view_box, body = re.search(r'<svg.*?viewBox="([^"]*)".*?>(.*)</svg>', file.getvalue(), re.DOTALL).groups()
+        roles = {colours[0]: style.role(name) for name, colours in reversed(style.PALETTE.items())}
+        body = re.sub(r"#[0-9a-f]{6}\b", lambda found: roles.get(found[0], found[0]), body)
         return cls(svg(view_box, body, text, unit="pt"), text)
 
     def _repr_html_(self):
-        return self.html
+        return style.SHEET + self.html
 
     def __repr__(self):
         return self.text
 
 
-def least(width):
-    """How small a picture so many px wide may be shown, as a part of its natural size, in CSS; a page may ask for more by `--least`.
-
-    At 0.62 what is 720 px wide just fits JupyterLab in a window of 900. What is wider scrolls there anyway; its
-    letters of 12 px stay 10.
-    """
-    return f"var(--least,{.62 if width <= 720 else .84})"
+LEAST = "var(--least,.93)"       # of its size, how small a picture is shown: then letters of 13 px have 12
 
 
 def svg(view_box, body, text, unit="px"):
-    """An accessible SVG on a paper card: `text` whole for a screen reader, its first line on hover.
+    """An accessible SVG on a card in the theme's colours: `text` whole for a screen reader, its first line on hover.
 
-    It has its natural size; in a narrower window it is smaller as long as it can be read, and then scrolls.
+    It has its natural size; in a narrower window it is a little smaller, and then scrolls.
     The title is the drawing's: were it the image's own, a screen reader would say it again.
     """
     width = view_box.split()[2]
-    return (f'<div style="{style.CARD};min-width:calc({least(float(width))}*{float(width):g}{unit})">'
+    return (f'<div style="{style.CARD};min-width:calc({LEAST}*{float(width):g}{unit})">'
             f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
             f'viewBox="{view_box}" width="{width}{unit}" role="img" aria-label="{escape(text)}" '
             f'style="display:block;max-width:100%;height:auto;background:{style.PAPER}">'
@@ -59,6 +55,14 @@ def svg(view_box, body, text, unit="px"):
 def beside(*drawings):
     """HTML of drawings by `svg` next to each other; where the window is too narrow for that, one below the other."""
     return f'<div style="{style.CARD};display:flex;flex-wrap:wrap;padding:0">{"".join(drawings)}</div>'
+
+
+def fitting(drawn, placed):
+    """HTML of `drawn(placed)`, and of `drawn(placed.down)` in its place below 480 px, if there is one."""
+    if not placed.down:
+        return drawn(placed)
+    return (f'<div class="across">{drawn(placed)}</div>'
+            f'<div class="down" style="display:none">{drawn(placed.down)}</div>')
 
 
 def figure(**options):

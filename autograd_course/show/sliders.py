@@ -70,10 +70,11 @@ def explore(picture, **sliders):
         if player:
             players[name] = player
     view, fold, words = widgets.HTML(layout={"max_height": "80vh", "overflow": "auto"}), widgets.HTML(FOLD), widgets.HTML()
+    dark = widgets.HTML(style.SHEET, layout={"display": "none"})
     view.tabbable = True        # what scrolls must be reached by the keyboard too
     fold.add_class("in-words")
-    ui = Explorer([*rows, view, words])
-    ui.sliders, ui.players, ui.draw = controls, players, picture
+    ui = Explorer([*rows, dark, view, words])
+    ui.sliders, ui.players, ui.draw, ui.view = controls, players, picture, view
     drawn, said = None, []       # the values last drawn, the lines last announced
 
     def redraw(change=None):
@@ -100,7 +101,7 @@ def explore(picture, **sliders):
 
     redraw()
     if ui.picture.says_all:
-        ui.children = [*rows, view, fold, words]
+        ui.children = [*rows, dark, view, fold, words]
     for control in controls.values():
         control.observe(redraw, "value")
     for player in players.values():

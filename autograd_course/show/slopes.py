@@ -324,7 +324,7 @@ class _Still:
             if np.isfinite(y := self.slope(x)):
                 px, py = plot.at(self.across(x), y)
                 plot.dot(self.across(x), y, style.GRADIENT, style.GRADIENT, size=4)
-                plot.words(px + 8, py + 16, f"stated: {_four(y)}", style.GRADIENT, "start", 12, halo=True)
+                plot.words(px + 8, py + 16, f"stated: {_four(y)}", style.GRADIENT, "start", 13, halo=True)
         return plot.parts
 
     def _errors(self):

@@ -16,7 +16,7 @@ from autograd_lib import tape
 
 from . import graph, style
 from .ink import minus, number
-from .picture import Picture, least
+from .picture import LEAST, Picture
 from .sliders import explore
 
 MOST = 8      # rows of a list in the panel
@@ -24,16 +24,16 @@ LINE = 22     # px, a row of the panel
 WHOLE = 725   # px: a graph that is no higher is seen whole
 WINDOW = 520  # px of a higher graph are seen at once, those about the node that is visited
 CARD = 80     # px, more than from the middle of a card to its edge
-BORDER = graph.EDGE + 8     # px around a graph, with the padding of style.CARD
+LEFT, ABOVE = (edge + 8 for edge in graph.EDGE)     # px around a graph, with the padding of style.CARD
 BESIDE = 520  # px: a graph that is no wider, and higher than wide, has the panel at its right
 LETTERS = 84  # in a line of the sentence, where the notebook is narrow
 
 # say: the step in words. at: (name of the node visited, what arrived there), or None. work: [(to whom, words)] of what
 # it sent so far, a line each. waiting: [(name, what has arrived, remark)], next first. leaves: [(name, what is in
-# .grad)]. nodes, placed, cards, beads, grads: for graph.draw; the nodes hold what has arrived and passed so far. eye:
-# (x, y) in px of what is seen of a large graph, its middle and its upper edge. room: (letters of say, rows of work,
-# waiting, leaves), the most of any frame. words: the Words of its story.
-Frame = namedtuple("Frame", "number last say at work waiting leaves nodes placed cards beads grads eye room words")
+# .grad)]. nodes, placed, cards, beads, grads: for graph.draw; the nodes hold what has arrived and passed so far. eyes:
+# (x, y) in px of what is seen of a large graph, its middle and its upper edge; and on a phone. room: (letters of say,
+# rows of work, waiting, leaves), the most of any frame. words: the Words of its story.
+Frame = namedtuple("Frame", "number last say at work waiting leaves nodes placed cards beads grads eyes room words")
 
 # What the parts of the panel are called, and what the pass carries, for graph.draw.
 Words = namedtuple("Words", "now arriving short waiting leaves carried")
@@ -63,7 +63,7 @@ class Stepper(widgets.VBox):
     def __init__(self, story):
         self.explorer = explore(lambda step: picture(story[step]), step=range(len(story)))
         self.explorer.players["step"].interval = 2000       # ms, to read a sentence
-        self.explorer.children[1].layout.max_height = None      # its large graphs have a window of their own
+        self.explorer.view.layout.max_height = None      # its large graphs have a window of their own
         self.sliders = self.explorer.sliders
         said = "".join(f"<li>{escape(frame.say)}</li>" for frame in story)
         steps = folds = f'<details><summary>All {len(story)} steps as a list</summary><ol start="0">{said}</ol></details>'
@@ -112,7 +112,7 @@ class Story:
         self.placed = graph.layout(list(self.nodes.values()))
         self.wanting = [node for node in self.nodes.values() if node.op is None and node.gradient is not None]  # leaves
         self.number = {key: str(i) for i, key in enumerate(self.nodes)}
-        self.now, self.at, self.eye = None, None, (0, 0)
+        self.now, self.at, self.eyes = None, None, [(0, 0)] * 2
         self.work, self.beads, self.sent, self.told = [], {}, {}, []
 
     def add(self, say, nodes, cards, grads, waiting, leaves):
@@ -122,18 +122,16 @@ class Story:
         nodes = [node._replace(passed=tuple(self.sent.get((node.key, slot)) for slot in range(len(node.inputs))))
                  for node in nodes]
         self.told.append(Frame(len(self.told), None, say, self.at, list(self.work), waiting, leaves,
-                               nodes, self.placed, cards, beads, grads, self.eye, None, self.words))
+                               nodes, self.placed, cards, beads, grads, tuple(self.eyes), None, self.words))
 
     def look_at(self, key):
         """Turn the eye between a card and its inputs, up or down no further than it takes to see them."""
-        if self.placed:
-            (x, y), *inputs = [self.placed.at[self.number[key]]
-                               for key in (key, *(x for x, _ in self.nodes[key].inputs))]
-            size = graph.scale(self.placed)
-            low, high = (y + CARD) * size + BORDER - WINDOW, (min(y for _, y in [(x, y), *inputs]) - CARD) * size + BORDER
-            top = min(max(self.eye[1], low), max(high, low), _size(self.placed)[1] - WINDOW)
+        for nth, placed in enumerate(filter(None, (self.placed, self.placed and self.placed.down))):
+            (x, y), *inputs = [placed.at[self.number[key]] for key in (key, *(x for x, _ in self.nodes[key].inputs))]
+            low, high = y + CARD + ABOVE - WINDOW, min(y for _, y in [(x, y), *inputs]) - CARD + ABOVE
+            top = min(max(self.eyes[nth][1], low), max(high, low), _size(placed)[1] - WINDOW)
             left = max((before for before, _ in inputs if before < x), default=x)
-            self.eye = (x - min(CARD, (x - left) / 2)) * size + BORDER, max(0, top)
+            self.eyes[nth] = x - min(CARD, (x - left) / 2) + LEFT, max(0, top)
 
     def frames(self):
         """The whole story, each frame with the room that its largest needs."""
@@ -428,7 +426,6 @@ def picture(frame):
     if frame.placed is None:
         return Picture(graph.listed(text), text, says_all=True)
     words = frame.words
-    drawn = graph.draw(frame.nodes, frame.placed, text, frame.cards, frame.beads, frame.grads, words.carried)
     letters, work, waiting, leaves = frame.room
     wide, high = _size(frame.placed)
     beside = high > wide <= BESIDE
@@ -443,18 +440,25 @@ def picture(frame):
              + _list(words.waiting, [(name, remark, has) for name, has, remark in frame.waiting], waiting, colour,
                      f"1 1 {basis}px")
              + _list(words.leaves, ends, leaves, colour, f"1 1 {basis}px"))
-    say = (f'<div aria-hidden="true" style="font-size:15px;line-height:22px;min-height:{22 * ceil(letters / LETTERS)}px;'
-           f'padding:2px 4px 8px">'
+    say = (f'<div aria-hidden="true" style="font-size:16px;line-height:22px;'
+           f'min-height:{22 * ceil(letters / LETTERS)}px;padding:2px 4px 8px">'
            f'<span style="color:{style.FAINT}">{frame.number}/{frame.last}</span>&ensp;{_words(frame.say)}</div>')
-    (x, y), window = frame.eye, min(high, WINDOW)
-    if high > WHOLE or wide > graph.WIDE + 2 * BORDER:     # then in its own size, and fading where it goes on
-        fade = f"linear-gradient(transparent,#000 {24 * (y > 0)}px {window - 24 * (y + window < high):.0f}px,transparent)"
-        drawn = (f'<div style="position:relative;height:{window:.0f}px;overflow:hidden;mask-image:{fade}"><div style="position:absolute;'
-                 f'width:{wide:.0f}px;top:{-y:.0f}px;left:clamp(100% - {wide:.0f}px,50% - {x:.0f}px,0px)">{drawn}</div></div>')
-    else:                                                  # a window too narrow for it shows what is around the eye
-        part = least(wide)
-        drawn = (f'<div style="margin-left:clamp(min(0px,100% - {part}*{wide:.0f}px),50% - {part}*{x:.0f}px,0px)">'
-                 f'{drawn}</div>')
+
+    def around(placed, drawn):
+        """A part of a large graph, in its own size and fading where it goes on; of another what fits, about the eye."""
+        (x, y), (wide, high) = frame.eyes[placed is not frame.placed], _size(placed)
+        window = min(high, WINDOW)
+        part = high > WHOLE or wide > graph.WIDE + 2 * LEFT
+        least = "" if part else f"{LEAST}*"
+        across = f"margin-left:clamp(min(0px,100% - {least}{wide:.0f}px),50% - {least}{x:.0f}px,0px)"
+        if not part:
+            return f'<div style="{across}">{drawn}</div>'
+        ends = f"{24 * (y > 0)}px {window - 24 * (y + window < high):.0f}px"
+        fade = f"linear-gradient(transparent,black {ends},transparent)"
+        return (f'<div style="height:{window:.0f}px;overflow:auto hidden;mask-image:{fade}">'
+                f'<div style="width:{wide:.0f}px;margin-top:{-y:.0f}px;{across}">{drawn}</div></div>')
+
+    drawn = graph.draw(frame.nodes, frame.placed, text, frame.cards, frame.beads, frame.grads, words.carried, around)
     # The text says all of it to a screen reader. In a narrow window the sentence wraps, and the graph alone scrolls.
     return Picture(f'<div style="display:grid;grid-template-columns:minmax(0,900px)"><div style="{style.CARD};display:block;'
                    f'font-family:{style.FONT}">{say}'
@@ -467,7 +471,7 @@ def picture(frame):
 
 def _size(placed):
     """(width, height) of a graph as it is shown, in px."""
-    return placed.width * graph.scale(placed) + 2 * BORDER, placed.height * graph.scale(placed) + 2 * BORDER
+    return placed.width + 2 * LEFT, placed.height + 2 * ABOVE
 
 
 def _text(frame):
@@ -492,7 +496,7 @@ def _list(title, rows, room, colour, flex):
                     f'<b style="font-weight:600;color:{colour};min-width:0;{short}">{_words(carried)}</b></div>'
                     for label, words, carried in rows)
     return (f'<div style="flex:{flex};min-width:0;box-sizing:border-box;'
-            f'min-height:{LINE * (room + 1) + 4}px;white-space:nowrap;background:#f6f7f8;border-radius:6px;'
+            f'min-height:{LINE * (room + 1) + 4}px;white-space:nowrap;background:{style.PANEL};border-radius:6px;'
             f'padding:4px 10px 6px"><div style="font-weight:600;border-bottom:1px solid {style.LINE};margin-bottom:3px;{short}">'
             f"{_words(title)}</div>{lines}</div>")
 

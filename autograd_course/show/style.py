@@ -1,35 +1,88 @@
-"""The course's colours and roles, once. Colour is never the only carrier: each role has its own line or marker too."""
+"""The course's colours, once: each is named by what it means, and has a light and a dark form.
 
-VALUE = "#0072B2"        # a value, forwards: solid
-GRADIENT = "#D55E00"     # a gradient, backwards: dashed
-TANGENT = "#009E73"      # a tangent: dotted
-DIFFERENCE = "#000000"   # a finite difference: hollow circles
-WANTED, UNWANTED = "#6A51A3", "#8A6500"     # a weight that wants ink, with +, and one that wants none, with −
-INK, FAINT, LINE, PAPER = "#222222", "#5f6368", "#9aa0a6", "#ffffff"
+Colour is never the only carrier: each role has its own line or marker too. A drawing says `var(--value,#0072b2)`: what
+knows no more shows the light form; `sheet` says the dark one where a reader has a dark theme.
+"""
 
-# The same in letters, dark enough to be read small: at least 4.5 : 1 on paper.
-WRITTEN = {GRADIENT: "#B84E00", TANGENT: "#007A58", LINE: FAINT}
+PALETTE = {        # role: (on white, on a dark ground)
+    "ink": ("#222222", "#e4e6e8"),
+    "faint": ("#5f6368", "#a9b0b7"),            # words of less weight
+    "line": ("#878d94", "#737b84"),             # of axes and cards; what is still to come
+    "paper": ("#ffffff", "#16181b"),
+    "value": ("#0072b2", "#56aee6"),            # forwards: solid
+    "gradient": ("#d55e00", "#f58a3c"),         # backwards: dashed
+    "tangent": ("#009e73", "#2fc496"),          # dotted
+    "difference": ("#000000", "#ffffff"),       # hollow circles
+    "change": ("#8f3f97", "#d996e0"),           # how far something moved: what a gradient foretells is measured by it
+    "class-0": ("#6a51a3", "#b6a2ee"),          # a circle
+    "class-1": ("#8a6500", "#e0b54a"),          # a square
+    "above": ("#0b7285", "#4fc3d6"),            # a weight above 0: +
+    "below": ("#a61e4d", "#f783ac"),            # a weight below 0: −
+    "other": ("#a61e4d", "#f783ac"),            # what is compared: another engine, another way
+    "path-2": ("#6a51a3", "#b6a2ee"),           # of optimizers; the first is ink
+    "path-3": ("#8a6500", "#e0b54a"),
+    "path-4": ("#0b7285", "#4fc3d6"),
+    "path-5": ("#4f7302", "#a9cf54"),
+    # Grounds, to be written on in ink.
+    "value-ground": ("#cfe5f2", "#123a54"),
+    "gradient-ground": ("#fadfcb", "#52301a"),
+    "tangent-ground": ("#ccebe1", "#12443a"),
+    "class-0-ground": ("#ece7f4", "#2a2440"), "class-0-sure": ("#d3c6ea", "#41366b"),
+    "class-1-ground": ("#faf1da", "#39301a"), "class-1-sure": ("#efd795", "#5a4718"),
+    "leaf-ground": ("#fef3d0", "#423a1d"),      # the head of a card: an input
+    "ground": ("#e8eaed", "#2d3237"),           # the head of a result; what is out of bounds, forgotten, safe
+    "panel": ("#f5f6f8", "#202428"),
+    # The same roles in letters, dark enough to be read small.
+    "gradient-words": ("#b84e00", "#f58a3c"),
+    "tangent-words": ("#007a58", "#2fc496"),
+}
 
-# Keyword arguments for matplotlib, one set a role: ax.plot(x, y, **style.gradient)
-value = {"color": VALUE, "linestyle": "-", "linewidth": 2}
-gradient = {"color": GRADIENT, "linestyle": "--", "linewidth": 2}
-tangent = {"color": TANGENT, "linestyle": ":", "linewidth": 2.5}
-difference = {"color": DIFFERENCE, "linestyle": "none", "marker": "o", "markerfacecolor": "none", "markersize": 6}
+
+def role(name):
+    """A colour as CSS and SVG take it."""
+    return f"var(--{name},{PALETTE[name][0]})"
+
+
+INK, FAINT, LINE, PAPER, VALUE, GRADIENT, TANGENT, DIFFERENCE, CHANGE, ABOVE, BELOW, OTHER, GROUND, PANEL = map(
+    role, "ink faint line paper value gradient tangent difference change above below other ground panel".split())
+VALUE_GROUND, GRADIENT_GROUND, TANGENT_GROUND, LEAF_GROUND = map(
+    role, "value-ground gradient-ground tangent-ground leaf-ground".split())
+WRITTEN = {GRADIENT: role("gradient-words"), TANGENT: role("tangent-words"), LINE: FAINT}
+
+
+def sheet(theme, selector=":root"):
+    """CSS of the roles in theme 0, light, or 1, dark; and --dark, the theme: by it an image is turned over."""
+    roles = "".join(f"--{name}:{colours[theme]};" for name, colours in PALETTE.items())
+    return f"{selector}{{{roles}--dark:{theme}}}"
+
+
+# Which of two drawings is seen.
+FITTING = "@media(max-width:480px){.across{display:none}.down{display:block!important}}"
+# What a notebook brings along: the dark form for the dark themes of JupyterLab, which tells nobody, and of VS Code.
+SHEET = f'<style>{sheet(1, "body[data-jp-theme-light=false],body.vscode-dark")}{FITTING}</style>'
+# Of an image that is black where there is ink, else clear.
+SCAN = "image-rendering:pixelated;filter:invert(var(--dark,0))"
 
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
-
-# Pictures are paper: opaque white with dark ink, the same in JupyterLab's light and dark themes.
+MONO = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 CARD = (f"background:{PAPER};color:{INK};display:inline-block;max-width:100%;box-sizing:border-box;"
         "padding:8px;border-radius:6px;overflow-x:auto")
 
 # Text in a <pre>: wrapped between words, where JupyterLab would break a number in two.
 LINES = "white-space:pre-wrap;word-break:normal;overflow-wrap:break-word;line-height:1.35;margin:0"
 
+# matplotlib knows no variables: it draws in the light form, and `Picture.of` puts the roles in place of these colours.
+_INK, _FAINT, _LINE, _PAPER = (PALETTE[name][0] for name in ("ink", "faint", "line", "paper"))
+value = {"color": PALETTE["value"][0], "linestyle": "-", "linewidth": 2}
+gradient = {"color": PALETTE["gradient"][0], "linestyle": "--", "linewidth": 2}
+tangent = {"color": PALETTE["tangent"][0], "linestyle": ":", "linewidth": 2.5}
+difference = {"color": PALETTE["difference"][0], "linestyle": "none", "marker": "o", "markerfacecolor": "none",
+              "markersize": 6}
 RC = {
-    "figure.figsize": (6.4, 3.4), "figure.facecolor": PAPER, "figure.constrained_layout.use": True, "font.size": 11,
-    "axes.facecolor": PAPER, "axes.edgecolor": LINE, "axes.labelcolor": INK, "axes.titlesize": 12,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False, "axes.spines.right": False, "text.color": INK, "xtick.color": FAINT, "ytick.color": FAINT,
-    "lines.linewidth": 2, "legend.frameon": False, "image.cmap": "Blues",
+    "figure.figsize": (6.4, 3.4), "figure.facecolor": _PAPER, "figure.constrained_layout.use": True, "font.size": 11,
+    "axes.facecolor": _PAPER, "axes.edgecolor": _LINE, "axes.labelcolor": _INK, "axes.titlecolor": _INK,
+    "axes.titlesize": 12, "axes.titlelocation": "left",
+    "axes.spines.top": False, "axes.spines.right": False, "text.color": _INK,
+    "xtick.color": _FAINT, "ytick.color": _FAINT, "lines.linewidth": 2, "legend.frameon": False, "image.cmap": "Blues",
     "svg.fonttype": "path",      # the same letters on every machine
 }

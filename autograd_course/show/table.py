@@ -2,7 +2,7 @@
 from html import escape
 
 FAINT = "opacity:.75"
-CODE = "font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere"
+CODE = "font-family:var(--mono,monospace);font-size:var(--code,1em);white-space:pre-wrap;overflow-wrap:anywhere"
 LINE = "border-top:1px solid rgba(128,128,128,.35);"
 BARE = "background:none;border:none;"       # JupyterLab stripes tables
 
@@ -33,7 +33,7 @@ def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
 
 def side_by_side(parts):
     """(label, code, words) side by side where there is room, and else one below the other."""
-    blocks = [f'<div style="flex:1 1 15em;min-width:0"><div style="{FAINT}">{label}</div><div style="{CODE}">{escape(code)}</div>'
+    blocks = [f'<div style="flex:1 1 24em;min-width:0"><div style="{FAINT}">{label}</div><div style="{CODE}">{escape(code)}</div>'
               f'{f"""<div style="{FAINT}">{escape(words)}</div>""" if words else ""}</div>'
               for label, code, words in parts]
     return f'<div style="display:flex;flex-wrap:wrap;gap:2px 18px">{"".join(blocks)}</div>'

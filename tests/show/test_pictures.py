@@ -28,7 +28,7 @@ def test_picture_of_a_figure():
     root = svg_of(picture)
     assert root.find("{*}g/{*}title").text == "a line to 1.0 & <back>"
     assert style.PAPER in picture.html.partition("<svg")[0], "opaque, so that it can be read in the dark theme too"
-    assert repr(picture) == picture.text and picture._repr_html_() == picture.html
+    assert repr(picture) == picture.text and picture._repr_html_() == style.SHEET + picture.html
     assert not plt.get_fignums(), "the figure is closed"
 
 

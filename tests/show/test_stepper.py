@@ -6,6 +6,7 @@ from collections import Counter
 import ipywidgets
 import numpy as np
 import pytest
+from drawn import across
 
 import autograd_lib as ag
 from autograd_course import backward_stepper
@@ -387,14 +388,15 @@ def test_of_a_large_graph_the_visited_node_is_seen():
         y = ag.tanh(y * y + x)
     story = frames(y)
     placed = story[0].placed
-    size = graph.scale(placed)
-    assert size == graph.LEAST and placed.height * size > 2 * stepper.WHOLE
+    assert placed.height > 2 * stepper.WHOLE
     for frame in story[1:-1]:
         at = [placed.at[str(i)] for i, node in enumerate(frame.nodes) if frame.cards.get(node.key) == "now"][0]
-        assert stepper.CARD * size / 2 < at[1] * size + stepper.BORDER - frame.eye[1] < stepper.WINDOW - stepper.CARD * size / 2, frame.say
-        assert 0 <= at[0] * size + stepper.BORDER - frame.eye[0] <= stepper.CARD
-        assert f"top:{-frame.eye[1]:.0f}px" in picture(frame).html
-    assert 0 <= min(frame.eye[1] for frame in story) and max(frame.eye[1] for frame in story) > stepper.WINDOW
+        eye, top = frame.eyes[0]
+        assert stepper.CARD / 2 < at[1] + stepper.ABOVE - top < stepper.WINDOW - stepper.CARD / 2, frame.say
+        assert 0 <= at[0] + stepper.LEFT - eye <= stepper.CARD
+        assert f"top:{-top:.0f}px" in picture(frame).html
+    tops = [frame.eyes[0][1] for frame in story]
+    assert 0 <= min(tops) and max(tops) > stepper.WINDOW
     folds = backward_stepper(y).children[-1].value
     assert "The whole graph" in folds and "✓ done" not in folds and "not yet" in folds, "and no gradient before its step"
 
@@ -404,7 +406,7 @@ def test_a_graph_of_seven_ops_in_a_row_is_seen_whole():
     x, w, b, y = Tensor(2.0), leaf(1.0), leaf(0.0), Tensor(1.0)
     error = ag.tanh(w * x + b) - y
     ui = backward_stepper(0.5 * error * error)
-    assert "linear-gradient" not in ui.explorer.picture.html and "The whole graph" not in ui.children[-1].value
+    assert "linear-gradient" not in across(ui.explorer.picture) and "The whole graph" not in ui.children[-1].value
 
 
 def test_too_large_to_draw_is_told():
@@ -464,7 +466,7 @@ def test_a_screen_reader_is_told_the_sentence_once():
 
 
 def test_a_narrow_window_is_turned_to_the_card_and_its_inputs():
-    """The graph of (x + y)·w needs 415 px at its smallest, and a window of 390 shows the right of it, then the left."""
+    """The graph of (x + y)·w needs 700 px, and a window of 550 shows the right of it, then the left."""
     x, y, w = (Tensor(value, requires_grad=True) for value in (2.0, 3.0, -4.0))
     p = x + y
     lefts = []
@@ -472,6 +474,6 @@ def test_a_narrow_window_is_turned_to_the_card_and_its_inputs():
         part = r"var\(--least,([.\d]+)\)\*(\d+)px"
         clamp = re.search(rf"margin-left:clamp\(min\(0px,100% - {part}\),50% - {part},0px\)", picture(frame).html)
         least, eye = (part * px for part, px in np.reshape([*map(float, clamp.groups())], (2, 2)))
-        assert 390 < least < 430
-        lefts.append(max(390 - least, min(195 - eye, 0)))
-    assert lefts[0] == 390 - least and lefts[-1] == 0
+        assert 680 < least < 720
+        lefts.append(max(550 - least, min(275 - eye, 0)))
+    assert lefts[0] == 550 - least and lefts[-1] == 0

@@ -1,15 +1,11 @@
 """Lesson 00: a value and a gradient that follow a slider, a model that learns to read, and a grid to draw on for it."""
-import io
-from base64 import b64encode
-from functools import lru_cache
-
 import ipywidgets as widgets
 import numpy as np
 import traitlets
 
 from ...show import style
 from ...show.axes import DOTS, Axes, ticks
-from ...show.ink import number
+from ...show.ink import number, scan
 from ...show.picture import Picture, beside, svg
 
 
@@ -69,7 +65,7 @@ def _bar(plot, x, name, height, colour, dash, fill):
                       f'fill="{colour}" fill-opacity="{fill}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
     upwards = round(height, 10) >= 0          # −1e-17 is 0, and its number stands above the line
     plot.words(px, top - 7 if upwards else bottom + 18, number(round(height, 10)), colour, size=16, halo=True)
-    plot.words(px, 286, name, colour, size=15)
+    plot.words(px, 286, name, colour, size=14)
 
 
 def digits_learning(images, labels, answers, accuracies, passes):
@@ -86,9 +82,7 @@ def digits_learning(images, labels, answers, accuracies, passes):
     for k, (image, label, answer) in enumerate(zip(images, labels, answers, strict=True)):
         px, py = 14 + k % columns * (side + 6), 40 + k // columns * (side + 26)
         right = answer == label
-        png = _png(image.tobytes(), image.shape)
-        sheet.parts.append(f'<image x="{px}" y="{py}" width="{side}" height="{side}" href="data:image/png;base64,{png}" '
-                           f'style="image-rendering:pixelated"/>')
+        sheet.parts.append(scan(image, px, py, side))
         sheet.words(px + side / 2, py + side + 16, f"{answer} ✓" if right else f"{answer} ✗ {label}", size=13)
     sheet.words(14, 28, "its answers: ✓ right, ✗ wrong and the true digit", anchor="start")
     plot.frame(ticks(0, last, 5), [(k / 4, f"{25 * k} %") for k in range(5)], "passes over the training digits",
@@ -101,15 +95,6 @@ def digits_learning(images, labels, answers, accuracies, passes):
     return Picture(beside(svg(f"0 0 500 {high}", "".join(sheet.parts), text),
                           svg(f"0 0 300 {high}", "".join(plot.parts),
                               f"{accuracies[passes]:.1%} of all held-out digits")), text)
-
-
-@lru_cache
-def _png(values, shape):
-    """A grey image of float64 values, dark where large, as base64."""
-    import matplotlib.pyplot as plt
-    file = io.BytesIO()
-    plt.imsave(file, np.frombuffer(values).reshape(shape), cmap="gray_r", format="png")
-    return b64encode(file.getvalue()).decode()
 
 
 class Dots(widgets.VBox):
@@ -160,5 +145,5 @@ def as_read(dots, scores):
         (left, top), (right, bottom) = plot.at(digit + 0.15, share), plot.at(digit + 0.85, 0)
         plot.parts.append(f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
                           f'fill="{style.VALUE}"/>')
-        plot.words((left + right) / 2, top - 5, f"{share:.2f}", size=11)
+        plot.words((left + right) / 2, top - 5, f"{share:.2f}", size=13)
     return Picture(svg("0 0 380 315", "".join(plot.parts), text), text)

@@ -60,9 +60,6 @@ SPANS = [(1e-6, "a microsecond"), (1e-3, "a millisecond"), (1, "a second"), (60,
 LOW, HIGH = -7, 12.5      # powers of ten of seconds on the scale
 
 
-PATHS = "#6A51A3"      # violet: neither a value nor a gradient
-
-
 def odometer(n, paths, visits, pace, visited, walked=True):
     """Two counters after n doublings, the paths and the visits, and how long each takes.
 
@@ -71,11 +68,12 @@ def odometer(n, paths, visits, pace, visited, walked=True):
     """
     how = "each one followed" if walked else "too many to follow here"
     parts = [words(14, 22, f"x = x + x, {n} time{'s' * (n != 1)}", style.INK, "start", 14)]
-    for top, name, number, colour in [(58, f"paths, {how}", paths, PATHS), (124, "visits", visits, style.VALUE)]:
+    for top, name, number, colour in [(58, f"paths, {how}", paths, style.OTHER), (124, "visits", visits, style.VALUE)]:
         parts.append(words(14, top - 7, name, colour, "start", 14))
-        digits = f"{number:{WHEELS}d}"
+        digits = f"{number:<{WHEELS}d}"          # from the left: a phone shows no more than twelve of them
+        first = -len(str(number)) % 3
         for i, digit in enumerate(digits):
-            parts.append(_wheel(14 + 27 * i + 4 * ((i + 2) // 3), top, digit, colour))
+            parts.append(_wheel(14 + 27 * i + 4 * ((i + first) // 3), top, digit, colour))
     parts.append(_scale(paths / pace, visited))
     text = (f"{paths:,} path{'s' * (paths != 1)} ({'followed' if walked else 'computed'}) and {visits} visit{'s' * (visits != 1)}, after "
             f"{n} doubling{'s' * (n != 1)}.\n"
@@ -102,7 +100,7 @@ def _wheel(x, top, digit, colour):
         return (f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="none" '
                 f'stroke="{style.LINE}" stroke-opacity="0.6"/>')
     return (f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="{colour}"/>'
-            f'<text x="{x + 12}" y="{top + 24}" font-family="ui-monospace, Consolas, monospace" '
+            f'<text x="{x + 12}" y="{top + 24}" font-family="{style.MONO}" '
             f'font-size="20" font-weight="600" '
             f'fill="{style.PAPER}" text-anchor="middle">{digit}</text>')
 
@@ -118,11 +116,11 @@ def _scale(paths, visits):
         x = at(seconds)
         parts.append(f'<path d="M{x:.1f} {y}v{8 + 18 * (i % 2)}" stroke="{style.LINE}"/>')
         parts.append(words(min(x, 496), y + 22 + 18 * (i % 2), called, style.FAINT, "middle", 13))
-    for seconds, colour, shape in [(visits, style.VALUE, "circle"), (paths, PATHS, "square")]:
+    for seconds, colour, shape in [(visits, style.VALUE, "circle"), (paths, style.OTHER, "square")]:
         x = at(seconds)
         parts.append(f'<circle cx="{x:.1f}" cy="{y}" r="6.5" fill="{colour}"/>' if shape == "circle" else
                      f'<rect x="{x - 6:.1f}" y="{y - 6}" width="12" height="12" fill="{colour}"/>')
-    for name, seconds, colour, up in [("visits", visits, style.VALUE, 16), ("paths", paths, PATHS, 34)]:
+    for name, seconds, colour, up in [("visits", visits, style.VALUE, 16), ("paths", paths, style.OTHER, 34)]:
         said = f"{name}: {duration(seconds)}"
         half = 4 * len(said)
         parts.append(words(min(max(at(seconds), 14 + half), 546 - half), y - up, said, colour, "middle", 14))

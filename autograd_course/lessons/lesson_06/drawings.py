@@ -11,8 +11,6 @@ from ...show.axes import Axes, decades, ticks
 from ...show.ink import number
 from ...show.picture import Picture, beside, svg
 
-FAINT = "#b9bec4"       # what is closed, and what is still to come
-
 
 def chessboard():
     """Forty points, (40, 2), and their classes, (40,): 1 where one coordinate is positive and the other is not."""
@@ -60,8 +58,8 @@ def courses(lines, title, powers, dots=()):
     for step, y in enumerate(_log(dots, powers)):
         plot.dot(step, y, style.LINE, size=2)
     said, ends = [title], []
-    for (name, (steps, errors)), (colour, dash) in zip(lines.items(),
-                                                       [(style.VALUE, "none"), (style.INK, "9 3"), ("#6A51A3", "2 3")]):
+    looks = (style.VALUE, "none"), (style.INK, "9 3"), (style.OTHER, "2 3")
+    for (name, (steps, errors)), (colour, dash) in zip(lines.items(), looks):
         height = _log(errors, powers)
         plot.line(steps, height, colour, 2.2, dash)
         ends.append((plot.at(0, height[-1])[1], name, errors[-1], colour))
@@ -94,7 +92,7 @@ def fit(target, model, errors, step, title, span, powers):
     words = f"mean squared error {number(errors[step])}"
     right = _steps((52, 34, 230, 230), len(errors) - 1, powers, words, errors)
     height = _log(errors, powers)
-    right.line(range(len(errors)), height, FAINT, 1.5)
+    right.line(range(len(errors)), height, style.LINE, 1.5)
     right.line(range(step + 1), height[:step + 1], style.VALUE, 2.2)
     right.dot(step, height[step], style.VALUE, style.VALUE)
     text = f"{title}: {words} after {step} of {len(errors) - 1} steps"
@@ -137,22 +135,24 @@ def _sketch(values, edges, places, size, known, shut=()):
         words = f"local {_short(local)}"
         half = 8 + 2.9 * len(words)
         plot.parts.append(f'<rect x="{px - half:.1f}" y="{py - 10:.1f}" width="{2 * half:.1f}" height="20" rx="10" fill="{style.PAPER}" '
-                          f'stroke="{style.LINE if passes else FAINT}"/>')
-        plot.words(px, py + 4, words, style.INK if passes else style.FAINT, size=12)
+                          f'stroke="{style.LINE}"/>')
+        plot.words(px, py + 4, words, style.INK if passes else style.FAINT, size=13)
     for name, (px, py) in places.items():
         off, left, top = name in shut, px - WIDE / 2, py - HIGH / 2
-        head = "#eeeeee" if off else "#e8eaed" if any(z == name for _, z, _ in edges) else "#fef3d0"
+        made = any(z == name for _, z, _ in edges)
+        head = style.PANEL if off else style.GROUND if made else style.LEAF_GROUND
         plot.parts.append(f'<rect x="{left}" y="{top}" width="{WIDE}" height="{HIGH}" rx="6" fill="{style.PAPER}"/>'
                           f'<path d="M{left},{top + 22}v-16q0,-6 6,-6h{WIDE - 12}q6,0 6,6v16z" fill="{head}"/>'
                           f'<rect x="{left}" y="{top}" width="{WIDE}" height="{HIGH}" rx="6" fill="none" '
-                          f'stroke="{FAINT if off else style.FAINT}" stroke-dasharray="{"2 3" if off else "none"}"/>')
+                          f'stroke="{style.LINE if off else style.FAINT}" '
+                          f'stroke-dasharray="{"2 3" if off else "none"}"/>')
         plot.words(px, top + 16, name + ", closed" * off, style.FAINT if off else style.INK, size=13)
         if name in known:
             plot.words(px, top + 42, _short(values[name]), style.VALUE, size=13)
         else:
-            plot.words(px, top + 36, f"value {_short(values[name])}", style.FAINT if off else style.VALUE, size=12)
+            plot.words(px, top + 36, f"value {_short(values[name])}", style.FAINT if off else style.VALUE, size=13)
             plot.words(px, top + 51, f"grad {_short(gradients[name])}",
-                       style.GRADIENT if gradients[name] else style.FAINT, size=12)
+                       style.GRADIENT if gradients[name] else style.FAINT, size=13)
     said = [", ".join(f"{name} {_short(values[name])}" for name in known)]
     for name in values:
         locals = [f"{x} {_short(local)}" for x, z, local in edges if z == name and x not in known]
@@ -172,9 +172,9 @@ def _arrow(plot, start, end, passes=None):
     ux, uy = dx / far, dy / far
     dash, width = ("2 3", 1.5) if passes == 0 else ("none", 1.5 if passes is None else min(5.0, max(1.0, 2 + np.log10(abs(passes)))))
     plot.parts.append(f'<path d="M{ax:.1f} {ay:.1f}L{bx - 5 * ux:.1f} {by - 5 * uy:.1f}" fill="none" '
-                      f'stroke="{FAINT if passes == 0 else style.LINE}" stroke-width="{width:.2g}" stroke-dasharray="{dash}"/>'
+                      f'stroke="{style.LINE}" stroke-width="{width:.2g}" stroke-dasharray="{dash}"/>'
                       f'<path d="M{bx:.1f} {by:.1f}l{-8 * ux - 4 * uy:.1f} {-8 * uy + 4 * ux:.1f}l{8 * uy:.1f} {-8 * ux:.1f}z" '
-                      f'fill="{FAINT if passes == 0 else style.LINE}"/>')
+                      f'fill="{style.LINE}"/>')
     if passes == 0:
         for back in (10, 14):
             x, y = bx - back * ux, by - back * uy

@@ -14,12 +14,10 @@ from .designs import DESIGNS, source
 
 # --- The bug that trains better -----------------------------------------------------------------------------------------------
 
-OTHER = "#6A51A3"      # violet, the published engine: neither a value nor a gradient
-
 
 def _losses(plot, runs, words):
     """The loss over the step, as powers of ten, for each run; `words` name them at the line's end."""
-    for (colour, dash), losses, name in zip([(style.INK, "none"), (OTHER, "7 4")], runs, words):
+    for (colour, dash), losses, name in zip([(style.INK, "none"), (style.OTHER, "7 4")], runs, words):
         logs = [np.log10(max(loss, 1e-6)) for loss in losses]
         plot.line(range(len(logs)), logs, colour, 2.4, dash)
         px, py = plot.at(len(logs) - 1, logs[-1])
@@ -62,14 +60,14 @@ def duel(w, right, published):
     left.frame(ticks(-1.5, 1.5, 6), ticks(-2, 0, 4), "weight w", "gradient of w, over w")
     left.line([w, w], [-2.6, 0.4], style.LINE, 1.5)
     left.line(ws, [right(x) for x in ws], style.INK, 2.4)
-    left.line(ws, [published(x) for x in ws], OTHER, 2.4, "7 4")
-    left.words(*left.at(-1.45, -2.35), "published", OTHER, "start", 13, halo=True)
+    left.line(ws, [published(x) for x in ws], style.OTHER, 2.4, "7 4")
+    left.words(*left.at(-1.45, -2.35), "published", style.OTHER, "start", 13, halo=True)
     left.words(*left.at(0.42, -1.15), "right", style.INK, "start", 13, halo=True)
     cross = float(np.arctanh(np.sqrt(0.5)) / 2)
     left.dot(cross, right(cross), size=6)
     left.dot(-cross, right(-cross), size=6)
     left.dot(w, right(w), style.INK, style.INK)
-    left.dot(w, published(w), OTHER, OTHER, square=True)
+    left.dot(w, published(w), style.OTHER, style.OTHER, square=True)
     runs = trained(right, w), trained(published, w)
     plot = Axes((46, 40, 270, 250), (0, len(runs[0]) - 1), (-5.8, 0.6))
     plot.frame(ticks(0, 200, 4), decades(-5, 0, 1), "step", f"loss, trained from w = {number(w)}")
@@ -131,13 +129,13 @@ def _bars(title, values, limits, powers, shown):
     for tick in range(limits[0], limits[1] + 1, 2) if powers else range(0, 801, 400):
         x, bottom = plot.at(tick, 0)
         plot.parts.append(f'<path d="M{x:.0f} {top - 14}V{bottom}" stroke="{style.LINE}" stroke-width=".6"/>')
-        plot.words(x, bottom + 16, f"{10.0 ** tick:,.10g}" if powers else f"{tick}", style.FAINT, size=11.5)
+        plot.words(x, bottom + 16, f"{10.0 ** tick:,.10g}" if powers else f"{tick}", style.FAINT, size=13)
     for row, (name, value) in enumerate(values.items()):
         x, y = plot.at(np.clip(np.log10(value) if powers else value, *limits), 0)[0], top + step * row
         plot.words(6, y + 5, name, anchor="start", size=13)
         plot.parts.append(f'<path d="M{left} {y}H{x:.1f}" stroke="{style.VALUE}" stroke-width="3"/>'
                           f'<circle cx="{x:.1f}" cy="{y}" r="5" fill="{style.VALUE}"/>')
-        plot.words(x + 9, y + 4, shown(value), anchor="start", size=12.5, halo=True)
+        plot.words(x + 9, y + 4, shown(value), anchor="start", size=13, halo=True)
     words = f"{title}: " + ", ".join(f"{name} {shown(value)}" for name, value in values.items())
     return svg("0 0 380 240", "".join(plot.parts), words)
 
@@ -199,9 +197,10 @@ def case(letter, method="as found", of=clinic):
             sign = "✗" if of.fails(name, value) else "✓"
             facts.append(("its examination", f"{of.EXAMINATIONS[name][0]}: {in_line(value)} {sign}"))
     cells = table([((name, f"color:{style.FAINT};white-space:nowrap"), escape(fact)) for name, fact in facts],
-                  style="margin:4px 0 8px;font-size:14px;", cell=f"color:{style.INK};")
+                  style="margin:4px 0 8px;font-size:13px;", cell=f"color:{style.INK};")
     title = f"Patient {letter}, {'mended' if mended else 'as found'}"
-    html = (f'<div style="{style.CARD};font-family:{style.FONT};font-size:14px;min-width:min(640px,95%)"><strong>{title}</strong>'
-            f'{cells}<pre style="{CODE};background:none;color:{style.INK}">{chr(10).join(code)}</pre></div>')
+    html = (f'<div style="{style.CARD};font-family:{style.FONT};font-size:13px;min-width:min(640px,95%)">'
+            f'<strong>{title}</strong>{cells}'
+            f'<pre style="{CODE};background:none;color:{style.INK}">{chr(10).join(code)}</pre></div>')
     text = f"{title}. {facts[-1][1]}"
     return Picture(html, text)

@@ -140,12 +140,12 @@ def jacobian(J, B):
     rows, columns = list(np.ndindex(J.shape[:2])), list(np.ndindex(J.shape[2:]))
     plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
     for c, (i, k) in enumerate(columns):
-        plot.words(92 + 58 * c, 22, f"A[{i}, {k}]", style.FAINT, size=12)
+        plot.words(92 + 58 * c, 22, f"A[{i}, {k}]", style.FAINT, size=13)
     for r, (i, j) in enumerate(rows):
-        plot.words(52, 47 + 26 * r, f"Z[{i}, {j}]", style.FAINT, "end", 12)
+        plot.words(52, 47 + 26 * r, f"Z[{i}, {j}]", style.FAINT, "end", 13)
         for c, place in enumerate(columns):
             look = "value" if i == place[0] else "pale"
-            plot.parts.append(cell(63 + 58 * c, 29 + 26 * r, 58, 26, number(J[i, j][place]), look, 12.5))
+            plot.parts.append(cell(63 + 58 * c, 29 + 26 * r, 58, 26, number(J[i, j][place]), look))
     nothing = J.size - 2 * B.size
     text = (f"J, {len(rows)} × {len(columns)} = {J.size} numbers: {nothing} of them are 0 whatever A and B are, "
             f"the others are the {B.size} of B, {(J.size - nothing) // B.size} times.")

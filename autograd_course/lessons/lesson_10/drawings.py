@@ -51,7 +51,7 @@ def _ruler(box, title, logits, e):
     left, top, wide, high = box
     plot = Axes(box, (-1100, 1100), (len(logits), 0))
     (low, _), (up, _) = plot.at(LOW, 0), plot.at(HIGH, 0)
-    plot.parts.append(f'<path d="M{low:.1f} {top}h{up - low:.1f}v{high}h{low - up:.1f}z" fill="#E6F1F8"/>'
+    plot.parts.append(f'<path d="M{low:.1f} {top}h{up - low:.1f}v{high}h{low - up:.1f}z" fill="{style.VALUE_GROUND}"/>'
                       f'<path d="M{low:.1f} {top}v{high}M{up:.1f} {top}v{high}" stroke="{style.INK}" stroke-width="3"/>'
                       f'<path d="M{left} {top + high}h{wide}" stroke="{style.LINE}"/>')
     for at, what in [((left + low) / 2, "eˣ is 0"), ((up + left + wide) / 2, "eˣ is inf")]:
@@ -79,7 +79,7 @@ def _bars(left, title, heights, y, top=56, high=190):
     plot.frame([(k + 0.5, str(k)) for k in range(len(heights))], ticks(*y, most=5), "class", title)
     for k, height in enumerate(heights):
         if not np.isfinite(height):
-            plot.words(*plot.at(k + 0.5, 0.05), str(height), size=15)
+            plot.words(*plot.at(k + 0.5, 0.05), str(height), size=16)
             continue
         (px, top), (_, bottom) = plot.at(k + 0.5, max(0, height)), plot.at(k + 0.5, min(0, height))
         plot.parts.append(f'<rect x="{px - 15:.1f}" y="{top:.1f}" width="30" height="{bottom - top:.1f}" '

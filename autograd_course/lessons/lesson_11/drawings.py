@@ -47,11 +47,12 @@ def factors(f, path, curvatures, lr):
     line = Axes((56, 52, 492, 26), (-1.9, 1.5), (0, 1))        # right of 1: room for a name
     (left, low), (right, high) = line.at(-1, 0), line.at(1, 1)
     line.parts.append(f'<rect x="56" y="{high}" width="492" height="{low - high}" fill="{style.PAPER}" stroke="{style.LINE}"/>'
-                      f'<rect x="{left:.1f}" y="{high}" width="{right - left:.1f}" height="{low - high}" fill="#e8eaed" '
+                      f'<rect x="{left:.1f}" y="{high}" width="{right - left:.1f}" height="{low - high}" '
+                      f'fill="{style.GROUND}" '
                       f'stroke="{style.LINE}"/>')
     line.frame([(x, number(x)) for x in (-1, 0, 1)], [], "each step multiplies a weight by", "")
     for x, words in [(-0.5, "shrinks, changing sides"), (0.5, "shrinks"), (-1.45, "runs away")]:
-        line.words(line.at(x, 0)[0], low - 8, words, style.FAINT, size=12.5)
+        line.words(line.at(x, 0)[0], low - 8, words, style.FAINT, size=13)
     said = []
     for name, curvature, square in zip(("w₁", "w₂"), curvatures, (False, True)):
         factor = round(1 - lr * curvature, 10)

@@ -2,7 +2,11 @@
 import numpy as np
 
 from ...show import style
-from ...show.picture import Picture, figure
+from ...show.axes import Axes
+from ...show.ink import cell, scan, words
+from ...show.picture import Picture, svg
+
+SIDE = 48       # px, of a scan in a sheet
 
 
 def confusion(true, read):
@@ -10,17 +14,19 @@ def confusion(true, read):
     counts = np.zeros((10, 10), int)
     np.add.at(counts, (true, read), 1)
     wrong = counts - np.diag(np.diag(counts))
-    fig, ax = figure(figsize=(5.2, 4.8))
-    ax.imshow(np.where(np.eye(10, dtype=bool), 0, wrong), vmin=0, vmax=max(wrong.max(), 1) * 3, cmap="Greys")
-    for i, j in np.argwhere(counts):
-        right = i == j
-        ax.text(j, i, counts[i, j], ha="center", va="center", fontsize=10, color=style.VALUE if right else style.INK,
-                fontweight="normal" if right else "bold")
-    ax.set(xticks=range(10), yticks=range(10), xlabel="read as", ylabel="is",
-           title=f"{np.trace(counts)} of {len(true)} read right")
-    ax.tick_params(length=0)
+    wide, high, left, top = 40, 30, 50, 72
+    title = f"{np.trace(counts)} of {len(true)} read right"
+    parts = [words(14, 24, title, anchor="start"), words(left + 5 * wide, 48, "read as", size=13),
+             words(14, top - 8, "is", anchor="start", size=13)]
+    for i in range(10):
+        parts += [words(left + (i + 0.5) * wide, top - 8, str(i), style.FAINT, size=13),
+                  words(left - 14, top + (i + 0.5) * high + 5, str(i), style.FAINT, size=13)]
+        for j in range(10):
+            look = "value" if i == j else "picked" if counts[i, j] else "pale"
+            parts.append(cell(left + j * wide, top + i * high, wide, high, str(counts[i, j] or ""), look))
     pairs = [f"{i} read as {j}: {wrong[i, j]}" for i, j in sorted(np.argwhere(wrong), key=lambda ij: -wrong[*ij])]
-    return Picture.of(fig, f"{np.trace(counts)} of {len(true)} read right." + (f" Wrong: {', '.join(pairs)}." if pairs else ""))
+    text = f"{title}." + (f" Wrong: {', '.join(pairs)}." if pairs else "")
+    return Picture(svg(f"0 0 {left + 10 * wide + 14} {top + 10 * high + 12}", "".join(parts), text), text)
 
 
 def misread(images, true, probabilities, most=10):
@@ -33,85 +39,91 @@ def misread(images, true, probabilities, most=10):
     wrong = wrong[np.argsort(-probabilities[wrong, read[wrong]])][:most]
     if not len(wrong):
         return Picture("<p>No image was misread.</p>", "No image was misread.")
-    side, columns = int(images.shape[1] ** 0.5), min(len(wrong), 5)
-    rows = -(-len(wrong) // columns)
-    fig, axes = figure(nrows=rows, ncols=columns, figsize=(1.65 * columns, 2.2 * rows), squeeze=False)
-    for ax in axes.flat:
-        ax.axis("off")
-    said = []
-    for ax, k in zip(axes.flat, wrong):
-        ax.imshow(images[k].reshape(side, side), cmap="gray_r", vmin=0, vmax=1)
+    parts, said, pixels, step = [], [], int(images.shape[1] ** 0.5), 112
+    for nth, k in enumerate(wrong):
+        x, y = 14 + nth % 5 * step, 14 + nth // 5 * 142
         p, q = probabilities[k, read[k]], probabilities[k, true[k]]
-        ax.set_title(f"read {read[k]}  ({p:.0%})\nis {true[k]}  ({q:.1%})", fontsize=10, loc="center")
+        parts += [scan(images[k].reshape(pixels, pixels), x + 8, y + 42, 80),
+                  words(x + 48, y + 12, f"read {read[k]} ({p:.0%})", size=13),
+                  words(x + 48, y + 31, f"is {true[k]} ({q:.1%})", size=13)]
         said.append(f"a {true[k]} read as {read[k]} with {p:.0%}, its true digit had {q:.1%}")
-    return Picture.of(fig, f"{np.count_nonzero(read != true)} misread; surest first: " + "; ".join(said) + ".")
+    text = f"{np.count_nonzero(read != true)} misread; surest first: " + "; ".join(said) + "."
+    size = f"{28 + step * min(5, len(wrong))} {-(-len(wrong) // 5) * 142 + 6}"
+    return Picture(svg(f"0 0 {size}", "".join(parts), text), text)
 
 
 def digit_sheet(images, labels, title):
     """Scans (N, 64) in rows of ten, each with its label beneath."""
-    rows = -(-len(images) // 10)
-    fig, axes = figure(figsize=(6.6, 0.86 * rows + 0.35), nrows=rows, ncols=10)
-    for ax in axes.flat:
-        ax.axis("off")
-    for ax, image, label in zip(axes.flat, images, labels, strict=False):
-        ax.imshow(image.reshape(8, 8), cmap="Greys", vmin=0, vmax=1)
-        ax.set_title(str(label), y=-0.4, fontsize=10, loc="center", color=style.FAINT)
-    fig.suptitle(title, x=0.01, ha="left", fontsize=12)
-    return Picture.of(fig, f"{title}: {len(images)} scans of 8 × 8 pixels, labelled {' '.join(map(str, labels))}.")
+    parts = [words(12, 24, title, anchor="start")]
+    for k, (image, label) in enumerate(zip(images, labels, strict=True)):
+        x, y = 12 + k % 10 * 56, 40 + k // 10 * 80
+        parts += [scan(image.reshape(8, 8), x, y, SIDE), words(x + SIDE / 2, y + SIDE + 18, str(label), style.FAINT)]
+    text = f"{title}: {len(images)} scans of 8 × 8 pixels, labelled {' '.join(map(str, labels))}."
+    return Picture(svg(f"0 0 {24 + 10 * 56 - 8} {40 + -(-len(images) // 10) * 80}", "".join(parts), text), text)
 
 
 def neurons(weights, titles):
-    """What the first ten neurons of a layer look for: rows of `weights[i]` (H, 64) as 8 × 8 images, a line of them per title."""
-    from matplotlib.colors import LinearSegmentedColormap
-    inks = LinearSegmentedColormap.from_list("inks", [style.UNWANTED, style.PAPER, style.WANTED])
-    fig, axes = figure(figsize=(6.6, 0.95 * len(weights)), nrows=len(weights), ncols=10, squeeze=False)
-    fig.get_layout_engine().set(rect=(0, 0, 1, 0.88), hspace=0.5)
-    words = []
-    for line, weight, title in zip(axes, weights, titles, strict=True):
-        most = np.abs(weight).max() or 1
-        for ax, row in zip(line, weight, strict=False):
-            ax.imshow(row.reshape(8, 8), cmap=inks, vmin=-most, vmax=most)
-            ax.set(xticks=[], yticks=[])
-        line[0].annotate(title, (0, 1.12), xycoords="axes fraction", fontsize=11).set_in_layout(False)   # wider than its image
+    """What the first ten neurons of a layer look for: rows of `weights[i]` (H, 64) as 8 × 8 images, a line a title.
+
+    A weight above 0 wants ink, one below 0 wants none; the stronger the colour, the larger it is.
+    """
+    parts, told, pixel = [], [], SIDE / 8
+    for line, (weight, title) in enumerate(zip(weights, titles, strict=True)):
+        top, shares = 50 + line * 92, np.round(6 * weight[:10] / (np.abs(weight).max() or 1)).astype(int)
+        parts.append(words(12, top - 10, title, anchor="start"))
+        lefts = range(12, 12 + 56 * len(shares), 56)
+        parts += [f'<rect x="{x}" y="{top}" width="{SIDE}" height="{SIDE}" fill="none" stroke="{style.LINE}"/>'
+                  for x in lefts]
+        for share in np.unique(shares[shares != 0]):        # one path for all pixels of a shade
+            squares = "".join(f"M{lefts[k] + at % 8 * pixel:g} {top + at // 8 * pixel:g}h6v6h-6z"
+                              for k, at in np.argwhere(shares == share))
+            colour = style.ABOVE if share > 0 else style.BELOW
+            parts.append(f'<path d="{squares}" fill="{colour}" fill-opacity="{abs(share) / 6:.2f}"/>')
         kinds = len(np.unique(np.round(weight, 6), axis=0))
-        words.append(f"{title}: {kinds} different neuron{'s' * (kinds > 1)} among {len(weight)}.")
-    return Picture.of(fig, "Weights of ten neurons as images. " + " ".join(words))
+        told.append(f"{title}: {kinds} different neuron{'s' * (kinds > 1)} among {len(weight)}.")
+    low = 28 + len(weights) * 92
+    for x, colour, what in [(12, style.ABOVE, "above 0: wants ink"), (250, style.BELOW, "below 0: wants none")]:
+        parts += [f'<rect x="{x}" y="{low - 11}" width="12" height="12" fill="{colour}"/>',
+                  words(x + 20, low, what, style.FAINT, "start", 13)]
+    text = "Weights of ten neurons as images. " + " ".join(told)
+    return Picture(svg(f"0 0 576 {low + 14}", "".join(parts), text), text)
 
 
 def scores(named, chance=None):
     """Accuracies as bars: {name: (on the training set, on held-out)}."""
-    fig, ax = figure(figsize=(6.6, 0.95 * len(named) + 0.7))
-    for i, pair in enumerate(named.values()):
-        for offset, accuracy, what, look in [(-0.2, pair[0], "training", {"color": "#BFC5CB"}),
-                                             (0.2, pair[1], "held out", {"color": style.INK})]:
-            ax.barh(i + offset, accuracy, height=0.34, **look)
-            ax.text(max(accuracy, chance or 0) + 0.012, i + offset, f"{accuracy:.1%} {what}", va="center", fontsize=10)
+    left = 24 + 8 * max(map(len, named))
+    plot = Axes((left, 34, 300, 64 * len(named)), (0, 1), (0, 1))
+    plot.frame([(0, "0 %"), (0.5, "50 %"), (1, "100 %")], [], title="dotted: guessing" * (chance is not None))
+    for i, (name, pair) in enumerate(named.items()):
+        plot.words(left - 10, 34 + 64 * i + 36, name, anchor="end", size=13)
+        for k, (accuracy, what, fill) in enumerate(zip(pair, ("training", "held out"), ("none", style.VALUE))):
+            y, right = 34 + 64 * i + 10 + 24 * k, plot.at(accuracy, 0)[0]
+            plot.parts.append(f'<rect x="{left}" y="{y}" width="{right - left:.1f}" height="18" fill="{fill}" '
+                              f'stroke="{style.VALUE}" stroke-width="1.5"/>')
+            right = max(right, plot.at(chance or 0, 0)[0])
+            plot.words(right + 8, y + 14, f"{accuracy:.1%} {what}", anchor="start", size=13)
     if chance is not None:
-        ax.axvline(chance, color=style.FAINT, linestyle=":", linewidth=1.5, zorder=0)
-        ax.set_title("dotted: guessing", loc="left", fontsize=10, color=style.FAINT)
-    ax.set(yticks=range(len(named)), yticklabels=list(named), xlim=(0, 1.28),
-           xticks=[0, 0.5, 1], xticklabels=["0 %", "50 %", "100 %"])
-    ax.invert_yaxis()
-    return Picture.of(fig, "Accuracy. " + " ".join(f"{name}: {a:.1%} on the training scans, {b:.1%} on held-out ones."
-                                                   for name, (a, b) in named.items()))
+        plot.line([chance, chance], [0, 1], style.INK, 1.5, "2 3")
+    text = "Accuracy. " + " ".join(f"{name}: {a:.1%} on the training scans, {b:.1%} on held-out ones."
+                                   for name, (a, b) in named.items())
+    return Picture(svg(f"0 0 {left + 430} {34 + 64 * len(named) + 32}", "".join(plot.parts), text), text)
 
 
 def training_sizes(sizes, held_out_accuracy):
     """The learning curve: held-out accuracy against the number of training scans, or empty axes while the function is a stub."""
     measured = [held_out_accuracy(n) for n in sizes]
-    done = [(n, a) for n, a in zip(sizes, measured, strict=True) if isinstance(a, (float, np.floating))]
-    fig, ax = figure(figsize=(6.6, 3.4))
-    ax.set(xscale="log", xlabel="training scans", xlim=(sizes[0] * 0.8, sizes[-1] * 1.35), xticks=sizes,
-           xticklabels=sizes,
-           ylim=(0, 1.08), yticks=[0, 0.5, 1], yticklabels=["0 %", "50 %", "100 %"])
-    ax.set_title("Right on held-out digits", loc="left")
-    ax.minorticks_off()
+    done = [(np.log(n), a, n) for n, a in zip(sizes, measured, strict=True) if isinstance(a, (float, np.floating))]
+    plot = Axes((58, 40, 460, 220), tuple(np.log([sizes[0] * 0.8, sizes[-1] * 1.25])), (0, 1.08))
+    plot.frame([(np.log(n), f"{n:,}") for n in sizes], [(0, "0 %"), (0.5, "50 %"), (1, "100 %")], "training scans",
+               "right on held-out digits")
     if done:
-        ax.plot(*zip(*done, strict=True), marker="o", color=style.INK)
-        for n, a in done:
-            ax.annotate(f"{a:.0%}", (n, a), (0, 8), textcoords="offset points", ha="center", fontsize=10)
-        text = "Right on held-out digits: " + ", ".join(f"{a:.1%} from {n} scans" for n, a in done) + "."
+        plot.line([x for x, _, _ in done], [a for _, a, _ in done], style.VALUE)
+        for x, a, _ in done:
+            plot.dot(x, a, style.VALUE, style.VALUE)
+            px, py = plot.at(x, a)
+            plot.words(px, py + 22, f"{a:.0%}", style.VALUE, size=13)
+        text = "Right on held-out digits: " + ", ".join(f"{a:.1%} from {n} scans" for _, a, n in done) + "."
     else:
-        ax.text(0.5, 0.5, "waiting for your held_out_accuracy", transform=ax.transAxes, ha="center", color=style.FAINT)
+        plot.words(288, 155, "waiting for your held_out_accuracy", style.FAINT)
         text = "An empty learning curve: it waits for your held_out_accuracy."
-    return Picture.of(fig, text)
+    return Picture(svg("0 0 540 312", "".join(plot.parts), text), text)

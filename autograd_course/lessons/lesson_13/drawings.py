@@ -25,7 +25,7 @@ def asked(x, y):
     for at in zip(x, y):
         plot.dot(*at, style.VALUE, style.VALUE, size=3.5)
     px, py = plot.at(2 * x[-1] - x[-2], 2 * y[-1] - y[-2])
-    plot.words(px + 6, py + 5, "?", style.INK, size=22)
+    plot.words(px + 6, py + 5, "?", style.INK, size=20)
     text = f"{len(x)} values of sin(x)·cos(x), from x = 0 to {number(x[-1])}: a wave. The next value is asked."
     return Picture(svg("0 0 560 240", "".join(plot.parts), text), text)
 
@@ -82,7 +82,7 @@ def unrolled(rho, gradients):
     n, lengths = len(gradients) - 1, np.sqrt(np.sum(np.square(gradients), axis=1))
     chart = Axes((60, 290, 430, 130), (0, n), (-4, 4))
     row, widest = 150, 96
-    parts = ['<rect x="170" y="8" width="210" height="30" rx="5" fill="#e8eaed"/>']
+    parts = [f'<rect x="170" y="8" width="210" height="30" rx="5" fill="{style.GROUND}"/>']
     for k in range(1, n + 1):
         left, right = chart.at(k - 1, 0)[0], chart.at(k, 0)[0]
         width = UNIT * lengths[k - 1]

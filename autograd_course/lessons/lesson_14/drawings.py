@@ -141,7 +141,7 @@ def responses(kernels, scan, names=None, bias=0):
         plot.words(left, top + 20, called[k], anchor="start", size=13)
         for r, c in np.ndindex(kernel.shape):
             share = kernel[r, c] / np.abs(kernel).max()
-            colour = style.WANTED if share > 0 else style.UNWANTED
+            colour = style.ABOVE if share > 0 else style.BELOW
             plot.parts.append(f'<rect x="{left + 20 * c}" y="{top + 30 + 20 * r}" width="19" height="19" '
                               f'fill="{colour}" '
                               f'fill-opacity="{abs(share):.2f}" stroke="{style.LINE}" stroke-width="0.5"/>')

@@ -47,7 +47,7 @@ def _stripes(left, top, width, height, n, m, forward):
     count = n if forward else m
     few = count <= 12                                           # then each is an arrow
     dash = dash if few else "none"
-    parts = [f'<rect x="{left}" y="{top}" width="{width:.1f}" height="{height:.1f}" fill="#f6f7f8" '
+    parts = [f'<rect x="{left}" y="{top}" width="{width:.1f}" height="{height:.1f}" fill="{style.PANEL}" '
              f'stroke="{style.FAINT}"/>']
     for k in range(min(count, MOST)):
         share = (k + 0.5) / min(count, MOST)

@@ -8,8 +8,6 @@ from ...show.axes import DOTS, Axes, decades, ticks
 from ...show.ink import number
 from ...show.picture import Picture, beside, svg
 
-CALM = "#e8eaed"                                    # below the mark; as in lesson 11's picture of the factors
-MEASURED = "#6A51A3"
 CURVATURES = np.log2((0.25, 16))                    # the limits of the dial
 
 
@@ -27,20 +25,24 @@ def dial(run, step, last):
     above = Axes((58, 34, 484, 150), (0, last), (-2, 2))
     above.frame(across, decades(-2, 2, 1), "", f"{loss} after {step} step{'s' * (step != 1)} at lr = {run.lr:g}")
     heights = np.log10(np.clip(losses, 1e-2, 1e2))
+    above.line(range(len(run.losses[:last + 1])), np.log10(np.clip(run.losses[:last + 1], 1e-2, 1e2)), style.LINE, 1)
     above.line(range(step + 1), heights, style.VALUE, 2.2)
     above.dot(step, heights[-1], style.VALUE, style.VALUE)
 
     below = Axes((58, 250, 484, 170), (0, last), CURVATURES)
     (left, low), (right, py) = below.at(0, CURVATURES[0]), below.at(last, np.log2(mark))
-    below.parts.append(f'<rect x="{left}" y="{py:.1f}" width="{right - left}" height="{low - py:.1f}" fill="{CALM}"/>')
+    below.parts.append(f'<rect x="{left}" y="{py:.1f}" width="{right - left}" height="{low - py:.1f}" '
+                       f'fill="{style.GROUND}"/>')
     below.frame(across, [(-2, "≤ 0.25"), *((k, number(2**k)) for k in range(-1, 5))], "steps", side)
     below.line([0, last], [np.log2(mark)] * 2, style.INK, 1.6, "7 4")
     below.words(right - 4, py - 6, f"2/lr = {number(mark)}", style.INK, "end", 13, halo=True)
+    ahead = {k: value for k, value in run.curvatures.items() if k <= last}
+    below.line(ahead, np.log2(np.clip([*ahead.values()], *2 ** CURVATURES)), style.LINE, 1)
     so_far = {k: value for k, value in run.curvatures.items() if k <= step}
     heights = np.log2(np.clip([*so_far.values()], *2 ** CURVATURES))
-    below.line(so_far, heights, MEASURED, 1.8)
+    below.line(so_far, heights, style.OTHER, 1.8)
     for k, y in zip(so_far, heights):
-        below.dot(k, y, MEASURED, *((MEASURED, True, 6) if k == step else (style.PAPER, True, 4)))
+        below.dot(k, y, style.OTHER, *((style.OTHER, True, 6) if k == step else (style.PAPER, True, 4)))
 
     lowest, highest = _short(min(so_far.values())), _short(max(so_far.values()))
     text = "\n".join([f"lr = {run.lr:g}, after {step} steps: {loss}", side,
@@ -139,6 +141,13 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
         words = f"{'' if ahead else '← '}to w = {number(there)}{' →' if ahead else ''}"
         plot.words(px + (-8 if ahead else 8), py + 18, words, style.TANGENT, "end" if ahead else "start", halo=True)
     plot.dot(w, value, style.VALUE, style.VALUE, size=6)
+    plot.words(16, 28, "loss", style.VALUE, "start", 13)
+    px, py = plot.at(span[0], float(f(span[0])))
+    plot.words(px + 8, py + 20, "the loss", style.VALUE, "start", halo=True)
+    high = value + slope * (ws - w) + curvature * (ws - w)**2 / 2
+    seen = np.flatnonzero((high > heights[0] + 0.3) & (high < heights[1] - 0.3) & (ws > w))
+    px, py = plot.at(ws[seen[-1]], high[seen[-1]])
+    plot.words(min(px + 8, 418), py + 4, "the parabola", style.TANGENT, "start", halo=True)
     turns, way = "a bottom" if curvature > 0 else "a top", "down" if lands < value else "up"
     text = (f"w = {number(w)}: loss {number(value)}, {numbers}\nthe parabola that touches has {turns}; "
             f"Newton's step {number(step)} leads there, to w = {number(there)}, loss {number(lands)}: {way}")
@@ -163,4 +172,4 @@ def _arrow(plot, end, colour, dash, name):
     corners = " ".join("{:.1f} {:.1f}".format(*corner) for corner in corners)
     plot.line([0, end[0]], [0, end[1]], colour, 3, dash)
     plot.parts.append(f'<path d="M{corners}Z" fill="{colour}"/>')
-    plot.words(*(tip + 14 * ahead + (0, 5)), name, colour, size=15, halo=True)
+    plot.words(*(tip + 14 * ahead + (0, 5)), name, colour, size=16, halo=True)

@@ -8,8 +8,6 @@ from ...show.axes import Axes, ticks
 from ...show.ink import cell, number
 from ...show.picture import Picture, svg
 
-FORGOTTEN = "#E8EAED"
-
 
 def shares(parts, most):
     """Horizontal bars, one for each of {name: MB}, on a scale that ends at `most` MB."""
@@ -49,7 +47,7 @@ def trade(found):
     said = []
     for i, (name, (size, steps)) in enumerate(found.items()):
         _bar(above, 40 + 32 * i, 26, [(size, style.VALUE)], name, f"{number(round(size, 1))} MB")
-        _bar(below, 180 + 32 * i, 26, [(steps, FORGOTTEN)], name, f"{steps:,} steps")
+        _bar(below, 180 + 32 * i, 26, [(steps, style.GROUND)], name, f"{steps:,} steps")
         said.append(f"{name}: at most {number(round(size, 1))} MB, {steps:,} steps run")
     above.words(20, 28, "held at most", anchor="start")
     below.words(20, 168, "steps run, forward and once more", anchor="start")
@@ -152,7 +150,7 @@ def marked(widths, marks):
     low = chain.at(0, 0)[1]
     for j, w in enumerate(widths):
         left, top = chain.at(j, w)
-        colour = style.INK if j in marks else style.VALUE if start < j <= end else FORGOTTEN
+        colour = style.INK if j in marks else style.VALUE if start < j <= end else style.GROUND
         chain.parts.append(f'<rect x="{left + 0.5:.1f}" y="{top:.1f}" width="{500 / (n + 1) - 1:.1f}" '
                            f'height="{low - top:.1f}" '
                            f'fill="{colour}"/>')
@@ -164,7 +162,7 @@ def marked(widths, marks):
     bars = Axes((140, 188, 300, 60), (0, everything), (0, 1))
     _bar(bars, 180, 26, [(kept, style.INK), (stretch, style.VALUE)], "held at most",
          f"{kept} + {stretch} = {kept + stretch}")
-    _bar(bars, 214, 26, [(everything, FORGOTTEN)], "steps run again", f"{n} of {n}")
+    _bar(bars, 214, 26, [(everything, style.GROUND)], "steps run again", f"{n} of {n}")
     _bar(bars, 248, 26, [(everything, style.PAPER)], "a plain tape holds", str(everything))
     text = "\n".join([
         f"{len(marks)} mark{'s' * (len(marks) != 1)}: held at most {kept} + {stretch} = {kept + stretch}, where a "
@@ -199,7 +197,7 @@ def layers(table, first=0, count=0, measured=None):
         shown = _brief(stays)
         plot.words(middle, plot.at(0, held)[1] - 6, shown, size=13)
         plot.words(middle, 240, str(i), style.FAINT, size=13)
-        plot.words(middle, 257, name, size=12.5)
+        plot.words(middle, 257, name, size=13)
         said.append(f"{i} {name}: {shown} MB held" + f" of {_brief(held)}" * wrapped)
     if count:
         (left, _), (right, _) = plot.at(first, 0), plot.at(last + 1, 0)

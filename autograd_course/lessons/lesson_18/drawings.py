@@ -29,7 +29,7 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
         for k in range(side):
             x = left + k * CELL
             box = f'<rect x="{x + 1}" y="{y + 1}" width="{CELL - 2}" height="{CELL - 2}"'
-            ground = "#E4E6E8" if k > t else style.PAPER
+            ground = style.GROUND if k > t else style.PAPER
             parts.append(f'{box} fill="{ground}" stroke="{style.LINE}" stroke-width="0.6"/>')
             if k not in read:
                 parts.append(f'<circle cx="{x + CELL / 2}" cy="{y + CELL / 2}" r="1.5" fill="{style.LINE}"/>')
@@ -58,39 +58,41 @@ def attention_row(letters, scores, values, place):
     p = p / p.sum()
     z = p @ values
     back = p * (values - z)
-    left, parts, panels = 116, [words(8, 42, "value", anchor="start", size=13)], [
-        ("score", scores, (-4, 4), style.VALUE, "none"), ("weight P", p, (0, 1), style.VALUE, "none"),
+    left, right, parts, panels = 116, 116 + side * wide, [words(8, 42, "value", anchor="start", size=13)], [
+        ("score", scores, (-2.5, 4), style.VALUE, "none"), ("weight P", p, (0, 1), style.VALUE, "none"),
         ("gradient,at the score", back, (-1.8, 1.8), style.GRADIENT, "6 4")]
+    if place + 1 < side:
+        start = left + (place + 1) * wide
+        parts += [f'<rect x="{start + 3}" y="50" width="{right - start - 3}" height="410" rx="4" fill="{style.GROUND}"/>',
+                  words((start + right) / 2 + 1, 66, "masked", style.FAINT, size=13)]
     for k, letter in enumerate(letters):
         x = left + (k + 0.5) * wide
-        parts.append(words(x, 22, letter, size=17))
+        parts.append(words(x, 22, letter, size=16))
         parts.append(words(x, 42, number(values[k]), style.VALUE if seen[k] else style.FAINT, size=13))
         if k == place:
-            parts.append(words(x, 62, "▲ asks", size=13))
-        if not seen[k]:
-            parts.append(words(x, 62, "masked", style.FAINT, size=13))
+            parts.append(words(x, 66, "▲ asks", size=13))
     for row, (name, heights, span, colour, dash) in enumerate(panels):
-        plot = Axes((left, (82, 196, 318)[row], side * wide, 92), (0, side), span)
-        plot.frame([], [(0, "0")])
+        plot = Axes((left, (80, 214, 340)[row], side * wide, 116), (0, side), span)
+        plot.line([0, side], [0, 0], style.LINE, 1)
         for nth, line in enumerate(name.split(",")):
             plot.words(8, plot.at(0, 0)[1] + 4 + 17 * nth, line, anchor="start", size=13)
         for k, height in enumerate(heights):
-            if row == 0 and not seen[k]:
-                x, y = plot.at(k + 0.5, 0)
-                plot.words(x, y - 6, "−∞", style.FAINT, size=13)
+            x, y = plot.at(k + 0.5, 0)
+            if not seen[k]:
+                plot.words(x, y - 6, "−∞" if row == 0 else "0", style.FAINT, size=13)
                 continue
-            x, up, down = _bar(plot, k, height, 15, colour, dash)
-            y = up - 5 if height >= 0 else down + 14
-            plot.words(x, y, number(round(float(height), 2)), colour, size=13, halo=True)
+            x, up, down = _bar(plot, k, max(height, span[0]), 17, colour, dash)
+            plot.words(x, up - 5 if height >= 0 else down + 14, number(round(float(height), 2)), colour, size=13,
+                       halo=True)
         parts += plot.parts
     low, high = min(values) - 0.5, max(values) + 0.5
-    scale = Axes((left, 446, side * wide, 10), (low, high), (0, 1))
+    scale = Axes((left, 496, side * wide, 10), (low, high), (0, 1))
     scale.frame(ticks(low, high, most=8), [])
-    scale.words(8, 456, "result z", anchor="start", size=13)
+    scale.words(8, 506, "result z", anchor="start", size=13)
     for k in np.flatnonzero(seen):
-        scale.dot(values[k], 0.5, style.LINE, style.PAPER, size=4)
+        scale.dot(values[k], 0.5, style.FAINT, style.PAPER, size=5)
     scale.dot(z, 0.5, style.VALUE, style.VALUE, size=8)
-    scale.words(scale.at(z, 0)[0], 436, f"z = {number(round(float(z), 2))}", style.VALUE, size=13, halo=True)
+    scale.words(scale.at(z, 0)[0], 486, f"z = {number(round(float(z), 2))}", style.VALUE, size=13, halo=True)
     parts += scale.parts
 
     def listed(numbers):
@@ -100,13 +102,13 @@ def attention_row(letters, scores, values, place):
             f"weights: {listed(p)}\n"
             f"gradients at the scores: {listed(back)}; their sum {number(round(float(back.sum()), 10))}\n"
             f"gradients at the values: {listed(p)}")
-    return Picture(svg(f"0 0 {left + side * wide + 12} 488", "".join(parts), text), text)
+    return Picture(svg(f"0 0 {right + 12} 538", "".join(parts), text), text, says_all=True)
 
 
-def attended(by, letter, place):
-    """A row of attention over eight letters, one of their scores raised."""
+def attended(letter, raised_by, place):
+    """A row of attention over eight letters, the score of one of them raised."""
     scores = np.array([1.0, 0.5, -0.5, 0.0, 1.5, -1.0, 0.2, 0.8])
-    scores[letter] += by
+    scores[letter] += raised_by
     return attention_row("attended", scores, [3, -2, 1, 4, -1, 2, 0, -3], place)
 
 
@@ -117,6 +119,19 @@ def _bar(plot, k, height, half, colour, dash):
                       f'fill="{colour}" fill-opacity="{0.85 if dash == "none" else 0.25}" stroke="{colour}" '
                       f'stroke-width="1.6" stroke-dasharray="{dash}"/>')
     return x, up, down
+
+
+def by_place(losses, best):
+    """The loss at each place of a text, a bar each, against the best that is possible."""
+    plot = Axes((48, 40, 500, 170), (0, len(losses)), (0, 1.25 * best))
+    plot.frame([(k + 0.5, str(k)) for k in range(len(losses))], ticks(0, best, 4), "place", "loss of a new text")
+    plot.line([0, len(losses)], [best, best], style.INK, 2, "7 4")
+    for k, loss in enumerate(losses):
+        x, up, _ = _bar(plot, k, loss, 15, style.VALUE, "none")
+        plot.words(x, up - 5, f"{loss:.2f}", style.VALUE, size=13, halo=True)
+    plot.words(548, plot.at(0, best)[1] - 8, f"the best possible: {best:.2f}", anchor="end", halo=True)
+    text = f"Best possible: {best:.2f}. At each place: {', '.join(f'{loss:.2f}' for loss in losses)}."
+    return Picture(svg("0 0 560 262", "".join(plot.parts), text), text)
 
 
 def sharpness(d, divided_by):

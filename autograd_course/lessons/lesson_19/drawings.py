@@ -10,24 +10,24 @@ from ...show.picture import Picture, svg
 from .texts import nats
 
 MONO = "font:14px/1.75 ui-monospace,Menlo,Consolas,monospace;white-space:pre-wrap;overflow-wrap:anywhere"
-NETWORK, COUNTING = "#CFE5F2", "#E4E6E8"
+NETWORK, COUNTING = style.VALUE_GROUND, style.GROUND
 
 
-def guess(letters, p, context):
-    """What may follow: a bar for the probability of each letter."""
+def guess(letters, p, context, most=8):
+    """What may follow: a bar for the probability of each of the likeliest letters, and one for all others together."""
     shown = [letter if letter.strip() else {" ": "␣", "\n": "↵"}[letter] for letter in letters]
-    plot = Axes((56, 44, 17 * len(p), 180), (0, len(p)), (0, 1))
-    plot.frame([(i + 0.5, escape(letter)) for i, letter in enumerate(shown)], ticks(0, 1, most=5), "",
-               f"what follows {escape(context)} …")
-    for i, height in enumerate(p):
-        (x, y), (_, floor) = plot.at(i + 0.15, height), plot.at(0, 0)
-        plot.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="12" height="{floor - y:.2f}" fill="{style.VALUE}"/>')
-    first = np.argsort(-p, kind="stable")[:4]
-    for i in first[:2]:
-        x, y = plot.at(i + 0.5, p[i])
-        plot.words(x, y - 5, number(round(float(p[i]), 2)), style.VALUE, size=12, halo=True)
-    text = f"After {context}: " + ", ".join(f"{shown[i]} {number(round(float(p[i]), 2))}" for i in first)
-    return Picture(svg(f"0 0 {17 * len(p) + 76} 256", "".join(plot.parts), text), text)
+    first = np.argsort(-p, kind="stable")[:most]
+    rows = [(shown[i], p[i]) for i in first] + [(f"the other {len(p) - most}", 1 - p[first].sum())]
+    plot = Axes((110, 44, 400, 26 * len(rows)), (0, 1), (0, 1))
+    plot.frame(ticks(0, 1, most=5), [], "probability", f"what follows {escape(context)} …")
+    for k, (name, share) in enumerate(rows):
+        x, y, last = plot.at(share, 0)[0], 48 + 26 * k, k == len(rows) - 1
+        plot.words(100, y + 14, escape(name), anchor="end")
+        plot.parts.append(f'<rect x="110" y="{y}" width="{x - 110:.1f}" height="18" '
+                          f'fill="{style.GROUND if last else style.VALUE}" stroke="{style.VALUE}"/>')
+        plot.words(x + 8, y + 14, number(round(float(share), 2)), anchor="start", size=13)
+    text = f"After {context}: " + ", ".join(f"{shown[i]} {number(round(float(p[i]), 2))}" for i in first[:4])
+    return Picture(svg(f"0 0 560 {26 * len(rows) + 92}", "".join(plot.parts), text), text)
 
 
 def learning(run, counted, step):

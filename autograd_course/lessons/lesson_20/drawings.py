@@ -8,7 +8,6 @@ import numpy as np
 from ...show import ink, style
 from ...show.picture import Picture, svg
 
-MONO = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 TOP, HIGH, LEFT, WIDE, GAP = 40, 26, 8, 308, 96       # px: of the columns, and of what is between them
 
 
@@ -129,8 +128,9 @@ def _box(x, y, line, look, read, partner):
     code = line.text if len(line.text) < 37 else f"{line.text[:35]}…"
     return (f'<rect x="{x}" y="{y + 2}" width="{WIDE}" height="{HIGH - 4}" rx="3" fill="{fill}" stroke="{stroke}" '
             f'stroke-width="{width}" stroke-dasharray="{dash}"/>'
-            f'<text x="{x + 8}" y="{y + 17}" fill="{colour}" font-size="13" font-family="{MONO}">{escape(code)}</text>'
-            + (ink.words(x + WIDE - 7, y + 17, line.row, style.FAINT, "end", 12)
+            f'<text x="{x + 8}" y="{y + 17}" fill="{colour}" font-size="13" font-family="{style.MONO}">'
+            f'{escape(code)}</text>'
+            + (ink.words(x + WIDE - 7, y + 17, line.row, style.FAINT, "end", 13)
                if 8 * len(code) + 7 * len(line.row) < WIDE - 20 else ""))
 
 
@@ -151,7 +151,7 @@ def _bars(program, at, top, wide):
              ink.words(wide, top, f"at most {_said(max(sizes))}", style.FAINT, "end", 13)]
     for k, (size, line) in enumerate(zip(sizes, program.lines)):
         tall = max(1, high * size / most)
-        colour = style.INK if k == at else "#FADFCB" if line.back else "#CFE5F2"
+        colour = style.INK if k == at else style.GRADIENT_GROUND if line.back else style.VALUE_GROUND
         parts.append(f'<rect x="{LEFT + k * step + 1:.1f}" y="{top + 12 + high - tall:.1f}" width="{step - 2:.1f}" '
                      f'height="{tall:.1f}" fill="{colour}" stroke="{style.LINE}" stroke-width="0.6"/>')
     return "".join(parts)

@@ -22,7 +22,8 @@ def side_by_side():
     """The network's lines in the three engines, a row a stage."""
     rows = []
     for stage, *code in zip(STAGES, *map(lines, NETWORK.values())):
-        cells = [f'<div style="{CODE};font-size:12px;min-width:14em">{escape(line.partition(" = ")[2])}</div>' for line in code]
+        cells = [f'<div style="{CODE};font-size:13px;min-width:14em">{escape(line.partition(" = ")[2])}</div>'
+                 for line in code]
         rows.append((f"<strong>{stage}</strong>", *cells))
     text = [f"{stage}: " + " | ".join(line.partition(" = ")[2] for line in code)
             for stage, *code in zip(STAGES, *map(lines, NETWORK.values()))]
@@ -90,7 +91,7 @@ def chart(evidence):
             differs = apart > ROUNDING
             y = top + row * high + 26 * (row >= len(STAGES))
             plot.parts.append(cell(x, y, wide, high, number(float(f"{apart:.1e}")) if differs else "",
-                                   "picked" if differs else "pale", 12.5))
+                                   "picked" if differs else "pale"))
         apart = [f"{key} {number(float(f'{apart:.1e}'))}" for key, apart in rows if apart > ROUNDING]
         said.append(f"{name}: {', '.join(apart) or 'nothing'}")
     plot.words(8, 22, "by how much it differs from yours (a blank: only by rounding)", anchor="start", size=13)
@@ -152,7 +153,7 @@ def agree(slopes, scene, t):
             if place >= same and engine != "ours":
                 digits.parts.append(f'<rect x="{x - 7}" y="{y - 14}" width="14" height="19" fill="none" '
                                     f'stroke="{style.INK}" stroke-width="1.6"/>')
-            digits.words(x, y, "−" if digit == "-" else digit, size=15)
+            digits.words(x, y, "−" if digit == "-" else digit, size=16)
     text = [f"{scene}: the gradient by t, at t = {number(AT[k])}"]
     text += [f"{ENGINES[engine][0]} {number(now[engine])}" + (f", {_apart(now[engine], now['ours'])}"
                                                               if engine != "ours" else "")
@@ -188,7 +189,7 @@ def times(measured, rows):
     for power in range(int(np.ceil(limits[0])), int(limits[1]) + 1):
         x = plot.at(power, 0)[0]
         plot.parts.append(f'<path d="M{x:.0f} 40V{bottom}" stroke="{style.LINE}" stroke-width=".6"/>')
-        plot.words(x, bottom + 14, f"{10 ** power:,}" if power >= 0 else f"{10.0 ** power:g}", style.FAINT, size=12)
+        plot.words(x, bottom + 14, f"{10 ** power:,}" if power >= 0 else f"{10.0 ** power:g}", style.FAINT, size=13)
     said = []
     for row, (workers, seconds) in enumerate(step.items()):
         y, ideal = 62 + 34 * row, step[0] / max(workers, 1)
@@ -205,7 +206,7 @@ def times(measured, rows):
                     + (f"; the time of this process, divided by {workers}: {number(float(f'{1e3 * ideal:.3g}'))}"
                        if workers else ""))
     plot.words(8, bottom + 38, "the upright mark: the time of this process, divided by the workers",
-               style.FAINT, "start", 12)
+               style.FAINT, "start", 13)
     text = f"One step over {rows:,} scans, on this computer, now.\n" + "\n".join(said)
     return Picture(svg(f"0 0 {150 + wide + 70} {bottom + 50}", "".join(plot.parts), text), text)
 
@@ -250,7 +251,7 @@ def way(kept, exercises, predictions, titles):
                               f'stroke-width="1.5"/>')
             plot.words(x + size / 2, y + 5, {"right": "", "mended": "✓", "missed": "?"}[fate], style.PAPER, size=13)
         if lesson in cards:
-            plot.words(x + size / 2, ground + 36 + deep * (size + 3) + 4, "≡", size=18)
+            plot.words(x + size / 2, ground + 36 + deep * (size + 3) + 4, "≡", size=20)
         if any(done) or fates or lesson in cards:
             said.append(f"{titles.get(lesson, lesson)}: {sum(done)} of {len(done)} exercises, predictions "
                         f"{', '.join(f'{fates.count(fate)} {fate}' for fate in counts if fate in fates) or 'none'}"
@@ -272,13 +273,13 @@ def way(kept, exercises, predictions, titles):
         if mark == "rect":
             plot.parts.append(f'<rect x="{x}" y="{low - 10}" width="14" height="12" rx="2" fill="{style.VALUE}"/>')
         elif mark == "≡":
-            plot.words(x + 7, low + 2, mark, size=18)
+            plot.words(x + 7, low + 2, mark, size=20)
         else:
             fill = {"": style.PAPER, "✓": style.TANGENT, "?": style.INK}[mark]
             plot.parts.append(f'<circle cx="{x + 7}" cy="{low - 4}" r="7" fill="{fill}" stroke="{style.INK}" '
                               f'stroke-width="1.5"/>')
-            plot.words(x + 7, low + 1, mark, style.PAPER, size=12)
-        plot.words(x + 20, low, words, style.FAINT, "start", 12)
+            plot.words(x + 7, low + 1, mark, style.PAPER, size=13)
+        plot.words(x + 20, low, words, style.FAINT, "start", 13)
         x += 34 + 6.7 * len(words)
     text = "\n".join([" ".join(heads), *(said or ["Nothing is recorded in this folder yet."])])
     return Picture(svg(f"0 0 {max(32 + step * len(lessons), 480)} {low + 16}", "".join(plot.parts), text), text)

@@ -34,8 +34,8 @@ def votes(w, q, target, lr):
         squares = "".join("M{:.1f} {:.1f}h5v5h-5z".format(*np.subtract(below.at(k, bit), 2.5))
                           for k in np.flatnonzero(q == bit))
         below.parts.append(f'<path d="{squares}" stroke="{style.VALUE}" stroke-width="1.6" fill="{fill}"/>')
-    below.line(range(steps), mean, style.WANTED, 2.6)
-    below.words(494, 238, "mean of q so far", style.WANTED, "end", 13)
+    below.line(range(steps), mean, style.OTHER, 2.6)
+    below.words(494, 238, "mean of q so far", style.OTHER, "end", 13)
     rests = (f"w leaves, in one direction: after {steps} steps it is {number(w[-1])}" if abs(target) > 1 else
              f"w stays between {number(min(w))} and {number(max(w))}")
     text = "\n".join([f"target {number(target)}, lr = {number(lr)}: {said}", rests])

@@ -11,6 +11,7 @@ import autograd_lib as ag
 from autograd_course.lessons.lesson_09.array_ward import PATIENTS, Array, Unknown, sheet
 from autograd_course.lessons.lesson_09.drawings import candidates, case, entry, jacobian, reach, ward
 from autograd_course.lessons.lesson_09.exercises import RECTANGLES, G
+from autograd_course.show import style
 
 A, B = RECTANGLES
 
@@ -37,7 +38,7 @@ def test_an_entry_is_a_row_times_a_column():
     picture = entry(A, B, 0, 2)
     drawing, = drawings(picture)
     assert picture.text == "Z[0, 2]: row 0 of A times column 2 of B = 1·0 + 2·4 + 0·2 = 8"
-    assert lit(drawing, "#0072B2") == ["1", "2", "0", "0", "4", "2"] and lit(drawing, "#222222") == ["8"]
+    assert lit(drawing, style.VALUE) == ["1", "2", "0", "0", "4", "2"] and lit(drawing, style.INK) == ["8"]
 
 
 @pytest.mark.parametrize("i, k", list(np.ndindex(2, 3)))
@@ -47,9 +48,10 @@ def test_reach_lights_the_same_rows_forth_and_back(i, k):
     moved[i, k] += 1
     row = [str(n).replace("-", "−") for n in B[k]]
     assert np.array_equal((moved @ B - A @ B)[i], B[k])
-    assert sorted(lit(forth, "#0072B2")) == sorted(row * 2) and lit(forth, "#222222") == [str(A[i, k]).replace("-", "−")]
-    assert lit(back, "#0072B2") == row
-    assert sorted(lit(back, "#D55E00")) == sorted(str(n).replace("-", "−") for n in [*G[i], gathered])
+    assert sorted(lit(forth, style.VALUE)) == sorted(row * 2)
+    assert lit(forth, style.INK) == [str(A[i, k]).replace("-", "−")]
+    assert lit(back, style.VALUE) == row
+    assert sorted(lit(back, style.GRADIENT)) == sorted(str(n).replace("-", "−") for n in [*G[i], gathered])
     assert f"= {gathered}".replace("-", "−") in reach(A, B, G, i, k).text
 
 
@@ -75,7 +77,7 @@ def test_jacobian_shows_every_number_once():
     picture = jacobian(ag.jacobian(lambda A: A @ B)(A.astype(float)), B)
     drawing, = drawings(picture)
     assert picture.text.startswith("J, 8 × 6 = 48 numbers: 24 of them are 0 whatever A and B are, the others are the 12 of B, 2 times.")
-    assert sorted(lit(drawing, "#0072B2")) == sorted(str(n).replace("-", "−") for n in [*B.ravel(), *B.ravel()])
+    assert sorted(lit(drawing, style.VALUE)) == sorted(str(n).replace("-", "−") for n in [*B.ravel(), *B.ravel()])
 
 
 def test_ward_frames_what_is_not_right():

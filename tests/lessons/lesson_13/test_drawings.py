@@ -6,6 +6,7 @@ import pytest
 from drawn import SVG, svg_of, written
 
 from autograd_course.lessons.lesson_13 import drawings as drawn
+from autograd_course.show import style
 from autograd_lib import nn
 
 
@@ -14,8 +15,8 @@ def test_the_arrows_thin_as_the_gradient_does(rho, first):
     """Broken once: each arrow as wide as the gradient at the state behind it."""
     lengths = rho ** np.arange(50, -1, -1.0)
     picture = drawn.unrolled(rho, np.stack([lengths, 0 * lengths], axis=1))
-    widths = [float(width)
-              for width in re.findall(r' 150H[\d.]+" stroke="#D55E00" stroke-width="([\d.]+)"', picture.html)]
+    arrows = rf' 150H[\d.]+" stroke="{re.escape(style.GRADIENT)}" stroke-width="([\d.]+)"'
+    widths = [float(width) for width in re.findall(arrows, picture.html)]
     assert np.allclose(widths, np.minimum(drawn.UNIT * lengths[:-1], 96), atol=6e-4)
     assert picture.text.splitlines()[0].endswith(f"has length {first} at s₀")
     assert ("cut off" in picture.text) == (rho > 1)

@@ -6,6 +6,7 @@ import pytest
 
 import autograd_lib as ag
 from autograd_course.lessons.lesson_14.drawings import STROKES, copies, reach, responses, window
+from autograd_course.show import style
 
 X = np.array([[0, 2, 1, 0, 3], [1, 1, 0, 4, 0], [5, 0, 1, 1, 2], [0, 3, 0, 0, 1], [2, 0, 1, 6, 0], [0, 1, 0, 0, 2]])     # (6, 5)
 Y = np.array([[1, 2, 3], [4, 5, 6]])                                                                                  # (2, 3)
@@ -24,7 +25,7 @@ def cells(picture, stroke):
             if cell.tag == f"{SVG}rect" and cell.get("stroke") == stroke]
 
 
-VALUE, PICKED, GRADIENT = "#0072B2", "#222222", "#D55E00"
+VALUE, PICKED, GRADIENT = style.VALUE, style.INK, style.GRADIENT
 
 
 @pytest.mark.parametrize("i, j", [(0, 0), (2, 1), (4, 2)])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from drawn import SVG, svg_of, written
 
-from autograd_course.lessons.lesson_18.drawings import attention_row, sharpness, who_reads_whom
+from autograd_course.lessons.lesson_18.drawings import attention_row, by_place, sharpness, who_reads_whom
 from autograd_course.show import style
 
 
@@ -14,7 +14,7 @@ def numbers(text):
 
 
 def opacities(picture, colour):
-    return [float(one) for one in re.findall(f'fill="{colour}" fill-opacity="([0-9.]+)"', picture.html)]
+    return [float(one) for one in re.findall(rf'fill="{re.escape(colour)}" fill-opacity="([0-9.]+)"', picture.html)]
 
 
 def test_who_reads_whom_crosses_the_future():
@@ -45,7 +45,14 @@ def test_attention_row_shares_and_masks(place):
     assert np.allclose(weights, [*p, *masked], atol=1e-3)
     assert np.allclose(back, [*p * (values[:place + 1] - z), *masked], atol=1e-3) and lines[2].endswith("their sum 0")
     said = written(picture)
-    assert said.count("−∞") == said.count("masked") == 7 - place and "▲ asks" in said
+    assert said.count("−∞") == 7 - place and said.count("masked") == (place < 7) and "▲ asks" in said
+
+
+def test_losses_stand_against_the_best_possible():
+    picture = by_place([2.0, 0.5], 2.08)
+    assert picture.text == "Best possible: 2.08. At each place: 2.00, 0.50."
+    tall = [float(one) for one in re.findall(r'width="30" height="([\d.]+)"', picture.html)]
+    assert np.isclose(tall[0] / tall[1], 4, rtol=1e-3) and "the best possible: 2.08" in written(picture)
 
 
 def test_sharpness_needs_the_root():
