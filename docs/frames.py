@@ -56,7 +56,8 @@ def packed(ui):
     controls = [{"name": name, "values": list(map(said, values[name])), "numbers": not is_choice(values[name]),
                  "toggle": isinstance(ui.sliders[name], RadioButtons), "start": values[name].index(start[name]),
                  "pace": pace.get(name, 0)} for name in values]
-    return {"controls": controls, "together": together,
+    last = ui.draw(**start | {name: values[name][-1] for name in ui.players}).html if ui.players else ""
+    return {"controls": controls, "together": together, "last": last,
             "html": first.html, "text": first.text, "says_all": first.says_all,
             "data": base64.b64encode(gzip.compress(data.encode(), 9, mtime=0)).decode()}
 

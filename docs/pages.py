@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import asked
 import frames
+import icons
 import jinja2
 import nbformat
 from latex2mathml.converter import convert
@@ -41,17 +42,18 @@ PAGE = """<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{ page.title }}</title>
+<title>{{ page.named }}</title>
 <link rel="stylesheet" href="site.css">
+<style>@page { @top-left { content: {{ page.named | tojson }}; font: 9pt sans-serif; } }</style>
 <script src="site.js" defer></script>
 </head>
 <body>
 <main id="main">
 {%- macro turn(end) %}
 <nav class="turn{{ end }}" aria-label="{{ 'Turn' if end else 'Go' }}">
-{%- if before %}<a rel="prev" href="{{ before.file }}">← {{ before.title }}</a>{% endif %}
+{%- if before %}<a rel="prev" href="{{ before.file }}">← {{ before.named }}</a>{% endif %}
 {%- if not end %}<a class="to-contents" href="#contents">Contents</a>{% endif %}
-{%- if after %}<a rel="next" href="{{ after.file }}">{{ after.title }} →</a>{% endif -%}
+{%- if after %}<a rel="next" href="{{ after.file }}">{{ after.named }} →</a>{% endif -%}
 </nav>
 {%- endmacro %}
 {{ turn("") }}
@@ -68,8 +70,9 @@ PAGE = """<!DOCTYPE html>
 {%- endif %}
 <nav aria-labelledby="all-pages"><p id="all-pages">All pages</p><ul>
 {%- for other in pages %}
+{%- if other.group %}<li class="group">{{ other.group }}</li>{% endif %}
 <li><a href="{{ other.file }}"{% if other is sameas page %} aria-current="page"{% endif %}>
-{{- other.number }} {{ other.title }}</a></li>
+{{- other.named }}</a></li>
 {%- endfor %}
 </ul></nav>
 </div>
@@ -79,14 +82,19 @@ PAGE = """<!DOCTYPE html>
 
 # The front page: the README's words, and the course's first graph under the reader's hand.
 FRONT = jinja2.Template("""<h1 id="{{ title | replace(' ', '-') }}">{{ title }}</h1>
-{{ promise | safe }}
+<p>A <strong>gradient</strong> says how far a result moves when one of its inputs moves a little. Here you derive every rule
+for it by hand, build the engine that applies the rules by itself, and train networks with it that read, see and write.</p>
+<p class="facts">{{ many }} lessons of an hour or a little more · school calculus in one variable is enough ·
+these pages move as they are, JupyterLab installs in a minute</p>
 <p><a class="start" href="{{ first }}">Start with lesson 00</a></p>
+<p><strong>Try it:</strong> move x from 2 to 3, and watch L. It moves by −4, for −4 is the gradient of x, its
+<code>grad</code>. Then move w, and x has another gradient.</p>
 {{ graph | safe }}
 {%- for part, lessons in parts %}
 <h2 id="{{ part | replace(' ', '-') }}">{{ part }}</h2>
 <ul class="lessons">
 {%- for number, name, what in lessons %}
-<li>{{ name | safe }}<p>{{ what | safe }}</p></li>
+<li>{{ icons[number] | safe }}{{ name | safe }}<p>{{ what | safe }}</p></li>
 {%- endfor %}
 </ul>
 {%- endfor %}
@@ -100,6 +108,7 @@ MOVING = jinja2.Template("""<div class="moves" id="moves-{{ number }}" data-cont
 <p class="note">One control at a time: the others go back to where they began. In JupyterLab all move together.</p>
 {%- endif %}
 <div class="view">{{ packed.html | safe }}</div>
+{%- if packed.last %}<div class="printed">{{ packed.last | safe }}</div>{% endif %}
 {%- if packed.says_all %}
 <details><summary>in words</summary><pre class="words">{{ packed.text }}</pre></details>
 {%- else %}
@@ -117,10 +126,10 @@ ASKING = jinja2.Template("""<div class="ask" id="ask-{{ number }}" data-ask="{{ 
 </div>""", autoescape=True)
 
 # In the place of a verdict on a stub, which nobody can fill in here.
-UNJUDGED = """<p class="note"><strong>In JupyterLab</strong> you put your answer in the place of the <code>...</code>
+UNJUDGED = """<p class="note room"><strong>In JupyterLab</strong> you put your answer in place of the <code>...</code>
 and run both cells; this one then says whether it is right, or gives a hint.
 (<a href="index.html#Installing">Install it</a>.) Here: work it out on paper first, then open what is folded below.</p>"""
-UNAIDED = """<p class="note"><strong>In JupyterLab</strong> this says whether your rule and your check are right.
+UNAIDED = """<p class="note room"><strong>In JupyterLab</strong> this says whether your rule and your check are right.
 Here: on paper.</p>"""
 GYM = """<p class="note"><strong>In JupyterLab</strong> there are boxes to fill in, and problem follows problem.
 Here stands one, and its answer.</p>"""
@@ -128,12 +137,17 @@ Here stands one, and its answer.</p>"""
 # What site.css gives no colour of its own in code: its tags are half of a page's code.
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<]*)</span>')
 
+# A call whose output is all that a reader of a page wants of it.
+PLUMBING = re.compile(r'(predict|recall|card|place|progress|gym)\([^()]*\)(\s*#.*)?')
+
 PROMPT = re.compile(r'<div class="prompt[^"]*">[^<]*</div>\n?')       # Out[3]: counts that mean nothing on a page
 
 # A cell whose source an author has collapsed stays collapsed; any other is announced as code.
 CELLS = """{%- extends 'basic/index.html.j2' -%}
 {%- block input -%}
-{%- if cell.metadata.get('jupyter', {}).get('source_hidden') -%}<details><summary>code</summary>{{ super() }}</details>
+{%- if cell.metadata.get('plumbing') -%}
+{%- elif cell.metadata.get('jupyter', {}).get('source_hidden') -%}<details><summary>code</summary>
+{{- super() }}</details>
 {%- else -%}<figure aria-label="code">{{ super() }}</figure>{%- endif -%}
 {%- endblock input -%}
 {%- block in_prompt -%}{%- endblock in_prompt -%}
@@ -197,8 +211,9 @@ class Renderer(IPythonRenderer):
 
 
 def small(text):
-    """HTML in which no line breaks within 1e-16, nor within (2, 3) or [4, 2, 3]."""
-    return re.sub(r"\d[\d.]*e-\d+|[(\[][\d, ]{2,12}[)\]]", r'<span class="whole">\g<0></span>', text)
+    """HTML in which no line breaks within 1e-16, (2, 3), [4, 2, 3], 98 % or x = 2."""
+    whole = r"\d[\d.]*e-\d+|[(\[][\d, ]{2,12}[)\]]|\d[\d.,]* %|\b\w = [−-]?\d[\d.]*"
+    return re.sub(whole, r'<span class="whole">\g<0></span>', text)
 
 
 def page_of(url):
@@ -243,6 +258,7 @@ def seen(notebook):
                 spec = json.dumps(prediction, ensure_ascii=False, sort_keys=True)
                 shown["text/html"] = ASKING.render(number=prediction["name"], spec=spec, answer=shown["text/html"])
             if "text/html" in shown:
+                shown["text/html"] = shown["text/html"].replace(style.SHEET, "")      # site.css says it
                 shown["text/html"] = re.sub(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", formula, shown["text/html"],
                                             flags=re.DOTALL)
         if re.match(r'check\("', cell.source):
@@ -252,6 +268,7 @@ def seen(notebook):
         elif re.search(r"^gym\(", cell.source, re.MULTILINE):
             cell.outputs.insert(0, nbformat.v4.new_output("display_data", {"text/html": GYM}))
         if cell.cell_type == "code":
+            cell.metadata["plumbing"] = bool(PLUMBING.fullmatch(cell.source))
             cell.outputs = [output for output in cell.outputs
                             if output.get("data", True) and output.get("name") != "stderr"]
     CoalesceStreamsPreprocessor().preprocess(notebook, {})       # a kernel sends one print in two parts if it is busy
@@ -277,18 +294,24 @@ def moving(packed, number):
 def front():
     """(HTML of the front page, {mark: HTML}): what a reader of the site wants of the README, and a graph to move."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    title, promise = re.match(r"# ([^\n]+)\n\n(.+?)\n\n", text, re.DOTALL).groups()
+    title = re.match(r"# ([^\n]+)\n", text)[1]
     lab = re.search(r"```\nmake lab\n```.+?\n\n", text, re.DOTALL)[0]
     installing = re.search(r"## Installing\n\n(.+?)\n## ", text, re.DOTALL)[1]
     below = re.search(r"## The lessons\n\n(.+?)\n\n\*\*", text, re.DOTALL)[1]
-    parts = [(part, [(number, cells(f"{number} {name}"), cells(what)) for number, name, what in re.findall(ROW, rows)])
-             for part, rows in re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", text, re.MULTILINE)]
+    parts = [(part, [(number, cells(f"{number} {name}"), cells(what)) for number, name, what in rows])
+             for part, rows in grouped(text)]
     first = min(NOTEBOOKS.glob("00*.ipynb")).stem + ".html"
     rest = re.sub(r"\s*\(\[[^]]*\]\(#installing\)\)", "", f"{below}\n\n## Installing\n\n{lab}{installing}")
     mark = "<!-- moves 0 -->"
-    page = FRONT.render(title=title, promise=markdown(promise), first=first, graph=mark, parts=parts,
-                        rest=markdown(rest))
+    page = FRONT.render(title=title, many=sum(len(lessons) for _, lessons in parts), first=first, graph=mark, parts=parts,
+                        icons=icons.ICONS, rest=markdown(rest))
     return page, {mark: moving(frames.packed(front_graph()), 0)}
+
+
+def grouped(text):
+    """[(heading, [(number, name, what is built)])] of the lessons in the README."""
+    found = re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", text, re.MULTILINE)
+    return [(part, re.findall(ROW, rows)) for part, rows in found]
 
 
 ROW = re.compile(r"^\| (\d\d) \| (.+?) \| (.+?) \|$", re.MULTILINE)
@@ -317,10 +340,13 @@ class Page:
         self.moves = moves or {}
         self.file, self.body, self.number = f"{name}.html", body, name[:2] if name[:2].isdigit() else ""
         self.title = plain(re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)[1])
+        self.named = f"{self.number} {self.title}".strip()
+        self.group = ""         # the heading that stands before it in the list of all pages
         self.texts = read_out(body)
         headings = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body, re.DOTALL)
         self.sections = [(html.unescape(anchor), plain(words)) for anchor, words in headings]
         self.body = re.sub("|".join(map(re.escape, self.moves)) or "$^", lambda mark: self.moves[mark[0]], self.body)
+        self.body = re.sub(r"(<h1[^>]*>)", rf"\g<1>{self.number} ", self.body, count=1) if self.number else self.body
         self.body = self.body.replace(f' font-family="{style.FONT}"', "")      # said once, in site.css
 
 
@@ -335,7 +361,7 @@ def read_out(body):
 
 def search(pages):
     """search.js, and what there is to find, which it makes an index of once somebody wants to search."""
-    found = [{"id": f"{page.file}#{quote(anchor)}", "where": f"{page.number} {page.title}".strip(), "heading": heading,
+    found = [{"id": f"{page.file}#{quote(anchor)}", "where": page.named, "heading": heading,
               "text": text}
              for page in pages for anchor, heading, text in page.texts]
     script = (ROOT / "docs/search.js").read_text(encoding="utf-8")
@@ -363,12 +389,17 @@ def build(folder, executed=executed):
     guide = (NOTEBOOKS / "teachers_guide.md").read_text(encoding="utf-8")
     pages = [Page("index", *front()), *lessons, Page("teachers_guide", markdown(guide))]
 
+    headings = {rows[0][0]: part for part, rows in grouped((ROOT / "README.md").read_text(encoding="utf-8"))}
+    for page in lessons:
+        page.group = headings.get(page.number, "")
     files = {}
     template = jinja2.Template(PAGE, autoescape=True)
     for before, page, after in zip([None, *pages], pages, [*pages[1:], None]):
         files[page.file] = template.render(pages=pages, page=page, before=before, after=after)
     for beside in ("site.css", "site.js"):
         files[beside] = (ROOT / "docs" / beside).read_text(encoding="utf-8")
+    dark = f"@media screen and (prefers-color-scheme: dark) {{ {style.sheet(1)} }}"
+    files["site.css"] = f"{style.sheet(0)}\n{dark}\n{style.FITTING}\n{files['site.css']}"
     files["search.js"] = search(pages)
     within_budget(files, pages)
 

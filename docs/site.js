@@ -147,9 +147,37 @@ function reachable(root) {
         }
     }
     for (const one of root.querySelectorAll("pre, p, ul, ol, table, .formula, .output_wrapper, .output_wrapper div"))
-        if (one.scrollWidth > one.clientWidth + 1)
+        if (one.scrollWidth > one.clientWidth + 1) {
             one.tabIndex = 0;
+            const more = () => one.classList.toggle("more", one.scrollLeft + one.clientWidth + 4 < one.scrollWidth);
+            one.onscroll = more;
+            more();
+        }
 }
+
+// On paper what is folded stands at the end: hints and solutions as answers, each under its section.
+addEventListener("beforeprint", () => {
+    const answers = element("section", {className: "answers"});
+    let section, named;
+    for (const one of document.querySelectorAll("main :is(h2, .output_wrapper details, .text_cell_render details)")) {
+        if (one.matches("h2"))
+            section = one;
+        else if (!one.matches("details details, .moves details, :has(> [start='0'])") && section) {
+            if (named !== section)
+                answers.append(element("h3", {textContent: section.textContent}));
+            named = section;
+            const copy = one.cloneNode(true);
+            copy.hidden = false;
+            [copy, ...copy.querySelectorAll("details")].forEach(fold => fold.open = true);
+            answers.append(copy);
+        }
+    }
+    if (named) {
+        answers.prepend(element("h2", {textContent: "What was folded"}));
+        document.querySelector(".turn.end").before(answers);
+    }
+});
+addEventListener("afterprint", () => document.querySelector(".answers")?.remove());
 
 async function unpack(base64) {
     const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0));

@@ -18,10 +18,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from drawn import across
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+from autograd_course.show import style
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
@@ -307,8 +310,9 @@ def test_readmes_picture_stands_still_for_who_wants_that():
     assert css.endswith("@media(prefers-reduced-motion:reduce){svg g[class]{animation:none}}")
     assert pictures == [*map(str, range(len(pictures)))] == re.findall(r"@keyframes k(\d+)", css)
     last = re.findall(r">([^<>]+)<", svg.rpartition('<g class="k')[2])
-    assert last == re.findall(r">([^<>]+)<",
-                              re.sub("<title>.*?</title>", "", drawing["draw_graph"](drawing["output"](-4.0)).html))
+    shown = across(drawing["draw_graph"](drawing["output"](-4.0)))
+    assert last == re.findall(r">([^<>]+)<", re.sub("<title>.*?</title>", "", shown))
+    assert style.sheet(1) in css, "dark where the reader's system is"
 
 
 # ---------------------------------------------------------------- run.py
