@@ -1,9 +1,12 @@
-"""A notebook as it stands is run once, by nbval. What that run put out is kept for whoever asks: its verdicts, its page on the site.
+"""What the suite makes once, for all its processes.
+
+A notebook as it stands is run once, by nbval. What that run put out is kept for whoever asks: its verdicts, its page on the site.
 And its kernel stays for who goes on in it, with answers in place of the stubs."""
 import os
 import shutil
 import sys
 import tempfile
+import time
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from pathlib import Path
@@ -138,6 +141,20 @@ def store(notebook, path):
     nbformat.write(notebook, new)
     with suppress(FileExistsError):
         os.link(new, kept(path))
+
+
+def made(name, make):
+    """The folder `name`, which `make(folder)` fills in the process that comes first; the others wait for it."""
+    folder, done = Path(os.environ[RUNS], name), Path(os.environ[RUNS], f"{name} made")
+    with suppress(FileExistsError):
+        folder.mkdir()
+        try:
+            make(folder)
+        finally:
+            done.touch()
+    while not done.exists():
+        time.sleep(0.1)
+    return folder
 
 
 def kept(path):

@@ -30,7 +30,7 @@ EVERY_PAGE = pytest.mark.parametrize("name", NAMES)
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory, request):
+def site(request):
     """The site as `make site` makes it, of runs that are had anyway. Of pages that no test will read there is only the text."""
     given = [item.callspec.params["name"] if hasattr(item, "callspec") else "all" for item in request.session.items
              if "site" in getattr(item, "fixturenames", [])]
@@ -41,7 +41,7 @@ def site(tmp_path_factory, request):
         notebook = nbformat.read(path, as_version=4)
         notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
         return notebook
-    return pages.build(tmp_path_factory.mktemp("site") / "pages", executed)
+    return once.made("site", lambda folder: pages.build(folder / "pages", executed)) / "pages"
 
 
 def test_a_notebook_is_run_for_its_page(capfd):
