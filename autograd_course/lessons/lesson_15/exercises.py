@@ -35,17 +35,18 @@ prediction(
 
 prediction(
     "15.sweeps", question="""
-        How many sweeps fill the whole Jacobian, each way: of a function of 3 inputs and 2 outputs; of 1000 → 1, as a
-        loss; of 1 → 1000, as a curve that one knob moves?""",
-    answer={"3 → 2, forward": 3, "3 → 2, backward": 2, "1000 → 1, forward": 1000, "1000 → 1, backward": 1,
-            "1 → 1000, forward": 1, "1 → 1000, backward": 1000},
-    reveal="""**3 and 2; 1000 and 1; 1 and 1000.** Forward takes a sweep for every input, backward takes one for every
+        How many sweeps fill the whole Jacobian, forward and backward? Take a function of 3 inputs and 2 outputs; one of
+        1,000 inputs and 1 output, such as a loss; and one of 1 input and 1,000 outputs, such as a curve that one knob
+        moves.""",
+    answer={"3 → 2, forward": 3, "3 → 2, backward": 2, "1,000 → 1, forward": 1000, "1,000 → 1, backward": 1,
+            "1 → 1,000, forward": 1, "1 → 1,000, backward": 1000},
+    reveal="""**3 and 2; 1,000 and 1; 1 and 1,000.** Forward takes a sweep for every input, backward takes one for every
         output.""")
 
 prediction(
     "15.angle", question="""
-        Without air a ball flies farthest at 45 degrees. Now the air takes a hundredth of its speed squared. At which
-        angle does it fly farthest?""",
+        Without air a ball flies farthest at 45 degrees. Now the air brakes it, each second by a hundredth of its speed
+        squared. At which angle does it fly farthest?""",
     answer="below 45", choices=["below 45", "at 45", "above 45"],
     reveal="""**Below 45**, here just under 40, as the slider and the search below will show.""")
 

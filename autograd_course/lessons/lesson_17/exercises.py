@@ -13,7 +13,7 @@ recall("17", [
              "(Lesson 16)", 0.08,
              "**0.08**: 2/25. Its largest eigenvalue is the largest curvature, and 2 over that is the limit of lesson "
              "11."),
-    Question("A function has 3 inputs and 1000 outputs. How many forward sweeps give its Jacobian? (15)", 3,
+    Question("A function has 3 inputs and 1,000 outputs. How many forward sweeps give its Jacobian? (15)", 3,
              "**3**: a sweep forward gives a column, and there are as many columns as inputs."),
     Question("Before a value is visited, all its users have to be. Which order sees to that in our engine? "
              "(05)", "newest first",
@@ -37,10 +37,10 @@ prediction(
         them. Each array is kept once: the output of one step is the input of the next.""")
 
 prediction(
-    "17.marks", question="""A chain of 100 steps, arrays of one size, k marks at even distances, the first at the input.
-        On the way back one stretch is held at a time, and the marks stay. Every stretch is run again, the last one
-        too. With which k is least held, and how many arrays is that, marks and stretch? How many steps are run again
-        in all?""",
+    "17.marks", question="""A chain has 100 steps, and arrays of one size. k marks stand at even distances, the first at
+        the input. On the way back one stretch is held at a time, and the marks stay. Every stretch is run again, the
+        last one too. With which k is least held, and how many arrays is that, marks and stretch? How many steps are run
+        again in all?""",
     answer={"k": 10, "arrays held": 20, "steps run again": 100}, tolerance=1.5,
     reveal="""**k = 10** and **20** arrays: 10 marks, and one stretch of 10. With 5 marks it would be 5 + 20, with 20
         marks 20 + 5. And **100** steps are run again, each once, with any number of marks. (Keeping the last stretch
