@@ -26,7 +26,7 @@ def across(picture):
     return picture.html.partition('<div class="down"')[0]
 
 
-def written(picture):
+def words_in(picture):
     """The words in it."""
     return ["".join(text.itertext()) for text in svg_of(picture).iter(f"{SVG}text")]
 

@@ -293,7 +293,7 @@ def card(lesson):
         said = f"{number} of 6 lines" if number <= 6 else f"{number} lines, and a card has 6: which can go?"
         count.value = f'<div {POLITE}>&ensp;{said}</div>'
         if change:
-            record.written(lesson, lines())
+            record.card(lesson, lines())
             if beside.value:
                 compare()
 

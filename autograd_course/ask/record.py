@@ -103,7 +103,7 @@ def recalled(name, right):
     _change(mark)
 
 
-def written(lesson, lines):
+def card(lesson, lines):
     """The learner's own card of a lesson; no lines, no card."""
     _change(lambda record: record["cards"].update({lesson: list(lines)}) if lines else record["cards"].pop(lesson, None))
 

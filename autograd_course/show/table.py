@@ -16,15 +16,15 @@ def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
     """
     cell = f"{BARE}padding:2px 18px 2px 0;text-align:left;vertical-align:top;max-width:none;font-weight:normal;{cell}"
 
-    def written(tag, one, line=""):
+    def tagged(tag, one, line=""):
         html, own = one if isinstance(one, tuple) else (one, "")
         return f'<{tag} style="{cell}{line}{own}">{html}</{tag[:2]}>'
 
-    lines = ["".join(written('th scope="col"', one) for one in head)] if head else []
+    lines = ["".join(tagged('th scope="col"', one) for one in head)] if head else []
     for first, *others in rows:
         line = LINE if ruled else ""
-        lines.append(written('th scope="row"', first, line) + "".join(
-            written("td", one, line + ("width:100%;" if wide and not i else "")) for i, one in enumerate(others)))
+        lines.append(tagged('th scope="row"', first, line) + "".join(
+            tagged("td", one, line + ("width:100%;" if wide and not i else "")) for i, one in enumerate(others)))
     kind, style = ('class="wide" ', "width:100%;" + style) if wide else ("", style)
     body = "".join(f'<tr style="{BARE}">{line}</tr>' for line in lines)
     return (f'<table {kind}style="border:none;border-collapse:collapse;table-layout:auto;margin:2px 0;font-size:inherit;{style}">'

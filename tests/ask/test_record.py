@@ -36,12 +36,12 @@ def names(folder):
 def test_what_was_done_is_read_again(folder):
     record.solved("01.kink")
     record.predicted("01.mean", ["6"], "certain", False)
-    record.written("01", ["a line", "another"])
+    record.card("01", ["a line", "another"])
     made = {"answer": ["6"], "sure": "certain", "right": False, "recalled": False, "missed": 1}
     assert record.read() == {"exercises": ["01.kink"], "predictions": {"01.mean": made},
                              "cards": {"01": ["a line", "another"]},
                              "gym": {}}
-    record.written("01", [])
+    record.card("01", [])
     assert record.read()["cards"] == {} and names(folder) == ["progress.json"]
 
 
@@ -83,7 +83,7 @@ def test_a_record_without_counts_of_misses_is_read(folder):
 def test_looking_writes_nothing(folder):
     record.read()
     record.recalled("01.mean", True)
-    record.written("01", [])
+    record.card("01", [])
     str(progress())
     assert names(folder) == []
 
@@ -163,7 +163,7 @@ def test_a_record_that_cannot_be_read_is_left_as_it_is_and_catches_up(folder, mo
         patch.setattr(record.time, "sleep", lambda seconds: None)
         patch.setattr(Path, "read_text", locked)
         record.solved("01.central")
-        record.written("01", ["mine"])
+        record.card("01", ["mine"])
         assert record.read() == EMPTY and "cannot be read just now" in str(progress()) and "not kept yet" in str(progress())
     assert (folder / "progress.json").read_bytes() == before and names(folder) == ["progress.json"]
     record.solved("02.routes")
@@ -195,7 +195,7 @@ def test_a_folder_in_the_way(folder, monkeypatch, name):
 
 
 def test_half_an_emoji(folder):
-    record.written("01", ["half \ud83d of it"])
+    record.card("01", ["half \ud83d of it"])
     assert record.read()["cards"] == {"01": ["half ? of it"]} and record.unkept == []
 
 
@@ -238,7 +238,7 @@ def test_progress_by_lesson(folder):
 
 
 def test_the_file_can_be_read_by_people(folder):
-    record.written("02", ["∂ is round"])
+    record.card("02", ["∂ is round"])
     assert "∂ is round" in (folder / "progress.json").read_text(encoding="utf-8")
     assert json.loads((folder / "progress.json").read_text(encoding="utf-8"))["cards"] == {"02": ["∂ is round"]}
 

@@ -6,7 +6,7 @@ import ipywidgets
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from drawn import SVG, svg_of, written
+from drawn import SVG, svg_of, words_in
 
 from autograd_course import Picture, explore, moons
 from autograd_course.lessons.lesson_12.drawings import confusion, misread
@@ -271,7 +271,7 @@ def test_broadcast_repeats_a_row():
         "b = [10, 20, 30], repeated 2 times along axis 0",
         "x + b = [[11, 22, 33], [14, 25, 36]]", "b[1] reaches 2 cells of x + b: [0, 1], [1, 1]"]
     assert cells(picture, **GHOST) == 3 and cells(picture, **OWN) == 6 + 3 + 6 and cells(picture, **FRAME) == 2 + 2
-    assert written(picture).count("20") == 2 and "(3,) → (2, 3)" in written(picture)
+    assert words_in(picture).count("20") == 2 and "(3,) → (2, 3)" in words_in(picture)
 
 
 @pytest.mark.parametrize("sign, shown, arrays, ghosts, line", [
@@ -282,7 +282,7 @@ def test_broadcast_repeats_a_row():
 ])
 def test_broadcasts(sign, shown, arrays, ghosts, line):
     picture = broadcast_blocks(sign, **arrays)
-    assert line in picture.text.splitlines() and shown in written(picture) and cells(picture, **GHOST) == ghosts
+    assert line in picture.text.splitlines() and shown in words_in(picture) and cells(picture, **GHOST) == ghosts
 
 
 def test_shapes_alone():
@@ -301,7 +301,7 @@ def test_shapes_that_do_not_fit_say_where():
         "x (2, 5, 3) + b (4, 2): these shapes do not fit",
         "✗ the last axis: x has 3, b has 2. They must be equal, or 1, which is repeated.",
         "✗ the axis before the last: x has 5, b has 4. They must be equal, or 1, which is repeated."]
-    assert cells(picture) == 30 + 8 and picture.text.splitlines()[1] in written(picture)
+    assert cells(picture) == 30 + 8 and picture.text.splitlines()[1] in words_in(picture)
 
 
 # --- landscapes ---------------------------------------------------------------------------------------------------------
@@ -328,7 +328,7 @@ def test_landscape_says_where_every_path_is():
                                           "Adam: outside the picture, at (3, 0), value 9"]
     assert landscape(bowl, PATHS, SPAN).text == last.text, "without a step: all the way"
     assert [shape for shape in asked if shape] == [(97, 145)], "the contours are drawn once"
-    assert {"SGD", "Adam", "after 1 step", "w₁"} <= set(written(second)) and "Adam" not in written(last)
+    assert {"SGD", "Adam", "after 1 step", "w₁"} <= set(words_in(second)) and "Adam" not in words_in(last)
     lengths = [[len(line.get("points").split()) for line in svg_of(picture).iter(f"{SVG}polyline")]
                for picture in (first, second, last)]
     assert lengths == [[1, 1], [2, 2], [3, 3]]
@@ -357,7 +357,7 @@ def test_a_path_that_runs_away_is_drawn_as_far_as_it_goes():
     picture = landscape(bowl, {"wild": wild}, SPAN)
     assert [len(line.get("points").split()) for line in svg_of(picture).iter(f"{SVG}polyline")] == [2]
     assert picture.text.endswith("wild: outside the picture, at (inf, nan), value nan")
-    assert "wild, gone" in written(picture), "it still has its name, where it was last seen"
+    assert "wild, gone" in words_in(picture), "it still has its name, where it was last seen"
 
 
 @pytest.fixture
@@ -377,7 +377,7 @@ def test_boundary_from_recorded_probabilities(forty):
     picture = boundary(points, labels, left_or_right(where), "After 3 steps")
     right = np.sum((points[:, 0] > 0) == (labels == 1))
     assert picture.text == f"After 3 steps. {right} of 40 points lie on their own side of the boundary."
-    assert {"0.25", "0.5", "0.75", "class 0", "class 1"} <= set(written(picture))
+    assert {"0.25", "0.5", "0.75", "class 0", "class 1"} <= set(words_in(picture))
     line = [path for path in svg_of(picture).iter(f"{SVG}path") if path.get("stroke-width") == "2"]
     xs = [float(place.split()[0]) for place in line[0].get("d")[1:].replace("M", " ").split(" ") if "." in place][::2]
     (low, high), (left, _, width, _) = (points[:, 0].min() - 0.4, points[:, 0].max() + 0.4), landscapes.BOX
@@ -388,7 +388,7 @@ def test_boundary_of_a_model_that_knows_one_class(forty):
     points, labels = forty
     picture = boundary(points, labels, np.full(len(plane(points)), 0.9), "At the start")
     assert picture.text == "At the start. 20 of 40 points lie on their own side of the boundary."
-    assert not {"0.25", "0.75"} & set(written(picture))
+    assert not {"0.25", "0.75"} & set(words_in(picture))
 
 
 def test_boundary_with_pull(forty):
@@ -403,5 +403,5 @@ def test_boundary_with_pull(forty):
 
 def test_a_name_is_text_and_no_tag():
     picture = broadcast_blocks("+", **{"<img src=x onerror=alert(1)>": X, "b": np.ones(3)})
-    assert "<img" not in picture.html and any("<img" in words for words in written(picture))
+    assert "<img" not in picture.html and any("<img" in words for words in words_in(picture))
     assert "<img" not in broadcast_blocks("+", **{"<img>": X, "b": np.ones((4, 5))}).html

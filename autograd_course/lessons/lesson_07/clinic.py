@@ -275,16 +275,16 @@ class Report:
         lines = []
         for letter, engine, measured in self.rows:
             shape = f" {np.shape(measured)}" if np.ndim(engine) or np.ndim(measured) else ""
-            lines.append(f"{letter}{shape}: the engine says {written(engine)}, measured {written(measured)}"
+            lines.append(f"{letter}{shape}: the engine says {seven_digits(engine)}, measured {seven_digits(measured)}"
                          + ("" if agree(engine, measured) else "   ✗"))
         return "\n".join(lines + ["the check passes" if self.passed else "the check fails"])
 
 
-def written(value):
+def seven_digits(value):
     """A gradient, or the name of an error, in one line."""
     if isinstance(value, str):
         return value
-    return f"[{', '.join(map(written, value))}]" if np.ndim(value) else f"{value:.7g}".replace("-", "−")
+    return f"[{', '.join(map(seven_digits, value))}]" if np.ndim(value) else f"{value:.7g}".replace("-", "−")
 
 
 def agree(engine, right):

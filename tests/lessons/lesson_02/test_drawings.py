@@ -1,5 +1,5 @@
 """Lesson 02's picture of two parts."""
-from drawn import written
+from drawn import words_in
 
 from autograd_course.lessons.lesson_02.drawings import two_parts
 
@@ -8,4 +8,4 @@ def test_the_parts_and_what_z_really_did():
     picture = two_parts(0.72, -0.9, -0.2019, reach=5)
     assert picture.text == ("x brings +0.7200, y brings −0.9000, together −0.1800; "
                             "z really moves by −0.2019, off by −0.0219")
-    assert {"+0.720", "−0.900", "−0.202"} <= {*written(picture)}
+    assert {"+0.720", "−0.900", "−0.202"} <= {*words_in(picture)}

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from drawn import written
+from drawn import words_in
 
 import autograd_lib as ag
 from autograd_course.lessons.lesson_06 import drawings as drawn
@@ -91,8 +91,8 @@ def test_errors_over_steps():
     assert picture.text.splitlines() == ["two lines", "down: 10 at first, lowest 0.1, 0.1 after 2 steps",
                                          "low: 1 at first, lowest below 1e−3, below 1e−3 after 4 steps",
                                          "circles, one a step: from 0.5 to 20"]
-    assert "≤1e−3" in written(picture), "the lowest number of the axis stands for what is smaller, too"
-    assert "1e−1" in written(drawn.courses({"down": lines["down"]}, "one line", powers=(-1, 1)))
+    assert "≤1e−3" in words_in(picture), "the lowest number of the axis stands for what is smaller, too"
+    assert "1e−1" in words_in(drawn.courses({"down": lines["down"]}, "one line", powers=(-1, 1)))
 
 
 def test_names_at_the_ends_stay_apart_and_above_the_axis():

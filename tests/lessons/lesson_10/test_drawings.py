@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from drawn import SVG, svg_of, written
+from drawn import SVG, svg_of, words_in
 
 from autograd_course.lessons.lesson_10.drawings import choice_bars, from_logits, twins
 
@@ -49,5 +49,5 @@ def test_twins(c, naive, powers):
 def test_choice_bars():
     picture = choice_bars(np.array([0.5, 0.375, 0.125]), 1)
     assert picture.text.splitlines() == ["p: 0.5, 0.375, 0.125; sum 1", "p − onehot: 0.5, −0.625, 0.125; sum 0"]
-    assert "1 ✓" in written(picture) and len(list(svg_of(picture).iter(f"{SVG}rect"))) == 6
+    assert "1 ✓" in words_in(picture) and len(list(svg_of(picture).iter(f"{SVG}rect"))) == 6
     assert "p: nan, 0, 1; sum nan" in choice_bars([np.nan, 0, 1], 1).text

@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 import pytest
-from drawn import SVG, svg_of, written
+from drawn import SVG, svg_of, words_in
 
 from autograd_course.lessons.lesson_13 import drawings as drawn
 from autograd_course.show import style
@@ -51,7 +51,7 @@ def test_gradient_sizes():
                                              "none: no gradient arrived"]
     dots = [float(dot.get("cx")) for dot in svg_of(picture).iter(f"{SVG}circle")]
     assert len(dots) == 2 and dots[0] < dots[1]
-    assert {"3.536e−5", "0: every entry is zero", "no gradient arrived"} <= set(written(picture))
+    assert {"3.536e−5", "0: every entry is zero", "no gradient arrived"} <= set(words_in(picture))
     assert "a (1,): 0: every entry" in drawn.gradient_sizes({"a": np.zeros(1)}).text
 
 

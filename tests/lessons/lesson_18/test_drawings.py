@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 import pytest
-from drawn import SVG, svg_of, written
+from drawn import SVG, svg_of, words_in
 
 from autograd_course.lessons.lesson_18.drawings import attention_row, by_place, sharpness, who_reads_whom
 from autograd_course.show import style
@@ -26,9 +26,9 @@ def test_who_reads_whom_crosses_the_future():
     shades = opacities(picture, style.GRADIENT)
     assert np.allclose(shades, 0.12 + 0.88 * sizes[sizes > 0] / 4, atol=1e-3)
     assert picture.html.count("l16 16m0 -16") == 1 and len(list(svg_of(picture).iter(f"{SVG}circle"))) == 5
-    assert "grey: the future, crossed where it is read" in written(picture)
+    assert "grey: the future, crossed where it is read" in words_in(picture)
     framed = who_reads_whom(np.tri(3) / 3, "abc", pick=1, what="weight")
-    assert framed.text.startswith("Place 1 (b): 0 0.33, 1 0.33\n") and "grey: the future" in written(framed)
+    assert framed.text.startswith("Place 1 (b): 0 0.33, 1 0.33\n") and "grey: the future" in words_in(framed)
     assert opacities(framed, style.VALUE) == [1.0] * 6
 
 
@@ -44,7 +44,7 @@ def test_attention_row_shares_and_masks(place):
     masked = np.zeros(7 - place)
     assert np.allclose(weights, [*p, *masked], atol=1e-3)
     assert np.allclose(back, [*p * (values[:place + 1] - z), *masked], atol=1e-3) and lines[2].endswith("their sum 0")
-    said = written(picture)
+    said = words_in(picture)
     assert said.count("−∞") == 7 - place and said.count("masked") == (place < 7) and "▲ asks" in said
 
 
@@ -52,11 +52,11 @@ def test_losses_stand_against_the_best_possible():
     picture = by_place([2.0, 0.5], 2.08)
     assert picture.text == "Best possible: 2.08. At each place: 2.00, 0.50."
     tall = [float(one) for one in re.findall(r'width="30" height="([\d.]+)"', picture.html)]
-    assert np.isclose(tall[0] / tall[1], 4, rtol=1e-3) and "the best possible: 2.08" in written(picture)
+    assert np.isclose(tall[0] / tall[1], 4, rtol=1e-3) and "the best possible: 2.08" in words_in(picture)
 
 
 def test_sharpness_needs_the_root():
     largest, together = zip(*(numbers(sharpness(1024, by).text.splitlines()[1]) for by in ("1", "√d")))
     assert largest[0] > 0.99 and largest[1] < 0.7
     assert together[1] > 20 * together[0]
-    assert "d = 4, scores divided by √d: from" in written(sharpness(4, "√d"))[-1]
+    assert "d = 4, scores divided by √d: from" in words_in(sharpness(4, "√d"))[-1]

@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 import pytest
-from drawn import written as words_in
+from drawn import words_in
 
 from autograd_course.lessons.lesson_19.drawings import COUNTING, NETWORK, guess, learning, mixture, who_knew, written
 
