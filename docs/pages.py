@@ -82,8 +82,9 @@ PAGE = """<!DOCTYPE html>
 
 # The front page: the README's words, and the course's first graph under the reader's hand.
 FRONT = jinja2.Template("""<h1 id="{{ title | replace(' ', '-') }}">{{ title }}</h1>
-<p>A <strong>gradient</strong> says how far a result moves when one of its inputs moves a little. Here you derive every rule
-for it by hand, build the engine that applies the rules by itself, and train networks with it that read, see and write.</p>
+<p>A <strong>gradient</strong> says how far a result moves when one of its inputs moves a little. Here you derive
+every rule for it by hand, build the engine that applies the rules by itself, and train networks with it that read,
+see and write.</p>
 <p class="facts">{{ many }} lessons of an hour or a little more · school calculus in one variable is enough ·
 these pages move as they are, JupyterLab installs in a minute</p>
 <p><a class="start" href="{{ first }}">Start with lesson 00</a></p>
@@ -259,6 +260,7 @@ def seen(notebook):
                 shown["text/html"] = ASKING.render(number=prediction["name"], spec=spec, answer=shown["text/html"])
             if "text/html" in shown:
                 shown["text/html"] = shown["text/html"].replace(style.SHEET, "")      # site.css says it
+                shown["text/html"] = re.sub(r'(<a href="\d\d_\w+)\.ipynb"', r'\1.html"', shown["text/html"])
                 shown["text/html"] = re.sub(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", formula, shown["text/html"],
                                             flags=re.DOTALL)
         if re.match(r'check\("', cell.source):
@@ -303,8 +305,8 @@ def front():
     first = min(NOTEBOOKS.glob("00*.ipynb")).stem + ".html"
     rest = re.sub(r"\s*\(\[[^]]*\]\(#installing\)\)", "", f"{below}\n\n## Installing\n\n{lab}{installing}")
     mark = "<!-- moves 0 -->"
-    page = FRONT.render(title=title, many=sum(len(lessons) for _, lessons in parts), first=first, graph=mark, parts=parts,
-                        icons=icons.ICONS, rest=markdown(rest))
+    page = FRONT.render(title=title, many=sum(len(lessons) for _, lessons in parts), first=first, graph=mark,
+                        parts=parts, icons=icons.ICONS, rest=markdown(rest))
     return page, {mark: moving(frames.packed(front_graph()), 0)}
 
 

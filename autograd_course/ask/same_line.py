@@ -59,7 +59,8 @@ class Comparison(Picture):
             rows.append((f'<strong style="white-space:nowrap">{escape(line.where)}</strong><div>{verdict}</div>',
                          side_by_side(both) + f'<div style="margin-top:4px">{note}</div>' * bool(note)))
         icon = {"not yet": "…", "wrong": "✗", "right": "✓"}[self.status]
-        later = f'<div style="{FAINT}">The library’s line {LATER}.</div>' if any(x.library == LATER for x in self.lines) else ""
+        waits = any(line.library == LATER for line in self.lines)
+        later = f'<div style="{FAINT}">The library’s line {LATER}.</div>' * waits
         return (f'<div style="border-left:5px solid {self.COLOURS[self.status]};padding:2px 12px;line-height:1.5">'
                 f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>'
                 f'{table(rows, ruled=True, wide=True)}{later}</div>')

@@ -122,7 +122,7 @@ def boundary(points, labels, p, title, pull=None):
         maps[step] = probabilities(model, where)            # in the training loop
         explore(lambda step: boundary(X, y, maps[step], f"After {step} steps"), step=range(0, 301, 10))
 
-    A point on the wrong side is ringed. pull: sizes from 0 to 1, one a point; then every point is drawn as large as that.
+    A point on the wrong side is ringed. pull: sizes from 0 to 1, one a point; then each is drawn as large as that.
     """
     span = _span(points)
     title = minus(title)

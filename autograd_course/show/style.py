@@ -58,8 +58,10 @@ def sheet(theme, selector=":root"):
 
 # Which of two drawings is seen.
 FITTING = "@media(max-width:480px){.across{display:none}.down{display:block!important}}"
+# In JupyterLab, whose lines of text are as long as its window is wide.
+READING = ".jp-RenderedMarkdown :is(p,ul,ol,blockquote){max-width:39em}"
 # What a notebook brings along: the dark form for the dark themes of JupyterLab, which tells nobody, and of VS Code.
-SHEET = f'<style>{sheet(1, "body[data-jp-theme-light=false],body.vscode-dark")}{FITTING}</style>'
+SHEET = f'<style>{sheet(1, "body[data-jp-theme-light=false],body.vscode-dark")}{FITTING}{READING}</style>'
 # Of an image that is black where there is ink, else clear.
 SCAN = "image-rendering:pixelated;filter:invert(var(--dark,0))"
 

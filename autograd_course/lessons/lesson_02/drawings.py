@@ -25,11 +25,11 @@ def two_parts(from_x, from_y, change, reach):
                                        (total, end, 0.5, missed, "none")]:
         (left, middle), (right, _) = plot.at(min(start, stop), y), plot.at(max(start, stop), y)
         plot.parts.append(f'<rect x="{left:.1f}" y="{middle - 13:.1f}" width="{right - left:.1f}" height="26" '
-                          f'fill="{style.CHANGE}" fill-opacity="{0.2 if dash != "none" else 0.7}" stroke="{style.CHANGE}" '
-                          f'stroke-width="2" stroke-dasharray="{dash}"/>')
+                          f'fill="{style.CHANGE}" fill-opacity="{0.2 if dash != "none" else 0.7}" '
+                          f'stroke="{style.CHANGE}" stroke-width="2" stroke-dasharray="{dash}"/>')
         ahead = stop >= start and right < 490 or left < 220
-        plot.words(right + 8 if ahead else left - 8, middle + 5, _signed(said), style.CHANGE, "start" if ahead else "end",
-                   halo=True)
+        plot.words(right + 8 if ahead else left - 8, middle + 5, _signed(said), style.CHANGE,
+                   "start" if ahead else "end", halo=True)
     plot.dot(change, 1.5, style.DIFFERENCE)
     px, py = plot.at(change, 1.5)
     side = 1 if missed >= 0 else -1

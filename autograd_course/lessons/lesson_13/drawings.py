@@ -148,24 +148,27 @@ def cliff(runs, step, steps_back=50):
 
 
 def continued(known, truth, network, rule):
-    """A wave and how it is continued, blind: by a network and by the rule of two terms."""
-    plot = Axes((48, 40, 500, 190), (-len(known), len(truth)), (-0.85, 0.85))
-    plot.frame(ticks(*plot.x), [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], "step",
-               "known values, and then each goes on with its own")
-    ahead = np.arange(len(truth))
-    plot.line(np.arange(-len(known), len(truth)), [*known, *truth], style.LINE, 6)
+    """A wave and how it is continued, blind: by a network and by the rule of two terms; below, how far off each is."""
+    span, ahead = (-len(known), len(truth)), np.arange(len(truth))
+    plot, off = Axes((66, 40, 482, 150), span, (-0.85, 0.85)), Axes((66, 250, 482, 150), span, (-17, 0))
+    plot.frame([], [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], title="known values, and then each goes on with its own")
+    off.frame(ticks(*span), decades(-16, 0, 4), "step", "how far off, each line ten thousand times the last")
+    plot.line(np.arange(*span), [*known, *truth], style.LINE, 6)
     plot.line(ahead, network, style.VALUE, 2.2)
+    errors = [np.log10(np.maximum(np.abs(said - truth), 1e-17)) for said in (network, rule)]
+    off.line(ahead, errors[0], style.VALUE, 2.2)
     for k in ahead[::3]:
         plot.dot(k, rule[k], style.INK, "none", square=True, size=3.5)
-    px = plot.at(-0.5, 0)[0]
-    plot.parts.append(f'<path d="M{px:.1f} 40v190" stroke="{style.FAINT}" stroke-dasharray="3 3"/>')
-    for px, words, colour in [(48, "grey: the wave", style.FAINT), (190, "blue: the network", style.VALUE),
-                              (360, "squares: the rule", style.INK)]:
-        plot.words(px, 292, words, colour, "start", 13)
+        off.dot(k, errors[1][k], style.INK, "none", square=True, size=3.5)
+    for axes in (plot, off):
+        axes.line([-0.5, -0.5], axes.y, style.FAINT, 1, "3 3")
+    for words, colour, place in [("the wave", style.FAINT, (78, 178)), ("the network", style.VALUE, (78, 290)),
+                                 ("the rule", style.INK, (78, 378))]:
+        plot.words(*place, words, colour, "start", 13, halo=True)
     text = "\n".join([f"after {len(known)} known values, {len(truth)} steps blind: the largest error",
                       *(f"{name}: {np.abs(said - truth).max():.1g}"
                         for name, said in [("network", network), ("rule", rule)])])
-    return Picture(svg("0 0 560 304", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 444", "".join(plot.parts + off.parts), text), text)
 
 
 def gradient_sizes(named, limits=None):
@@ -181,7 +184,7 @@ def gradient_sizes(named, limits=None):
     for name, g in named.items():
         sizes[name] = 0.0 if g is None else float(np.sqrt(np.mean(np.square(g, dtype=float))))
         words = ("no gradient arrived" if g is None else
-                 "0: every entry is zero" if sizes[name] == 0 else number(sizes[name]))
+                 "0: every entry is zero" if sizes[name] == 0 else number(float(f"{sizes[name]:.2g}")))
         said.append((name, "" if g is None else f" {np.shape(g)}", words))
     seen = [size for size in sizes.values() if 0 < size < np.inf]
     low, high = (np.log10(limits) if limits else

@@ -131,13 +131,13 @@ def responses(kernels, scan, names=None, bias=0):
     """
     made = ag.conv2d(scan[None, None], kernels * 1.0, padding=1)[0]          # (K, 8, 8)
     made = np.maximum(made + np.reshape(bias, (-1, 1, 1)), 0)
-    plot, pixel, step = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 9, 84
+    plot, pixel, step = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 12, 110
     called = names or [f"kernel {k}" for k in range(len(kernels))]
     plot.words(10, 96, "scan", anchor="start", size=13)
     _image(plot, 10, 104, pixel, scan / scan.max(), style.INK)
     said, strongest = [], made.max() or 1
     for k, (kernel, response) in enumerate(zip(kernels[:, 0], made)):
-        left, top = 108 + k % 4 * step, k // 4 * 186
+        left, top = 130 + k % 4 * step, k // 4 * 212
         plot.words(left, top + 20, called[k], anchor="start", size=13)
         for r, c in np.ndindex(kernel.shape):
             share = kernel[r, c] / np.abs(kernel).max()
@@ -153,7 +153,7 @@ def responses(kernels, scan, names=None, bias=0):
         largest = f"largest response {number(response.max())}, at row {row}, column {column}" if response.any() else "no response"
         said.append(f"{called[k]}: {largest}")
     text = "\n".join(["A scan, and what each kernel makes of it.", *said])
-    size = f"{108 + step * min(4, len(kernels))} {186 * -(-len(kernels) // 4)}"
+    size = f"{130 + step * min(4, len(kernels))} {212 * -(-len(kernels) // 4)}"
     return Picture(svg(f"0 0 {size}", "".join(plot.parts), text), text)
 
 

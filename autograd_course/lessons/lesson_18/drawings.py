@@ -63,7 +63,7 @@ def attention_row(letters, scores, values, place):
         ("gradient,at the score", back, (-1.8, 1.8), style.GRADIENT, "6 4")]
     if place + 1 < side:
         start = left + (place + 1) * wide
-        parts += [f'<rect x="{start + 3}" y="50" width="{right - start - 3}" height="410" rx="4" fill="{style.GROUND}"/>',
+        parts += [f'<rect x="{start + 3}" y="50" width="{right - start - 3}" height="410" fill="{style.GROUND}"/>',
                   words((start + right) / 2 + 1, 66, "masked", style.FAINT, size=13)]
     for k, letter in enumerate(letters):
         x = left + (k + 0.5) * wide

@@ -46,12 +46,12 @@ def test_a_forecast_names_its_largest_error():
 def test_gradient_sizes():
     picture = drawn.gradient_sizes({"first": np.array([3e-5, -4e-5]), "dead": np.zeros((2, 2)),
                                     "last": np.array([[0.1]]), "none": None})
-    assert picture.text.splitlines()[1:] == ["first (2,): 3.536e−5", "dead (2, 2): 0: every entry is zero",
+    assert picture.text.splitlines()[1:] == ["first (2,): 3.5e−5", "dead (2, 2): 0: every entry is zero",
                                              "last (1, 1): 0.1",
                                              "none: no gradient arrived"]
     dots = [float(dot.get("cx")) for dot in svg_of(picture).iter(f"{SVG}circle")]
     assert len(dots) == 2 and dots[0] < dots[1]
-    assert {"3.536e−5", "0: every entry is zero", "no gradient arrived"} <= set(words_in(picture))
+    assert {"3.5e−5", "0: every entry is zero", "no gradient arrived"} <= set(words_in(picture))
     assert "a (1,): 0: every entry" in drawn.gradient_sizes({"a": np.zeros(1)}).text
 
 

@@ -1,0 +1,47 @@
+"""Code to read: words of the language bold, what is said about it faint, and a number such as [18] a link to that lesson."""
+import io
+import keyword
+import re
+import tokenize
+from html import escape
+from pathlib import Path
+
+from . import style
+from .picture import Picture
+
+LOOKS = {"word": "font-weight:700", "said": f"color:{style.FAINT}"}
+
+
+def listing(source):
+    """Python, as it stands, on a card. Its text is the source."""
+    lines = [[] for _ in range(source.count("\n") + 1)]
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.NAME and keyword.iskeyword(token.string):
+            _mark(lines, token, "word")
+        elif token.type == tokenize.COMMENT or token.type == tokenize.STRING and '"""' in token.string:
+            _mark(lines, token, "said")
+    html = "\n".join(_written(text, marks) for text, marks in zip(source.split("\n"), lines))
+    look = f"{style.CARD};background:{style.PANEL};font:var(--code,13px)/1.45 {style.MONO};white-space:pre;margin:0"
+    return Picture(f'<pre style="{look}">{html}</pre>', source, says_all=True)
+
+
+def _mark(lines, token, look):
+    (first, start), (last, end) = token.start, token.end
+    for line in range(first, last + 1):
+        lines[line - 1].append((start if line == first else 0, end if line == last else None, look))
+
+
+def _written(text, marks):
+    """HTML of a line, of which [(start, end, look)] are marked."""
+    parts, at = [], 0
+    for start, end, look in marks:
+        said = re.sub(r"\[(\d\d)\]", _link, escape(text[start:end]))
+        parts += [escape(text[at:start]), f'<span style="{LOOKS[look]}">{said}</span>']
+        at = len(text) if end is None else end
+    return "".join([*parts, escape(text[at:])])
+
+
+def _link(found):
+    """To the lesson's notebook, where it stands beside this one."""
+    beside = next(Path().glob(f"{found[1]}_*.ipynb"), None)
+    return f'[<a href="{beside}">{found[1]}</a>]' if beside else found[0]
