@@ -1,7 +1,7 @@
 """Lesson 13: a rule of two terms, the weight that was used at every step, and gradients cut to a length."""
 import numpy as np
 
-from ...ask import NotYet, edit, exercise, expect, expect_call, has_blank, is_stub
+from ...ask import NotYet, brief, edit, exercise, expect, expect_over, has_blank, is_stub
 from ...ask.mistakes import printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
 
@@ -218,10 +218,12 @@ def _states(w, start, steps):
 def uses(answer):
     if has_blank(answer):
         raise NotYet
-    for w, start, n, g in [(1.2, 0.5, 3, 2.0), (-1.4, -0.6, 5, 0.7), (0.9, 0.8, 1, -1.5), (1.1, 0.3, 50, 1.0)]:
-        states = _states(w, start, n)
-        expect_call(answer, w, states, g, gives=_uses(w, states, g), shown="another number", hints=uses.mistakes,
-                    tried=f"gradient_of_w for {n} step{'s' * (n > 1)}, with w = {w}, s₀ = {start} and g = {g}")
+    def build(d):
+        w = d.choice(d.another(1.2, -1.4, 0.9, 0.0), d())
+        return w, _states(w, d.another(0.5, -0.6, 0.0, 0.8), d.choice(1, 2, 5, 12)), d.g()
+    examples = [(w, _states(w, start, n), g) for w, start, n, g in [(1.2, 0.5, 3, 2.0), (-1.4, -0.6, 5, 0.7)]]
+    expect_over(answer, _uses, build, first=examples, hints=uses.mistakes, tried=lambda w, states, g: (
+        f"gradient_of_w for {len(states) - 1} steps, with w = {brief(w)}, s₀ = {brief(states[0])} and g = {brief(g)}"))
 
 
 # --- 13.clip --------------------------------------------------------------------------------------------------------------
@@ -331,11 +333,12 @@ def clip(answer):
     if is_stub(answer):
         raise NotYet
     long, short = [np.array([3.0, 0.0]), np.array([[12.0, -4.0]])], [np.array([0.3, -0.4]), np.array([[0.0]])]
-    rng = np.random.default_rng(0)
-    many = [np.array(rng.normal(size=shape).round(2)) for shape in [(4, 3), (4,), (2, 3, 2), ()]]
     tiny = [np.array([30.0, 0.1]), np.zeros((1, 2)), np.array([-0.2])]
     each, still = [np.array([3.0, -6.0]), np.array([[6.0]])], [np.zeros(2), np.zeros((1, 2))]       # each: 9 together
-    for gradients, c in [(long, 2.6), (short, 2.6), (many, 1.5), (many, 50.0), (tiny, 1.0), (each, 8.5), (each, 9.5),
-                         (still, 1.0), (short, 0.2)]:
-        # PyTorch adds 1e-6 to the norm: that is right too.
-        expect_call(answer, gradients, c, gives=_clip(gradients, c), hints=clip.mistakes, rtol=1e-5)
+
+    def build(d):
+        gradients = [d(*(d.size() for _ in range(d.choice(1, 2, 3)))) for _ in range(d.size())]
+        return gradients, d.another(2.6, 0.2, 500.0, 1.0)
+    # PyTorch adds 1e-6 to the norm: that is right too.
+    expect_over(answer, _clip, build, rtol=1e-5, atol=1e-9, hints=clip.mistakes, first=[
+        (long, 2.6), (short, 2.6), (tiny, 1.0), (each, 8.5), (each, 9.5), (each, 9.0), (still, 1.0), (short, 0.2)])

@@ -7,7 +7,22 @@ import autograd_lib as ag
 from autograd_lib import ops
 from autograd_lib.tape import Primitive
 
-from ...ask import NotYet, Wrong, brief, exercise, expect, expect_call, has_blank, is_stub, not_between, returned, times, without
+from ...ask import (
+    Named,
+    NotYet,
+    Wrong,
+    brief,
+    exercise,
+    expect,
+    expect_call,
+    expect_over,
+    has_blank,
+    is_stub,
+    not_between,
+    returned,
+    times,
+    without,
+)
 from ...ask.texts import Question, card, prediction, recall
 from ...show.ink import number
 from .layout import as_columns, as_kernels, as_rows
@@ -181,6 +196,9 @@ WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
 def from_indices(answer):
     if has_blank(answer):
         raise NotYet
+    def build(d):
+        rows, columns, high, wide = d.size(), d.size(), d.size(1, 3), d.size(1, 3)
+        return d.g(rows, columns), d(rows + high - 1, columns + wide - 1), d(high, wide)
     rng = np.random.default_rng(0)
     example = rng.integers(1, 5, (4, 4)), rng.integers(1, 5, (6, 6)), rng.integers(-3, 4, (3, 3))
     oblong = rng.normal(size=(2, 5)).round(2), rng.normal(size=(4, 6)).round(2), rng.normal(size=(3, 2)).round(2)
@@ -192,6 +210,8 @@ def from_indices(answer):
             for name, mine, right, hints in zip("xy", got, both, [WRONG_PIXELS, WRONG_ENTRIES]):
                 expect(mine, right, tried=f"grad_{name} of {tried}", shown=shown, hints=hints, args=(g, x, y))
         expect_call(answer, g, x, y, gives=both, tried=tried, shown=shown)
+    expect_over(answer, lambda *given: (_grad_x(*given), _grad_y(*given)), build, apart=True, rounds=8,
+                tried=lambda g, x, y: f"from_indices(g, x, y) of {g.shape}, {x.shape} and {y.shape}")
 
 
 # --- unfold and fold --------------------------------------------------------------------------------------------------------------
@@ -280,22 +300,35 @@ WRONG_FOLD = [
 def fold(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    rng = np.random.default_rng(0)
-    for shape, sizes in [((2, 1, 5, 7), (2, 1, 0)), ((2, 1, 5, 7), (3, 2, 1)), ((2, 1, 5, 7), (2, 1, 1)),
-                         ((2, 1, 5, 7), (3, 2, 0)), ((1, 3, 6, 4), (2, 2, 0)), ((3, 2, 4, 5), ((2, 3), 1, 1)),
-                         ((2, 1, 5, 7), (3, 2)), ((2, 1, 5, 7), (3,))]:
-        x = rng.integers(-4, 5, shape) / 2
-        z = ag.unfold(x, *sizes)
-        g = rng.integers(-4, 5, z.shape) / 2
-        names = ["kernel_size", "stride", "padding"]
-        said = f"{', '.join(names[:len(sizes)])} = {sizes}" + "".join(f", {name} left out" for name in names[len(sizes):])
-        expect_call(answer[0], g, z, x, *sizes, gives=_unfold_x(g, z, x, *sizes), hints=WRONG_UNFOLD,
-                    tried=f"the rule of unfold, with x {shape} and {said}")
-        g = rng.integers(-4, 5, x.shape) / 2
-        size = shape[2:]
-        expect_call(answer[1], g, ag.fold(z, size, *sizes), z, size, *sizes, gives=ag.unfold(g, *sizes),
-                    hints=WRONG_FOLD,
-                    tried=f"the rule of fold, with output_size {size} and {said}")
+    def image(d):
+        """The shape of a batch, and the sizes, by their names, of which the last may be left out."""
+        kernel = d.choice(1, 2, 3, (2, 3), (1, 2))
+        high, wide = kernel if isinstance(kernel, tuple) else (kernel, kernel)
+        side = high + d.size(0)
+        shape = d.size(1, 3), d.size(1, 3), side, side if high == wide and d.round % 3 == 0 else wide + d.size(0)
+        sizes = {"kernel_size": kernel, "stride": d.choice(1, 2, 1), "padding": d.choice(0, 1, 0)}
+        return shape, Named(list(sizes.items())[:d.choice(3, 3, 1, 2)])
+
+    def unfolded(d):
+        shape, sizes = image(d)
+        x = d(*shape)
+        z = ag.unfold(x, **sizes)
+        return d.g(*z.shape), z, x, sizes
+
+    def folded(d):
+        shape, sizes = image(d)
+        windows = ag.unfold(d(*shape), **sizes)
+        sizes = Named(output_size=shape[2:], **sizes)
+        return d.g(*shape), ag.fold(windows, **sizes), windows, sizes
+
+    def tried(op, g, z, x, sizes):
+        said = ", ".join([f"{name}={size}" for name, size in sizes.items()]
+                         + [f"{name} left out" for name in ("stride", "padding") if name not in sizes])
+        return f"the rule of {op}, with x {x.shape} and {said}"
+    for rule, op, build, right, hints in [
+            (answer[0], "unfold", unfolded, _unfold_x, WRONG_UNFOLD),
+            (answer[1], "fold", folded, lambda g, z, x, output_size, **sizes: ag.unfold(g, **sizes), WRONG_FOLD)]:
+        expect_over(rule, right, build, hints=hints, tried=partial(tried, op), rounds=14)
 
 
 # --- The fast form ----------------------------------------------------------------------------------------------------------------
@@ -381,18 +414,18 @@ WRONG_Y = [
 def fast(answer):
     if any(map(has_blank, answer)):
         raise NotYet
-    rng = np.random.default_rng(0)
-    for x_shape, y_shape, sizes in [((2, 3, 5, 6), (4, 3, 3, 2), {"stride": 1, "padding": 0}),
-                                    ((2, 2, 5, 6), (2, 2, 3, 3), {"stride": 2, "padding": 1}),
-                                    ((2, 2, 5, 6), (2, 2, 3, 3), {"stride": 2}), ((3, 2, 5, 6), (2, 2, 3, 3), {})]:
-        x, y = (rng.integers(-3, 4, shape) / 2 for shape in (x_shape, y_shape))
+    def build(d):
+        high, wide = d.size(1, 3), d.size(1, 3)
+        x = d(d.size(1, 3), channels := d.size(1, 3), high + d.size(0), wide + d.size(0))
+        y = d(d.size(1, 3), channels, high, wide)
+        sizes = Named({"stride": d.choice(1, 2), "padding": d.choice(0, 1)} if d.round % 3 else {})
         z = ag.conv2d(x, y, **sizes)
-        said = ", ".join(f"{name} {sizes.get(name, 'left out')}" for name in ("stride", "padding"))
-        g = rng.integers(-3, 4, z.shape) / 2
-        for name, rule, right, hints in [("x", answer[0], ops.conv2d.rules[0], WRONG_X),
-                                         ("y", answer[1], ops.conv2d.rules[1], WRONG_Y)]:
-            expect_call(rule, g, z, x, y, *sizes.values(), gives=right(g, z, x, y, **sizes), hints=hints,
-                        tried=f"the rule for {name}, with x {x_shape}, y {y_shape}, {said}")
+        return d.g(*z.shape), z, x, y, sizes
+    for name, rule, right, hints in [("x", answer[0], ops.conv2d.rules[0], WRONG_X),
+                                     ("y", answer[1], ops.conv2d.rules[1], WRONG_Y)]:
+        expect_over(rule, right, build, hints=hints, rounds=14, tried=lambda g, z, x, y, sizes, name=name: (
+            f"the rule for {name}, with x {x.shape}, y {y.shape}, "
+            + ", ".join(f"{size} {sizes.get(size, 'left out')}" for size in ("stride", "padding"))))
 
 
 # --- Pooling ------------------------------------------------------------------------------------------------------------------------

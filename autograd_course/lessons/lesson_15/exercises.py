@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_call, is_stub
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_call, expect_over, formula, is_stub
 from ...ask.texts import Question, card, prediction, recall
 
 recall("15", [
@@ -97,7 +97,12 @@ PROGRAMS = [
     ("x * y / (x + y)", lambda x, y: x * y / (x + y), (0.0, 1.0), (2.0, 3.0)),
     ("x / y", lambda x, y: x / y, (1e8, 1.0), (1e-3, 1e-6)),
     ("three steps towards the root of a", lambda a: root(a, 3), (2.0, 1.0)),
-    ("x * x * x, of whole numbers", lambda x: x * x * x, (3, 1))]
+    ("x * x * x, of whole numbers", lambda x: x * x * x, (3, 1)),
+    *((f"x {sign} y{said}", program, x, y) for sign, program in [
+        ("+", lambda x, y: x + y), ("*", lambda x, y: x * y), ("/", lambda x, y: x / y)] for said, x, y in [
+            (" of equal values", (1.5, 2.0), (1.5, -0.5)), (" of equal tangents", (0.5, 2.0), (4.0, 2.0)),
+            (" of large numbers", (-4e5, 2e4), (3e3, 5e5)), (", twice the same", (-0.3, 0.7), (-0.3, 0.7)),
+            (" of small numbers", (2e-7, -3e-7), (5e-7, 1e-8))])]
 
 
 def _nearly(got, expected):
@@ -256,7 +261,7 @@ def dual(answer):
     for words, program, *pairs in PROGRAMS:
         names = "a" if "root" in words else "xy"
         given = ", ".join(f"{name} = Dual({value!r}, {tangent!r})" for name, (value, tangent) in zip(names, pairs))
-        expect_call(_pushed(answer), program, *pairs, gives=_right(program, *pairs), hints=hints, rtol=1e-9,
+        expect_call(_pushed(answer), program, *pairs, gives=_right(program, *pairs), hints=hints, rtol=1e-9, atol=1e-15,
                     tried=f"{words}, with {given}: (value, tangent)")
 
 
@@ -272,7 +277,11 @@ FUNCTIONS = [
     ("[x0·x1·x2, x0 − x2]", lambda x: ag.stack([x[0] * x[1] * x[2], x[0] - x[2]]), [2.0, 0.5, -1.0]),
     ("softmax", lambda x: ag.softmax(x), [0.3, 1.0, -0.5]),
     ("[x0², −x0, 1/x0]", lambda x: ag.concatenate([x ** 2, -x, 1 / x]), [2.5]),
-    ("[x0·x1]", lambda x: x[:1] * x[1:2], [3.0, 4.0, 0.0, 5.0])]
+    ("[x0·x1]", lambda x: x[:1] * x[1:2], [3.0, 4.0, 0.0, 5.0]),
+    ("each entry times the one opposite", lambda x: x * x[::-1], [1.0, -2.0, 0.5, 3.0, 0.1, -0.7, 2.0]),
+    ("[x0², x0³]", lambda x: ag.concatenate([x[:1] ** 2, x[:1] ** 3]), [0.5])]
+for words, function, _ in FUNCTIONS:
+    formula(words)(function)
 
 
 @exercise(
@@ -338,17 +347,16 @@ FUNCTIONS = [
 def jacobians(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    for words, f, at in FUNCTIONS:
-        x = np.array(at)
-        due = ag.jacobian(f)(x)
-        for part, name in enumerate(["by_columns", "by_rows"]):
-            try:
-                expect_call(answer[part], f, x, gives=due, hints=[_nearly, *jacobians.mistakes_in(part)], rtol=1e-12,
-                            atol=1e-12, tried=f"{name}(f, {brief(x)}), f = {words}")
-            except Wrong as wrong:
-                tried, got, expected, hint = wrong.args
-                hint = hint if name in hint else f"Number {part + 1} of 2, {name}. {hint}".strip()
-                raise Wrong(tried, got, expected, hint) from None
+    for part, name in enumerate(["by_columns", "by_rows"]):
+        try:
+            expect_over(answer[part], lambda f, x: ag.jacobian(f)(x), lambda d: (
+                d.another(*(f for _, f, _ in FUNCTIONS)), d.choice(d(n := d.size(3)) + 0.5, d.above(n), -d.above(n))), rtol=1e-10, rounds=8,
+                first=[(f, np.array(at)) for _, f, at in FUNCTIONS], hints=[_nearly, *jacobians.mistakes_in(part)],
+                tried=lambda f, x, name=name: f"{name}(f, {brief(x)}), f = {f.formula}")
+        except Wrong as wrong:
+            tried, got, expected, hint = wrong.args
+            hint = hint if name in hint else f"Number {part + 1} of 2, {name}. {hint}".strip()
+            raise Wrong(tried, got, expected, hint) from None
 
 
 # --- The mode that suits ----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import edit, exercise, expect_call, is_stub
+from ...ask import edit, exercise, expect_over, is_stub
 from ...ask.mistakes import printed
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, Wrong
@@ -77,6 +77,11 @@ def mixed(w):
 def lopsided(w):
     """Of a matrix: rows meet rows."""
     return (w[0] * w[1] * w[1]).sum() + ag.exp(w.sum())
+
+
+def cubes(w):
+    """Its Hessian is diagonal."""
+    return (w ** 3).sum()
 
 
 _GRADS = "ag.grad(f)(w) * v"
@@ -163,9 +168,12 @@ def hvp(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    for f, shape in [(mixed, (3,)), (lopsided, (2, 3))]:
-        w, v = rng.uniform(-1, 1, shape).round(2), rng.uniform(-2, 2, shape).round(2)
-        expect_call(answer, f, w, v, gives=_hvp(f, w, v), hints=hvp.mistakes, rtol=1e-11, atol=1e-12)
+    examples = [(f, *rng.uniform(-1, 1, (2, *shape)).round(2)) for f, shape in [(mixed, (3,)), (lopsided, (2, 3))]]
+
+    def build(d):
+        shape = d.choice((d.size(),), (3, d.size()))
+        return d.another(mixed, cubes, *[lopsided] * (len(shape) - 1)), np.tanh(d(*shape)), d.g(*shape)
+    expect_over(answer, _hvp, build, first=examples, hints=hvp.mistakes, apart=True, rounds=9)
     w = rng.uniform(-1, 1, 300)
     tracemalloc.start()
     answer(mixed, w, w)
@@ -302,9 +310,15 @@ def largest(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     cases = [(mixed, (3,), 3), (bent, (2, 3), 1), (bent, (2, 3), 4), (steep, (2,), 9), (mixed, (3,), 12)]
-    for f, shape, steps in cases:
-        w, v = rng.uniform(0.2, 1.5, shape).round(2), rng.normal(size=shape).round(2)
-        expect_call(answer, f, w, v, steps, gives=_largest(f, w, v, steps), hints=largest.mistakes, rtol=1e-9)
+    examples = [(f, rng.uniform(0.2, 1.5, shape).round(2), rng.normal(size=shape).round(2), steps)
+                for f, shape, steps in cases]
+
+    def build(d):
+        shape = d.choice((d.size(),), (3, d.size()))
+        v = d(*shape)
+        v.flat[0] = v.flat[0] or 1.0      # a v of zeros has no direction
+        return d.another(mixed, bent), np.tanh(d(*shape)) + 0.1, v, d.another(1, 2, 3)
+    expect_over(answer, _largest, build, first=examples, hints=largest.mistakes, apart=True, rounds=4)
 
 
 # --- Newton's step --------------------------------------------------------------------------------------------
@@ -413,6 +427,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
 def downhill(answer):
     if is_stub(answer):
         raise NotYet
-    for f, x in [(valley, 3.0), (slide, 0.5), (slide, -0.5), (wave, 0.3), (wave, -0.8), (valley, -0.4), (valley, -1.9),
-                 (slide, -0.17), (valley, 1.2), (slide, 3.0)]:
-        expect_call(answer, f, x, gives=_downhill(f, x), hints=downhill.mistakes)
+    expect_over(answer, _downhill, lambda d: (d.another(valley, slide, wave), d() or 0.7), apart=True,
+                hints=downhill.mistakes, rounds=12, first=[
+                    (f, x) for f, x in [(valley, 3.0), (slide, 0.5), (slide, -0.5), (wave, 0.3), (wave, -0.8), (valley, -0.4),
+                                        (valley, -1.9), (slide, -0.17), (valley, 1.2), (slide, 3.0)]])

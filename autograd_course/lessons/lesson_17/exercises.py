@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import Wrong, edit, exercise, expect, expect_call, is_stub, returned
+from ...ask import Wrong, edit, exercise, expect, expect_call, expect_over, is_stub, returned
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, brief
 from .memory import footprint
@@ -247,6 +247,11 @@ def mixing(s):
     return ag.tanh(s @ WEIGHT)
 
 
+def twisted(s):
+    """Another: s ↦ sin(2 s·Wᵀ)."""
+    return ag.sin(2 * s @ WEIGHT.T)
+
+
 class Counted:
     """The same, counting its calls."""
 
@@ -351,11 +356,14 @@ def by_hand(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    for shape, n, every in [((3,), 6, 2), ((2, 3), 7, 3), ((3,), 4, 9)]:
-        x = rng.normal(size=shape).round(2)
-        expect_call(answer, mixing, x, n, every, gives=_plain(mixing, x, n), hints=by_hand.mistakes, rtol=1e-12,
-                    tried=f"by_hand(step, x = {brief(x)}, n = {n}, every = {every}), where step(s) = tanh(s @ W) with "
-                          f"a matrix W")
+    def tried(step, x, n, every):
+        return f"by_hand(step, x = {brief(x)}, n = {n}, every = {every}), where step(s) = tanh(s @ W) with a matrix W"
+    examples = [(mixing, rng.normal(size=shape).round(2), n, every) for shape, n, every in [((3,), 6, 2), ((2, 3), 7, 3)]]
+    for given in examples:
+        expect_call(answer, *given, gives=_plain(*given[:3]), hints=by_hand.mistakes, rtol=1e-12, tried=tried(*given))
+    expect_over(answer, lambda step, x, n, every: _plain(step, x, n), lambda d: (
+        d.another(mixing, twisted), np.tanh(d(*d.choice((3,), (d.size(), 3)))), d.choice(1, 4, 7, 2), d.choice(1, 3, 9, 2)),
+        hints=by_hand.mistakes, tried=tried, apart=True, rounds=6)
     step, x = Counted(), rng.normal(size=(2_000, 3))
     held = footprint(lambda: _whole(answer, step, x), x.nbytes)[1]
     if held > 55:

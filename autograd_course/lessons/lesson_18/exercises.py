@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, edit, exercise, expect_call, has_blank, is_stub
+from ...ask import NotYet, edit, exercise, expect_over, formula, has_blank, is_stub
 from ...ask.mistakes import doubled, printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
 
@@ -130,10 +130,14 @@ def leak(answer):
               ("places that read whom they like", 3, lambda x: np.tanh(np.array([[0, 0, 1], [1, 0, 0],
                [0.2, -2, 0]]) @ x) * x),
               ("two places, the second read by nobody", 2, lambda x: np.array([[1.5, 0], [-2.5, 0]]) @ x @ W)]
+    examples = []
     for what, places, f in models:
         x = rng.normal(size=(places, 3)).round(2)
         x[0] = np.abs(x[0])
-        expect_call(answer, f, x, gives=_reads(f, x), hints=leak.mistakes, tried=f"who_reads of {what}")
+        examples.append((formula(what)(f), x))
+    small = formula("places that read each other a little")(lambda x: 1e-9 * np.tri(len(x), k=1) @ (x * x) @ V)
+    expect_over(answer, _reads, lambda d: (d.another(*(f for f, x in examples if len(x) == 4), small), d(4, 3)), apart=True, rounds=8,
+                first=examples, hints=leak.mistakes, tried=lambda f, x: f"who_reads of {f.formula}, with x of shape {x.shape}")
 
 
 # --- 18.embedding -----------------------------------------------------------------------------------------------------
@@ -201,10 +205,12 @@ def embedding(answer):
     if has_blank(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    for letters, n, d in [([[0, 1, 0, 3]], 5, 2), ([[2, 2, 2], [0, 2, 1]], 3, 3), ([[1], [1], [0]], 4, 1)]:
-        letters = np.array(letters)
-        g = rng.normal(size=(*letters.shape, d)).round(1)
-        expect_call(answer, g, letters, n, gives=_to_table(g, letters, n), hints=embedding.mistakes)
+    letters = np.array([[0, 1, 0, 3], [2, 2, 0, 2]])
+
+    def build(d):
+        n, shape = d.size(), (d.size(), d.size())
+        return d.g(*shape, d.size()), d.places(n, *shape), n
+    expect_over(answer, _to_table, build, first=[(rng.normal(size=(2, 4, 2)).round(1), letters, 5)], hints=embedding.mistakes)
 
 
 # --- 18.attention_back ------------------------------------------------------------------------------------------------
@@ -318,13 +324,16 @@ def back(answer):
     if has_blank(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    for T, n, d, m, allowed in [(2, 2, 4, 3, np.tri(2) > 0), (3, 5, 4, 2, np.ones((3, 5), bool)), (3, 4, 2, 3,
-        np.tri(3, 4, 1) > 0),
-                                (4, 4, 9, 1, np.tri(4)[::-1, ::-1] > 0)]:
+    def build(d):
+        T, n, width, m = d.size(), d.size(), d.size(), d.size()
+        Q, K, V, allowed = np.tanh(d(T, width)), d(n, width), d(n, m), d.choice(np.ones((T, n), bool), np.tri(T, n) > 0)
+        return d.g(T, m), Q, K, V, _attention(Q, K, V, allowed)
+    examples = []
+    for T, n, d, m, allowed in [(2, 2, 4, 3, np.tri(2) > 0), (3, 5, 4, 2, np.ones((3, 5), bool))]:
         g, Q, K, V = (rng.normal(size=shape).round(1) for shape in [(T, m), (T, d), (n, d), (n, m)])
-        P = _attention(Q, K, V, allowed)
-        expect_call(answer, g, Q, K, V, P, gives=_back(g, Q, K, V, P), hints=back.mistakes,
-                    tried=f"attention_back with {T} queries and {n} keys, d = {d}, values of {m}")
+        examples.append((g, Q, K, V, _attention(Q, K, V, allowed)))
+    expect_over(answer, _back, build, first=examples, hints=back.mistakes, tried=lambda g, Q, K, V, P: (
+        f"attention_back with {len(Q)} queries and {len(K)} keys, d = {K.shape[1]}, values of {V.shape[1]}"))
 
 
 # --- 18.swap ----------------------------------------------------------------------------------------------------------
@@ -405,13 +414,16 @@ def swap(answer):
     for slot, rule, right, hints, other in [
             ("x", answer[0], _einsum_x, WRONG_SWAP_X, _einsum_y), ("y", answer[1], _einsum_y, WRONG_SWAP_Y, _einsum_x)]:
         swapped = (other, "That is what goes to the other array: are the two rules swapped?")
-        for (a, b, c), shapes in [(("ij", "jk", "ik"), [(2, 3), (3, 4)]), (("ij", "kj", "ki"), [(3, 3), (3, 3)]),
-                                  (("thd", "shd", "hts"), [(2, 3, 4), (5, 3, 4)]), (("i", "j", "ij"), [(2,), (3,)])]:
-            x, y = (rng.normal(size=shape).round(1) for shape in shapes)
+        def build(d):
+            a, b, c = d.choice(("ij", "jk", "ik"), ("ij", "kj", "ki"), ("thd", "shd", "hts"), ("i", "j", "ij"), ("ij", "ij", "ji"))
+            length = {letter: d.size() for letter in sorted({*a, *b})}
+            x, y = (d(*(length[letter] for letter in letters)) for letters in (a, b))
             z = np.einsum(f"{a},{b}->{c}", x, y)
-            g = rng.normal(size=z.shape).round(1)
-            expect_call(rule, g, z, x, y, a, b, c, gives=right(g, z, x, y, a, b, c), hints=[swapped, *hints],
-                        tried=f"the rule for {slot} of einsum('{a},{b}->{c}', x, y), x {x.shape} and y {y.shape}")
+            return d.g(*z.shape), z, x, y, a, b, c
+        x, y = rng.normal(size=(2, 3)).round(1), rng.normal(size=(3, 4)).round(1)
+        example = rng.normal(size=(2, 4)).round(1), x @ y, x, y, "ij", "jk", "ik"
+        expect_over(rule, right, build, first=[example], hints=[swapped, *hints], tried=lambda g, z, x, y, a, b, c, slot=slot: (
+            f"the rule for {slot} of einsum('{a},{b}->{c}', x, y), x {x.shape} and y {y.shape}"))
 
 
 # --- 18.layer_norm_x --------------------------------------------------------------------------------------------------
@@ -502,9 +514,14 @@ def norm(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
+    def build(d):
+        x = d(d.size(), d.size())
+        s = np.sqrt(x.var(axis=-1, keepdims=True) + d.another(1e-5, 0.5))
+        return d.g(*x.shape), (x - x.mean(axis=-1, keepdims=True)) / s, s
+    examples = []
     for shape, eps in [((1, 3), 0), ((2, 4), 1e-5), ((5, 3), 0.5)]:
         x, g = 2 * rng.normal(size=shape).round(1), rng.normal(0.4, size=shape).round(1)
         g[0, 0] += 1
         s = np.sqrt(x.var(axis=-1, keepdims=True) + eps)
-        z = (x - x.mean(axis=-1, keepdims=True)) / s
-        expect_call(answer, g, z, s, gives=_norm(g, z, s), hints=norm.mistakes)
+        examples.append((g, (x - x.mean(axis=-1, keepdims=True)) / s, s))
+    expect_over(answer, _norm, build, first=examples, hints=norm.mistakes)

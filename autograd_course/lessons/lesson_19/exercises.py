@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, edit, exercise, expect_call, has_blank, is_stub, returned
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, expect_over, has_blank, is_stub, returned
 from ...ask.mistakes import doubled, printed
 from ...ask.texts import Question, card, prediction, recall
 
@@ -139,10 +139,12 @@ def _smoothed(counts, shorter, a):
 def smoothing(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
-    for counts, shorter, a in [([5, 0, 3], [0.5, 0.25, 0.25], 2.5), ([0, 0, 0, 0], [0.1, 0.2, 0.3, 0.4], 2.0),
-                               ([10, 0, 2, 0, 0], [0.2, 0.05, 0.25, 0.4, 0.1], 0.5), ([0, 7], [0.9, 0.1], 12.0)]:
-        counts, shorter = np.array(counts), np.array(shorter)
-        expect_call(answer, counts, shorter, a, gives=_smoothed(counts, shorter, a), hints=smoothing.mistakes)
+    def build(d):
+        n = d.size(2)
+        shorter = d.above(n)
+        return d.places(12, n) * d.choice(1, 1, 0, 1000), shorter / shorter.sum(), d.another(2.5, 0.5, 12.0, 1.0)
+    expect_over(answer, _smoothed, build, apart=True, hints=smoothing.mistakes, first=[
+        (np.array([5, 0, 3]), np.array([0.5, 0.25, 0.25]), 2.5), (np.zeros(4, int), np.array([0.1, 0.2, 0.3, 0.4]), 2.0)])
 
 
 # --- 19.pick ----------------------------------------------------------------------------------------------------------
@@ -254,10 +256,10 @@ def picking(answer):
     hints = [(_row(wrong), hint) for wrong, hint in picking.mistakes]
     rng = np.random.default_rng(0)
     returned(answer, np.zeros(3), 1.0, 0.5, tried="pick(np.zeros(3), 1.0, 0.5)", shown="1", hints=picking.mistakes)
-    for temperature in (0.5, 3.0, 1.0):
-        logits = rng.normal(0, 1.5, 6).round(1)
-        expect_call(_row(answer), logits, temperature, gives=_row(_pick)(logits, temperature), hints=hints,
-                    tried=f"pick(np.array({logits.tolist()}), {temperature}, u) for u = 0, 0.05, 0.1, … 0.95")
+    expect_over(_row(answer), _row(_pick), lambda d: (np.tanh(d(d.size())) * d.choice(3, 30, 8000), d.another(0.5, 3.0, 1.0, 0.01)),
+                first=[(rng.normal(0, 1.5, 6).round(1), temperature) for temperature in (0.5, 3.0, 1.0)], hints=hints, rounds=9,
+                apart=True, tried=lambda logits, temperature: (
+                    f"pick({brief(logits)}, {temperature}, u) for u = 0, 0.05, 0.1, … 0.95"))
     expect_call(answer, np.log([0.125, 0.25, 0.125, 0.5]), 1.0, 0.2, gives=1)
     for u, letter in [(0.3, 1), (0.9, 2)]:
         expect_call(answer, np.array([-8.0, 7.995, 8.0, 4.0]), 0.01, u, gives=letter, hints=picking.mistakes)
@@ -344,10 +346,14 @@ def inventing(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
     known = ["BATTERY", "SNOWMAN", "BLACK SCISSORS", "KEY", "FACE"]
-    for written in ["MOONKED FACE\nBAT\nSNOWMAN\nBLACK KEY", "KEY\n\nWHITE SCISSORS\nBATTERY SIGN\nBLACK SCISSORS",
-                    "FACE\nKEY", "Z\nA\nBAT SIGN\nA\nMAN\n", "",
-                    "KEY\n\nMAN\nMAN\n\nKEY"]:
-        expect_call(answer, written, known, gives=_invented(written, known), hints=inventing.mistakes)
+    examples = [(written, known) for written in [
+        "MOONKED FACE\nBAT\nSNOWMAN\nBLACK KEY", "KEY\n\nWHITE SCISSORS\nBATTERY SIGN\nBLACK SCISSORS", "FACE\nKEY",
+        "Z\nA\nBAT SIGN\nA\nMAN\n", "", "KEY\n\nMAN\nMAN\n\nKEY"]]
+
+    def build(d):
+        names = [*known, "face", "Key", "BLACK", "A"]
+        return "\n".join(names[k] for k in d.places(len(names), d.size(1, 6))), [names[k] for k in d.places(len(names), 3)]
+    expect_over(answer, _invented, build, first=examples, apart=True, hints=inventing.mistakes)
 
 
 # --- 19.mix_slope -----------------------------------------------------------------------------------------------------
@@ -408,6 +414,8 @@ def mixing(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    for w, n in [(0.3, 4), (0.0, 5), (1.0, 3), (0.8, 7)]:
-        p, q = rng.uniform(0.02, 0.95, (2, n)).round(2)
-        expect_call(answer, w, p, q, gives=_mix_slope(w, p, q), hints=mixing.mistakes)
+    def build(d):
+        n = d.size()
+        return d.another(0.3, 0.0, 1.0, 0.8), *(1 / (1 + d.above(n)) for _ in range(2))
+    examples = [(w, *rng.uniform(0.02, 0.95, (2, n)).round(2)) for w, n in [(0.3, 4), (0.0, 5), (1.0, 3), (0.8, 7)]]
+    expect_over(answer, _mix_slope, build, first=examples, apart=True, rtol=1e-10, hints=mixing.mistakes)

@@ -5,7 +5,7 @@ from contextlib import redirect_stdout
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, has_blank, is_stub, returned
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, expect_over, has_blank, is_stub, returned
 from ...ask.texts import Question, card, prediction, recall
 
 recall("20", [
@@ -67,6 +67,8 @@ PROBES = [
     ("np.tanh(x) * y + x, with arrays", lambda x, y: np.tanh(x) * y + x,
      {"x": np.array([0.5, -1.0]), "y": np.array([2.0, 3.0])}),
     ("x * x + -x, with x = 3", lambda x: x * x + -x, {"x": 3.0}),
+    ("y * -1.5 - x, with x = −3 and y = −1", lambda x, y: y * -1.5 - x, {"x": -3.0, "y": -1.0}),
+    ("x * y + x * y, with x = 0 and y = −2", lambda x, y: x * y + x * y, {"x": 0.0, "y": -2.0}),
     ("-x if x > 4 else x + 1, with x = 3", lambda x: -x if x > 4 else x + 1, {"x": 3.0}),
     ("np.exp(x @ W / 4 - 0.5) < 2", lambda x, W: np.exp(x @ W / 4 - 0.5) < 2,
      {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
@@ -279,7 +281,11 @@ CASES = [
     ([("t1", np.exp, ["x"]), ("t2", np.tanh, ["x"]), ("t3", np.add, ["t1", "t2"])], ["t3", "t1"]),
     ([("t1", np.exp, ["x"]), *((f"t{k + 1}", np.add, [f"t{k}" if k > 1 else "x", 1.0]) for k in range(1, 12))],
      ["t12"]),
-    ([(f"t{k + 1}", np.add, [f"t{k}" if k else "x"] * 2) for k in range(60)], ["t60"])]
+    ([(f"t{k + 1}", np.add, [f"t{k}" if k else "x"] * 2) for k in range(60)], ["t60"]),
+    ([("t1", np.where, ["x", "y", 0.0]), ("t2", np.exp, ["y"]), ("t3", np.clip, ["t1", 0.0, "t2"])], ["t3"]),
+    ([], ["x"]),
+    ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], [])]
+CASES += [(CASES[0][0], ["t6", "t1"])]      # the same lines, and other results
 
 
 def _one_round(lines, results):
@@ -515,11 +521,13 @@ def gradients(answer):
     if has_blank(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    for N, n, m in [(4, 3, 2), (1, 2, 2), (3, 1, 1), (2, 2, 2)]:
-        x, y, W, b = (rng.normal(size=shape).round(2) for shape in [(N, n), (N, m), (n, m), (m,)])
-        expect_call(answer, x, y, W, b, gives=_gradients(x, y, W, b), hints=gradients.mistakes,
-                    tried=f"gradients(x, y, W, b), with x {x.shape}, y {y.shape}, W {W.shape}, b {b.shape}",
-                    shown="(L, g_W, g_b) with other numbers")
+    def build(d):
+        N, n, m = d.size(), d.size(), d.size()
+        return np.tanh(d(N, n)), d.g(N, m), d(n, m), d(m)
+    x, y, W, b = (rng.normal(size=shape).round(2) for shape in [(4, 3), (4, 2), (3, 2), (2,)])
+    expect_over(answer, _gradients, build, apart=True, first=[(x, y, W, b)], hints=gradients.mistakes,
+                tried=lambda x, y, W, b: (
+        f"gradients(x, y, W, b), with x {x.shape}, y {y.shape}, W {W.shape}, b {b.shape}"))
 
 
 # --- A buffer that is written too early -------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, has_blank, is_stub, not_between, returned
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect_over, has_blank, is_stub, not_between, returned
 from ...ask.compare import parameter_names
 from ...ask.texts import Question, card, prediction, recall
 from .ports import Context
@@ -123,7 +123,8 @@ def diagnose(answer):
     for (letter, right), number in zip(RIGHT.items(), answer):
         if np.ndim(number):
             raise Wrong(f"port {letter}", brief(number), "a number of the list", "One number for each port.")
-        if number not in range(1, len(CAUSES) + 1):
+        number = number.item() if isinstance(number, (np.ndarray, np.generic)) else number
+        if type(number) not in (int, float) or number not in range(1, len(CAUSES) + 1):
             raise Wrong(f"port {letter}", brief(number), "a number of the list",
                         "A number, without quotes." if isinstance(number, str) and number.isdigit() else
                         f"They are numbered from 1 to {len(CAUSES)}.")
@@ -478,11 +479,15 @@ def combined(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    for sizes, *shapes in [([2, 5, 4], (2, 3), (4,)), ([3, 1], (4,), (2, 2), (3,)), ([1, 1], (2,)), ([7], (3,), (2,))]:
-        gradients = [[rng.normal(size=shape).round(2) for shape in shapes] for _ in sizes]
-        expect_call(answer, gradients, sizes, gives=_combined(gradients, sizes),
-                    tried=f"combined(gradients, {sizes}), parameters {' and '.join(map(str, shapes))}",
-                    shown="other numbers", hints=combined.mistakes, rtol=1e-12, atol=1e-13)
+    def build(d):
+        sizes = [d.another(1, 2, 5, 4, 30) for _ in range(d.size())]
+        shapes = [tuple(d.size() for _ in range(d.choice(0, 1, 2))) for _ in range(d.size(1, 3))]
+        return [[d(*shape) for shape in shapes] for _ in sizes], sizes
+    examples = [([[rng.normal(size=shape).round(2) for shape in shapes] for _ in sizes], sizes) for sizes, *shapes in [
+        ([2, 5, 4], (2, 3), (4,)), ([3, 1], (4,), (2, 2), (3,)), ([1, 1], (2,)), ([7], (3,), (2,))]]
+    expect_over(answer, _combined, build, first=examples, hints=combined.mistakes, apart=True, rtol=1e-11,
+                tried=lambda gradients, sizes: (
+        f"combined(gradients, {sizes}), parameters {' and '.join(str(np.shape(g)) for g in gradients[0])}"))
 
 
 # --- The final task -------------------------------------------------------------------------------------------------
@@ -594,12 +599,13 @@ def rms_rule(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    for shape in [(5, 3), (3, 4), (1, 5), (2, 1)]:
-        x, g = rng.normal(size=shape).round(2), rng.normal(size=shape).round(2)
+    def build(d):
+        x = d(d.size(), d.size())
         x[3:] = 0                                     # where there are more rows: z is 0 there, and r is √ε
-        expect_call(answer, g, _rms(x), x, gives=_rms_rule(g, _rms(x), x), tried=f"rms_rule(g, z, x) with x {shape}",
-                    shown="other numbers",
-                    hints=rms_rule.mistakes)
+        return d.g(*x.shape), _rms(x), x
+    x, g = rng.normal(size=(2, 5, 3)).round(2)
+    expect_over(answer, _rms_rule, build, first=[(g, _rms(x), x)], hints=rms_rule.mistakes, tried=lambda g, z, x: (
+        f"rms_rule(g, z, x) with x {x.shape}"))
 
 
 @exercise(

@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, is_stub
+from ...ask import NotYet, Wrong, brief, edit, exercise, expect_over, is_stub
 from ...ask.mistakes import in_place, printed
 from ...ask.texts import Question, card, prediction, recall
 
@@ -184,13 +184,14 @@ def one_bit(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     hints = [(_passed(wrong), hint) for wrong, hint in one_bit.mistakes]
-    for most, w in [(3, np.array([-0.4, 0.3, 1.7, -2.5, 0.0])),
-                    (400, np.array([[1.0, -1.0, 0.8], [-0.6, 3.2, -1.0001]])),
-                    (3, np.array([2.4, 0.3, -0.7, 1.0001, -1.6])),
-                    (0.1, np.array(-0.25))]:
-        g = rng.uniform(-most, most, w.shape).round(2)
-        expect_call(_passed(answer), w, g, gives=_right_bit(w, g), hints=[*hints, _third_value],
-                    tried=f"one_bit(w), and {brief(g)} arriving there, w = {brief(w)}: (value, gradient of w)")
+    def build(d):
+        w = d(*(d.size() for _ in range(d.choice(0, 1, 2, 3)))) * d.choice(1, 0.5)
+        return np.asarray(w), np.asarray(d.g(*np.shape(w)))
+    examples = [(w, rng.uniform(-most, most, w.shape).round(2)) for most, w in [
+        (3, np.array([-0.4, 0.3, 1.7, -2.5, 0.0])), (400, np.array([[1.0, -1.0, 0.8], [-0.6, 3.2, -1.0001]])),
+        (3, np.array([2.4, 0.3, -0.7, 1.0001, -1.6])), (0.1, np.array(-0.25))]]
+    expect_over(_passed(answer), _right_bit, build, first=examples, hints=[*hints, _third_value], tried=lambda w, g: (
+        f"one_bit(w), and {brief(g)} arriving there, w = {brief(w)}: (value, gradient of w)"))
 
 
 # --- Around a closed path ---------------------------------------------------------------------------------------------
@@ -318,10 +319,11 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
 def round_trip(answer):
     triangle = np.array([[0.3, 0.2], [2.0, 0.5], [0.5, 1.5]])
     rectangle = np.array([[-1.0, 1.0], [1.5, 1.0], [1.5, 2.0], [-1.0, 2.0]])
-    for field, corners, steps in [(uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1], 4),
-                                  (bits, rectangle, 10), (np.sin, TOUR[[0, 0, 1, 2]], 5)]:
-        expect_call(answer, field, corners, steps, gives=_round_trip(field, corners, steps), hints=round_trip.mistakes,
-                    tried=f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}")
+    expect_over(answer, _round_trip, lambda d: (d.another(np.sin, whirl, np.cos), d(d.size(2), d.size(2, 3)), d.another(1, 2, 3)),
+                apart=True, rounds=8, hints=round_trip.mistakes, first=[
+                    (uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1], 4), (bits, rectangle, 10),
+                    (np.sin, TOUR[[0, 0, 1, 2]], 5)], tried=lambda field, corners, steps: (
+                        f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}"))
 
 
 # --- The length at 0 --------------------------------------------------------------------------------------------------
@@ -405,11 +407,12 @@ _SHORT = "A short x has a length too, however short, and there this is wrong. On
 def length_x(answer):
     if is_stub(answer):
         raise NotYet
-    for g, x in [(2.5, np.array([3.0, -4.0, 12.0])), (-0.7, np.array([[0.0, 0.1, -0.2], [0.3, -0.4, 0.05]])),
-                 (1.5, np.zeros(2)), (3.0, np.array([2e-150, -1e-150])), (-2.0, np.array([-0.5])),
-                 (1.0, np.zeros((2, 3))), (1.0, np.array([300.0, -300.0, 0.0]))]:
-        z = length(x)
-        expect_call(answer, g, z, x, gives=_length_x(g, z, x), hints=length_x.mistakes)
+    def build(d):
+        x = d(*(d.size() for _ in range(d.choice(1, 2, 3))))
+        return d.g(), length(x), x
+    expect_over(answer, _length_x, build, hints=length_x.mistakes, first=[(g, length(x), x) for g, x in [
+        (2.5, np.array([3.0, -4.0, 12.0])), (-0.7, np.array([[0.0, 0.1, -0.2], [0.3, -0.4, 0.05]])), (1.5, np.zeros(2)),
+        (3.0, np.array([2e-150, -1e-150])), (-2.0, np.array([-0.5])), (1.0, np.zeros((2, 3)))]])
 
 
 # --- The gradient of a fixed point ------------------------------------------------------------------------------------
@@ -569,6 +572,7 @@ def pull_back(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     of_layer, of_kepler = np.zeros(3), np.zeros(2)
+    examples = []
     for f, z, x, rounds in [(layer, of_layer, np.array([1.1, 0.2]), 3),
                             (kepler, of_kepler, np.array([0.7, 2.0]), 1),
                             (layer, of_layer, np.array([0.4, -0.9]), 0),
@@ -577,5 +581,10 @@ def pull_back(answer):
                             (rows, np.zeros((2, 3)), np.array([[0.2, -0.5], [0.9, 0.1]]), 3),
                             (kepler, of_kepler, np.array([0.7, 2.0]), 60)]:
         z = _arrive(f, z, x)
-        g = rng.uniform(-2, 2, z.shape).round(1) * (100 if rounds == 300 else 1)
-        expect_call(answer, f, z, x, g, rounds, gives=_pull_back(f, z, x, g, rounds), hints=pull_back.mistakes)
+        examples.append((f, z, x, rng.uniform(-2, 2, z.shape).round(1) * (100 if rounds == 300 else 1), rounds))
+
+    def build(d):
+        x = np.tanh(d(2))
+        f, z = d.choice((layer, of_layer), (d.another(kepler, slow), of_kepler))
+        return f, np.tanh(d(*z.shape)), x, d.g(*z.shape), d.another(0, 1, 2, 7)      # any z: f is differentiated where it is given
+    expect_over(answer, _pull_back, build, first=examples, hints=pull_back.mistakes, apart=True, rounds=7)

@@ -14,10 +14,10 @@ throw(
 
 throw(
     "13.uses",
-    planted=[(lambda w, states, g: 0.0, "got"), edit("total + g", "total + g / 50", "another number"),
+    planted=[(lambda w, states, g: 0.0, "got"), edit("total + g", "total + g / 50", "expected"),
              (lambda w, states, g: np.nan, "got"), edit("return total", "return abs(total)", "sign"),
-             edit("return total", "return round(total, 2)", "another number"),
-             edit("total = 0.0", "total = 0.0; states = states[-4:]", "another number"),
+             edit("return total", "return round(total, 2)", "expected"),
+             edit("total = 0.0", "total = 0.0; states = states[-4:]", "expected"),
              edit("total = 0.0", "total = 0.0; states.reverse(); states.reverse(); states.append(0.0); states.pop(0)",
                   "got")],
     also_right=[
@@ -52,7 +52,7 @@ throw(
     "13.clip",
     planted=[edit(_SHORT, _SHORT + "[0]", "Number 1 of 2"), (2.6, "give it the function"),
              edit("max_norm / norm", "0.3", "times"), edit(_ALL, "sum(sum(g * g) for g in gradients)",
-                                                           "norm is an array"),
+                                                           "ambiguous"),
              edit(_SHORT, "for g in gradients:\n        g *= max_norm / norm\n    return gradients",
                   "writes into the caller's"),
              edit(_SHORT, "return [g * (max_norm / norm) for g in gradients if g.any()]", "values were expected"),
