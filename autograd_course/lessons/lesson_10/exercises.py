@@ -252,7 +252,9 @@ def normalise(answer):
             x = d(*(d.size() for _ in range(d.choice(2, 2, 3))))
             named = Named() if d.round % 5 == 4 else Named(axis=d.choice(-1, -1, *range(-x.ndim, x.ndim)))
             return d.g(*x.shape), row.function(x, **named), x, named
-        expect_over(rule, row.rules[0], build, tried=lambda g, z, x, named, row=row: (
+        two, g = np.random.default_rng(0).normal(size=(2, 2, 3, 4)).round(2)
+        examples = [(g, row.function(two), two, named) for named in (Named(axis=-1), Named())]
+        expect_over(rule, row.rules[0], build, first=examples, tried=lambda g, z, x, named, row=row: (
             f"the rule for x of {row.name}, a batch of shape {x.shape}, with "
             + (f"axis={named['axis']}" if named else "axis left out")),
             hints=[*hints, *of_rule(row, inputs=[(np.array([[0.5, -1.0, 2.0], [0.0, 0.0, 3.0]]),)]),

@@ -31,7 +31,7 @@ throw(
 throw(
     "08.spread",
     planted=[*(((wrong, mean_x), hint) for wrong, hint in _SUM), *(((sum_x, wrong), hint) for wrong, hint in _MEAN),
-             ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "and not here"),
+             ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "got"),
              edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "axis=-1"),
              edit("z, x, axis)", "z, x, axis and abs(axis))", "axis=-1"),
              edit("sum_x = lambda g, z, x, axis=None", "sum_x = lambda g, z, x, axis=1", "axis and keepdims left out"),

@@ -7,7 +7,7 @@ from autograd_course.lessons.lesson_10.exercises import WRONG_LOG, WRONG_SOFTMAX
 
 throw(
     "10.tie",
-    planted=[(lambda g, z, x: x == z, "True and False"), (lambda g, z, x: g * np.isclose(x, 3) / 2, "and not here")],
+    planted=[(lambda g, z, x: x == z, "True and False"), (lambda g, z, x: g * np.isclose(x, 3) / 2, "got")],
     also_right=["lambda g, z, x: np.where(x == z, g / np.count_nonzero(x == z), 0)",
                 "lambda g, z, x: ag.vjp(ag.max, x)[1](g)[0]",
                 edit("np.sum(x == z)", "np.equal(x, np.max(x)).sum()"), edit("(x == z) /", "(x >= z) /"),
@@ -33,8 +33,8 @@ throw(
               "in z already"),
              ((_softmax, lambda g, z, x, axis=-1: _log_softmax(g, z, x)), "axis is passed"),
              ((lambda g, z, x, axis=-1: _softmax(g, z, x), _log_softmax), "axis is passed"),
-             edit("g * z, axis=axis", "g * z, axis=abs(axis)", "axis=-2"),
-             edit("np.sum(g, axis=axis", "np.sum(g, axis=abs(axis)", "axis=-2"),
+             edit("g * z, axis=axis", "g * z, axis=abs(axis)", "axis="),
+             edit("np.sum(g, axis=axis", "np.sum(g, axis=abs(axis)", "axis="),
              ((lambda g, z, x, axis=1: _softmax(g, z, x, axis), _log_softmax), "−1 is the last"),
              ((_softmax, lambda g, z, x, axis=1: _log_softmax(g, z, x, axis)), "−1 is the last")],
     also_right=[

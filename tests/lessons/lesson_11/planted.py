@@ -22,7 +22,7 @@ throw(
              edit(_SUM, "m *= beta; m += g", "writes into the caller's array"),
              edit(_STEP, "w -= lr * (g + beta * m)\n    return w, m", "writes into the caller's array"),
              edit(_SUM, "m = beta * abs(m) + g", "differs"), edit("beta * m)", "beta * m.sum())", "differs"),
-             edit(_STEP, "return w - lr * (g + beta * m), np.round(m)", "and not here"),
+             edit(_STEP, "return w - lr * (g + beta * m), np.round(m)", "got"),
              edit(_STEP, "return (w - lr * (g + beta * m)) * np.nan, m", "differs"),
              edit(_SUM, "m = beta * np.atleast_2d(m)[0] + g", "differs")],
     also_right=[
@@ -59,7 +59,7 @@ throw(
              edit(_V, "v = np.maximum(beta2 * v, g * g)", "differs"),
              edit(_M, _M + "\n    t = t if t < 100 else np.inf", "differs"),
              _power("(1 - t**β)", "divided by 0"),
-             edit("m_hat /", "np.sign(g) /", "differs"), edit(_BACK, "eps) - lr * 0.01 * w, m, v", "and not here")],
+             edit("m_hat /", "np.sign(g) /", "differs"), edit(_BACK, "eps) - lr * 0.01 * w, m, v", "got")],
     also_right=[
         """
         def adam(w, m, v, t, g, lr, beta1, beta2, eps):

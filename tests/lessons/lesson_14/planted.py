@@ -69,7 +69,7 @@ throw(
     "14.fold",
     planted=[*(((wrong, _fold_x), hint) for wrong, hint in WRONG_UNFOLD),
              *(((_unfold_x, wrong), hint) for wrong, hint in WRONG_FOLD),
-             edit("fold(g, x", "fold(g.astype(int), x", "and not here"),
+             edit("fold(g, x", "fold(g.astype(int), x", "got"),
              *(edit(f"{before}, kernel_size, stride=1, padding=0:", f"{before}, kernel_size, {defaults}:",
                     f"{left} left out")
                for before in ("unfold_x = lambda g, z, x", "z, x, output_size") for defaults, left in WRONG_DEFAULTS)],

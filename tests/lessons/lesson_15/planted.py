@@ -101,7 +101,7 @@ throw(
     planted=[
         edit(_COLUMN, "(f(x + 1e-6 * unit) - f(x - 1e-6 * unit)) / 2e-6", "a few digits"),
         edit(_BY_COLUMNS, "return np.abs(np.stack(columns, axis=1))", "1 of 2"),
-        edit(_BY_ROWS, "return np.round(np.stack(rows, axis=0))", "and not here"),
+        edit(_BY_ROWS, "return np.round(np.stack(rows, axis=0))", "got"),
         edit("np.eye(len(x))", "np.eye(3)", "columns"),
         edit("np.eye(len(z))", "np.eye(len(z))[:2]", "rows"),
         edit(_BY_ROWS, "return np.stack(rows[::-1], axis=0)", "axis 0"),

@@ -19,7 +19,7 @@ from autograd_course.lessons.lesson_18.exercises import (
 throw(
     "18.who_reads",
     planted=[
-        (lambda f, x: np.nan * _reads(f, x), "got"), (lambda f, x: _reads(f, x).round(1), "and not here"),
+        (lambda f, x: np.nan * _reads(f, x), "got"), (lambda f, x: _reads(f, x).round(1), "got"),
         (lambda f, x: np.tril(_reads(f, x)), "differs"), (lambda f, x: _reads(f, np.abs(x)), "got"),
         (lambda f, x: _reads(f, x)[:2], "Shape")],
     also_right=[
