@@ -4,12 +4,14 @@
     make strike ARGS="tape"             the statements of a file; "compiler": of all files whose name begins so
     make strike ARGS="tape:Tensor"      those within the definitions whose name begins so
     make strike ARGS="--all tape"       and of every other statement the promise or the test that notices
+    make strike ARGS="--write tape"     and what tests alone notice is written down, for the page *Read every line*
 
 First come the promises of autograd_course/reading/promises.py, which take 20 ms. What they do not miss goes through
 tests/engine, each statement in a process of its own, until one fails. What does not end is stopped after so many steps
 of a loop, or seconds.
 """
 import argparse
+import json
 import os
 import resource
 import signal
@@ -23,6 +25,7 @@ import hypothesis
 import numpy  # noqa: F401  here, so that each process has it from the start
 import pytest
 
+from autograd_course.reading.page import NOTICED
 from autograd_course.reading.promises import PROMISES, kept, outcomes
 from autograd_course.reading.strike import HOME, Struck, files, statements
 
@@ -121,9 +124,22 @@ def chosen_by(patterns, folder=HOME):
             if any(one.file.startswith(file) and one.where.startswith(where) for file, where in split)]
 
 
+def write_down(found, file=NOTICED):
+    """Into the file, by definition and text: which test notices that a statement is gone, where no promise does."""
+    kept_so_far = json.loads(file.read_text(encoding="utf-8"))
+    for statement, by in found.items():
+        texts = kept_so_far.setdefault(f"{statement.file}:{statement.where}", {})
+        texts.pop(statement.text.strip(), None)
+        if "::" in by:
+            texts[statement.text.strip()] = by
+    kept_so_far = {where: texts for where, texts in kept_so_far.items() if texts}
+    file.write_text(json.dumps(kept_so_far, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+
+
 def main(*arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="name what notices each statement too")
+    parser.add_argument("--write", action="store_true", help="write down for the page which test notices")
     parser.add_argument("patterns", nargs="*", metavar="FILE[:DEFINITION]")
     given = parser.parse_args(arguments)
     hypothesis.settings.register_profile("strike", derandomize=True, deadline=None, database=None,
@@ -139,6 +155,8 @@ def main(*arguments):
             print(f"\r{done} of {len(chosen)}", end="\r", flush=True)
 
     found = strike(chosen, len(os.sched_getaffinity(0)), told=told)
+    if given.write:
+        write_down(found)
     counts = Counter(one.file for one in chosen), Counter(one.file for one, by in found.items() if not by)
     print("\n".join(f"{file}: {counts[1][file]} of {number} survive" for file, number in counts[0].items()))
     print(f"{sum(by.startswith('promise: ') for by in found.values())} of {len(chosen)} were noticed by a promise. "

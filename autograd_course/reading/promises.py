@@ -26,9 +26,93 @@ class Promise:
                 compile(ast.Expression(last.value), "its last line", "eval"))
 
 
-# `ag` is the engine, leaf(x) is ag.Tensor(x, requires_grad=True), slopes(f, …) are f's slopes at these points, and
-# raised(f) is the kind of error that f() raises. What is right is worked out by hand or by differences.
+# `ag` is the engine, leaf(x) is ag.Tensor(x, requires_grad=True), slopes(f, …) are f's slopes at these points,
+# raised(f, …) the kinds of error that functions raise. What is right is worked out by hand or by differences.
 TABLE = r"""
+# The walk
+
+a, b = leaf(5.0), leaf(10.0)
+c = a * b
+(c * c).backward()
+a.grad, b.grad
+→ (1000.0, 500.0)
+
+x = leaf(3.0)
+(x * x).backward()
+x.grad
+→ 6.0
+
+a = leaf(3.0)
+b = 2.0 * a
+L = b * (b + 1.0)
+L.backward()
+a.grad
+→ 26.0
+
+y = x = leaf(1.0)
+for _ in range(60): y = y + y
+sum(1 for _ in ag.backward_pass(y, 1.0))
+→ 61
+
+y = x = leaf(1.0)
+for _ in range(3500): y = y * 1.0
+y.backward()
+x.grad
+→ 1.0
+
+x = leaf(3.0)
+y = x * x
+y.backward()
+y.backward()
+x.grad
+→ 12.0
+
+x = leaf(3.0)
+(x * x).backward()
+x.zero_grad()
+(x * 2.0).backward()
+x.grad
+→ 2.0
+
+x = leaf(1.0)
+z = x * 2.0
+z.retain_grad()
+(z * z).backward()
+z.grad, x.grad
+→ (4.0, 8.0)
+
+x = leaf([1.0, 2.0])
+(x * x).backward(grad=np.array([1.0, 10.0]))
+x.grad
+→ [2.0, 40.0]
+
+bad = ag.elementwise(np.sin, lambda g, z, x: 1 / 0)
+x = leaf(1.0)
+L = x + bad(x)
+raised(L.backward), x.grad
+→ (['ZeroDivisionError'], None)
+
+x, y = leaf(1.0), ag.Tensor(2.0)
+bad = ag.elementwise(np.add, lambda g, z, x, y: g, lambda g, z, x, y: 1 / 0)
+bad(x, y).backward()
+x.grad
+→ 1.0
+
+import weakref
+x = leaf(1.0)
+y = np.sin(x)
+z, alive = y * y, weakref.ref(y)
+del y, z
+alive() is None
+→ True
+
+x = leaf(np.ones(3))
+z = x.sum() + (x * 1.0).sum()
+z.backward()
+x.grad[0] = 9.0
+x.grad, x.data
+→ ([9.0, 2.0, 2.0], [1.0, 1.0, 1.0])
+
 # Rules
 
 x, y = leaf(2.0), leaf(-3.0)
@@ -141,6 +225,32 @@ y.backward()
 str(y.dtype), str(x.grad.dtype)
 → ('float32', 'float32')
 
+x = leaf(np.zeros(3))
+x[[0, 0]].sum().backward()
+x.grad
+→ [2.0, 0.0, 0.0]
+
+x = leaf([[1.0, 2.0], [3.0, 4.0]])
+np.concatenate([x, x * x], axis=None).sum().backward()
+x.grad
+→ [[3.0, 5.0], [7.0, 9.0]]
+
+x = leaf([[1.0, -2.0]])
+(abs(x).T + (+x).transpose(1, 0)).sum().backward()
+x.grad
+→ [[2.0, 0.0]]
+
+x = leaf([1.0, 2.0])
+(np.sum(x, axis=0) + np.clip(x, 0.0, 1.5).sum() + x.astype(np.float32).sum()).backward()
+x.grad, str(x.grad.dtype)
+→ ([3.0, 2.0], 'float64')
+
+x, y = leaf([1.0]), leaf([1.0])
+(x + y).sum().backward()
+x.grad[0] = 9.0
+y.grad
+→ [1.0]
+
 # Matrices
 
 A = leaf([[1.0, 2.0], [3.0, 4.0]])
@@ -173,6 +283,31 @@ ag.unfold(x, 2, padding=1).sum().backward()
 x.grad[0, 0]
 → [[4.0, 4.0], [4.0, 4.0]]
 
+x = leaf([1.0, 2.0])
+(x + [1.0, 10.0] + ag.matmul([[1.0, 0.0], [0.0, 2.0]], x)).sum().backward()
+x.grad
+→ [2.0, 3.0]
+
+v = leaf([1.0, 2.0])
+(v @ np.arange(8.0).reshape(2, 2, 2)).sum().backward()
+v.grad
+→ [10.0, 18.0]
+
+v = leaf([1.0, 1.0])
+(np.dot(v, np.arange(12.0).reshape(2, 2, 3)).sum() + np.dot(v, v) + np.dot(2.0, v).sum()).backward()
+v.grad
+→ [28.0, 46.0]
+
+x, y = leaf(np.ones((1, 2))), leaf(np.ones((2, 3)))
+ag.einsum('ij,jk', x, y).sum().backward()
+x.grad, y.grad
+→ ([[3.0, 3.0]], [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+
+x, y = leaf(np.ones((2, 1, 2))), leaf(np.ones((2, 2, 1)))
+(x @ y).sum().backward()
+x.grad
+→ [[[1.0, 1.0]], [[1.0, 1.0]]]
+
 # Choose
 
 x = leaf([1.0, 3.0, 3.0])
@@ -202,89 +337,14 @@ z.backward()
 z.data, x.grad
 → (500.34657359, [[0.5, -0.5], [-0.25, 0.25]])
 
-# The walk
+x = leaf(np.arange(4096.0).reshape(2, 2048))
+z = x.max(axis=0)
+z.sum().backward()
+z.size, float(z.sum()), x.grad.sum(axis=1)
+→ (2048, 6290432.0, [0.0, 2048.0])
 
-a, b = leaf(5.0), leaf(10.0)
-c = a * b
-(c * c).backward()
-a.grad, b.grad
-→ (1000.0, 500.0)
-
-x = leaf(3.0)
-(x * x).backward()
-x.grad
-→ 6.0
-
-a = leaf(3.0)
-b = 2.0 * a
-L = b * (b + 1.0)
-L.backward()
-a.grad
-→ 26.0
-
-y = x = leaf(1.0)
-for _ in range(60): y = y + y
-sum(1 for _ in ag.backward_pass(y, 1.0))
-→ 61
-
-y = x = leaf(1.0)
-for _ in range(3500): y = y * 1.0
-y.backward()
-x.grad
-→ 1.0
-
-x = leaf(3.0)
-y = x * x
-y.backward()
-y.backward()
-x.grad
-→ 12.0
-
-x = leaf(3.0)
-(x * x).backward()
-x.zero_grad()
-(x * 2.0).backward()
-x.grad
-→ 2.0
-
-x = leaf(1.0)
-z = x * 2.0
-z.retain_grad()
-(z * z).backward()
-z.grad, x.grad
-→ (4.0, 8.0)
-
-x = leaf([1.0, 2.0])
-(x * x).backward(grad=np.array([1.0, 10.0]))
-x.grad
-→ [2.0, 40.0]
-
-bad = ag.elementwise(np.sin, lambda g, z, x: 1 / 0)
-x = leaf(1.0)
-L = x + bad(x)
-raised(L.backward), x.grad
-→ ('ZeroDivisionError', None)
-
-x, y = leaf(1.0), ag.Tensor(2.0)
-bad = ag.elementwise(np.add, lambda g, z, x, y: g, lambda g, z, x, y: 1 / 0)
-bad(x, y).backward()
-x.grad
-→ 1.0
-
-import weakref
-x = leaf(1.0)
-y = np.sin(x)
-z, alive = y * y, weakref.ref(y)
-del y, z
-alive() is None
-→ True
-
-x = leaf(np.ones(3))
-z = x.sum() + (x * 1.0).sum()
-z.backward()
-x.grad[0] = 9.0
-x.grad, x.data
-→ ([9.0, 2.0, 2.0], [1.0, 1.0, 1.0])
+float(ag.logsumexp(ag.Tensor([-np.inf, -np.inf]))), float(ag.logsumexp(ag.Tensor([0, 0])))
+→ (-inf, 0.693147181)
 
 # What is refused
 
@@ -350,6 +410,91 @@ bad = ag.elementwise(np.add, lambda g, z, x, y: np.ones(5), lambda g, z, x, y: g
 bad(leaf([1.0, 2.0]), 1.0).sum().backward()
 → ValueError: returned shape
 
+x, A = leaf([1.0, 2.0, 3.0]), leaf(np.ones((2, 2)))
+raised(lambda: ag.concatenate([]), lambda: ag.concatenate([A, np.ones((3, 3))]), lambda: ag.concatenate(x, x))
+→ ['ValueError', 'ValueError', 'TypeError']
+
+x = leaf([1.0, 2.0, 3.0])
+raised(lambda: ag.stack([x, x[:2]]), lambda: ag.split(x, 2), lambda: ag.pad(x, -1), lambda: ag.swapaxes(x, 0, 5))
+→ ['ValueError', 'ValueError', 'ValueError', 'AxisError']
+
+x, A = leaf([1.0, 2.0, 3.0]), leaf(np.ones((2, 2)))
+raised(lambda: x.var(ddof=3), lambda: A @ x, lambda: ag.einsum('ii,ij->j', A, A), lambda: ag.einsum('ij->ji', A))
+→ ['ValueError', 'ValueError', 'ValueError', 'TypeError']
+
+x = leaf(np.ones((1, 2, 3, 3)))
+raised(lambda: ag.conv2d(x, np.ones((1, 1, 2, 2))), lambda: ag.unfold(x, 5), lambda: ag.unfold(x, (1, 2, 3)))
+→ ['ValueError', 'ValueError', 'TypeError']
+
+x = leaf(np.ones((2, 3)))
+raised(lambda: ag.unfold(x, 1), lambda: ag.fold(x, (2, 2), 1), lambda: x.astype(int))
+→ ['ValueError', 'ValueError', 'TypeError']
+
+x = leaf(np.ones((2, 3)))
+raised(lambda: ag.nll_loss(x, np.array([0, -1])), lambda: ag.nll_loss(x, np.array([0.0, 1.0])))
+→ ['IndexError', 'ValueError']
+
+rule = lambda g, z, x: g
+short = lambda g: g
+sine = lambda *rules: ag.elementwise(np.sin, *rules)
+raised(lambda: sine(3), lambda: sine(short), lambda: ag.primitive(np.sin, [rule], []))
+→ ['TypeError', 'TypeError', 'TypeError']
+
+twice = ag.elementwise(lambda x: (x, x), lambda g, z, x: g)
+raised(lambda: twice(leaf(1.0)), lambda: ag.elementwise(np.sin)(leaf(1.0)), lambda: ag.exp(leaf(1.0), 2.0))
+→ ['TypeError', 'TypeError', 'TypeError']
+
+value, pull = ag.vjp(lambda x: x * x, np.ones(2))
+raised(lambda: pull(np.ones(3)), lambda: ag.grad(np.sin)(3), lambda: ag.grad(lambda x: None)(1.0))
+→ ['ValueError', 'TypeError', 'TypeError']
+
+f = lambda x, y: x * y
+raised(*[lambda i=i: ag.grad(f, argnums=i)(1.0, 2.0) for i in (5, (0, 0), (), 'x')])
+→ ['TypeError', 'ValueError', 'ValueError', 'TypeError']
+
+v = np.ones(2)
+raised(lambda: ag.jvp(np.sin, 1.0, 1.0), lambda: ag.jvp(np.sin, (1.0,), (v,)), lambda: ag.jacobian(np.sin, mode='x'))
+→ ['TypeError', 'ValueError', 'ValueError']
+
+def inside(x): x.data = 5.0
+raised(lambda: ag.grad(lambda x: (x * x).backward())(1.0), lambda: ag.grad(inside)(1.0))
+→ ['RuntimeError', 'RuntimeError']
+
+x, a = leaf([1.0, 2.0]), np.ones(2)
+def item(): a[0] = leaf(1.0)
+raised(item, lambda: np.add.reduce(x), lambda: np.add(x, x, out=a), lambda: len(leaf(1.0)), x.item)
+→ ['ValueError', 'TypeError', 'TypeError', 'TypeError', 'ValueError']
+
+x = leaf([1.0, 2.0])
+raised(lambda: ag.Tensor(x), lambda: ag.Tensor(np.matrix(1.0)), lambda: ag.Tensor([[1.0], [1.0, 2.0]]), lambda: x * 1j)
+→ ['TypeError', 'TypeError', 'ValueError', 'TypeError']
+
+import copy
+x = leaf([1.0, 2.0])
+raised(lambda: copy.copy(x * x), lambda: x.sum(axis=x), lambda: x.sum(0, False, 1, 2, 3))
+→ ['TypeError', 'TypeError', 'TypeError']
+
+x = leaf([1.0, 2.0])
+x.grad = np.ones(3)
+raised((x * x).sum().backward, lambda: ag.no_grad()(lambda: (yield)))
+→ ['ValueError', 'TypeError']
+
+x, y = leaf([1.0, 2.0]), leaf([1.0, 2.0])
+z, w = (x * x).sum(), (y[:1] * y[:1]).sum()
+x.data -= 0.5
+y.data -= 0.5
+raised(z.backward, w.backward)
+→ ['RuntimeError', 'RuntimeError']
+
+x = leaf(2.0)
+f = ag.grad(lambda y: y * x)
+def change(y):
+    z = y * x * x
+    x.data = 5.0
+    return z
+raised(lambda: ag.grad(change)(1.0), lambda: ag.grad(lambda x: x.data.fill(0.0))(1.0))
+→ ['RuntimeError', 'ValueError']
+
 # Constants
 
 x = leaf(2.0)
@@ -384,6 +529,33 @@ x.data
 x = leaf(2.0, name='x')
 repr(x), repr(x * 3.0), len(leaf([1.0, 2.0])), [float(v) for v in ag.Tensor([1.0, 2.0])]
 → ("Tensor(2.0, name='x', requires_grad=True)", 'Tensor(6.0, op=multiply)', 2, [1.0, 2.0])
+
+[10, 20][ag.Tensor(1)], bool(ag.Tensor(0.0)), f'{leaf(2.0):.2f}', len({leaf(1.0), leaf(1.0)}), 'relu' in dir(leaf(1.0))
+→ (20, False, '2.00', 2, True)
+
+x = leaf([1.0, 5.0])
+int(x.argmax()), int(x.argmin()), float(x[ag.Tensor(1)]), np.asarray(ag.Tensor([1.0, 2.0]))
+→ (1, 0, 5.0, [1.0, 2.0])
+
+x = leaf(2.0)
+x.data[...] = 5.0
+(x * x).backward(grad=ag.Tensor(2.0))
+x.grad
+→ 20.0
+
+x = leaf([1.0])
+(x * x).sum().backward()
+x.data = np.array([1.0], np.float32)
+str(x.grad.dtype)
+→ 'float32'
+
+import copy
+x = copy.copy(leaf(2.0, name='x'))
+x.name, x.requires_grad, repr(ag.add), copy.copy(ag.add) is ag.add
+→ ('x', True, '<elementwise add>', True)
+
+ag.no_grad()(lambda x: x * x)(leaf(2.0)).requires_grad
+→ False
 
 # Transforms
 
@@ -433,6 +605,22 @@ x.grad
 
 ag.grad(lambda x: 3.0)(2.0), ag.jvp(lambda x: 3.0, (2.0,), (1.0,))
 → (0.0, (3.0, 0.0))
+
+ag.hessian(lambda x, y: x * y * y, argnums=(0, 1))(2.0, 3.0)
+→ ((0.0, 6.0), (6.0, 4.0))
+
+ag.jvp(lambda x: x + np.zeros(3), (1.0,), (2.0,))
+→ ([1.0, 1.0, 1.0], [2.0, 2.0, 2.0])
+
+value, pull = ag.vjp(lambda x: x * 2.0, np.array([1.0, 1.0]))
+pull([1.0, 10.0])[0]
+→ [2.0, 20.0]
+
+x = leaf(0.5)
+y = ag.checkpoint(lambda x: np.sin(np.sin(x)))(x)
+with ag.no_grad(): y.backward()
+repr(y)[-14:], x.grad
+→ ('op=checkpoint)', 0.778643948)
 """
 PROMISES = [Promise(group, *promise.strip().split("\n→ "))
             for group, promises in (part.split("\n\n", 1) for part in TABLE.strip().removeprefix("# ").split("\n# "))
@@ -458,11 +646,8 @@ def _outcome(promise, ag):
     def slopes(f, *points):
         return [float(ag.grad(f)(x)) for x in points]
 
-    def raised(f):
-        try:
-            return f()
-        except Exception as error:
-            return type(error).__name__
+    def raised(*functions):
+        return [_raised(f) for f in functions]
 
     ag.finder.steps = ag.finder.most
     scope = {"ag": ag, "np": np, "leaf": leaf, "slopes": slopes, "raised": raised}
@@ -472,6 +657,14 @@ def _outcome(promise, ag):
         return said(eval(last, scope))
     except (Exception, Endless) as error:
         return _failed(error)
+
+
+def _raised(f):
+    try:
+        f()
+    except Exception as error:
+        return type(error).__name__
+    return "nothing"
 
 
 def _failed(error):

@@ -1,0 +1,373 @@
+"""The core of the engine in the order in which it is understood: its definitions, what they are for, who derived them.
+
+A definition is named "tape:Tensor.backward"; `*` stands for any letters. It belongs to the first line that names it.
+The tests hold that each definition of the core belongs to one, and that every link leads to a section.
+"""
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Part:
+    """lines: [(definitions, the lesson and its section, "05 A number that remembers", what they are for), …]."""
+    title: str
+    lines: list
+
+
+@dataclass(frozen=True)
+class Foretold:
+    """A statement that is going to be struck out, by its definition and how it begins, and what is asked about it.
+
+    shown: what each choice of an answer is about, a piece of one promise's program: the promise of the right answer is
+    broken, and no other of these. Else the answer is a number or a row, what the promise of that piece gives.
+    """
+    where: str
+    line: str
+    question: str
+    answer: object
+    reveal: str
+    shown: object
+
+
+PARTS = {
+    "values": Part("A number that remembers", [
+        ("tape:Tensor tape:Tensor.__init__",
+         "05 A number that remembers",
+         "Lesson 05's `Value`, for arrays. Beside the value stand the row that made it, its inputs, and a number "
+         "that is greater than the numbers of all its inputs: the walk back needs no other order. What most "
+         "Tensors share stands on the class, so that a new one costs little."),
+        ("tape:_clock tape:_levels tape:_blocked tape:_blocks tape:_last_stamp tape:_changed tape:_new tape:_float64 "
+         "tape:_array tape:_floats tape:_scalars",
+         "05 Whose turn is it?",
+         "Two counters that never go back: the first numbers Tensors, the second levels. Behind them stand the "
+         "state of `no_grad` and short names for what is looked up often."),
+        ("tape:Tensor.data",
+         "06 Four lines that train",
+         "Whoever reads the value gets an array. Whoever replaces it leaves a date, by which a walk back sees that "
+         "the value it needs is gone."),
+        ("tape:Tensor.requires_grad",
+         "05 A number that remembers",
+         "Only a leaf can be asked for a gradient; a result has one if any of its inputs has."),
+        ("tape:Tensor.shape tape:Tensor.dtype tape:Tensor.ndim tape:Tensor.size",
+         "08 Arrays have a shape",
+         "What an array says of itself, a Tensor says too."),
+        ("tape:as_array tape:_check_floating tape:plain tape:_own",
+         "08 Arrays have a shape",
+         "Whatever comes in becomes an array of real numbers, or an error that says what is wrong with it. An "
+         "integer has no slope, so a gradient needs floating point."),
+    ]),
+    "rules": Part("The table, one number at a time", [
+        ("tape:elementwise",
+         "05 Add up what arrives",
+         "A row: the function, and for each input the line that says what goes to it when g arrives. The formula "
+         "that you derived is the line that runs."),
+        ("ops:add ops:subtract ops:multiply ops:divide ops:negative",
+         "03 Whose value is in whose rule?",
+         "The arithmetic of lesson 03. A sum passes g on; a product passes it on times the other factor."),
+        ("ops:power ops:_less_one",
+         "03 Pattern, then proof",
+         "The exponent comes down, and one less stays up; only at 0 has the exponent to be looked at."),
+        ("ops:exp ops:log ops:sqrt ops:sin ops:cos ops:tanh",
+         "04 Read the slope off the output",
+         "Three of these slopes are read off z, so that nothing is computed twice."),
+        ("ops:sigmoid ops:_sigmoid ops:softplus",
+         "04 Two more, from z",
+         "Written so that no exponential overflows, at −800 as at 800."),
+        ("ops:gelu ops:_gelu* ops:_GELU",
+         "04 Two longer rules (optional)",
+         "One product rule and one chain rule, and a clip that keeps x³ from overflowing."),
+        ("ops:relu ops:abs ops:maximum ops:minimum ops:clip ops:_clip ops:where",
+         "04 No slope here",
+         "At a kink the slope is agreed on: 0 for relu and abs, a half for each of two that tie."),
+    ]),
+    "record": Part("How a call is recorded", [
+        ("tape:Primitive tape:Primitive.__init__ tape:Primitive.__repr__ tape:Primitive.__reduce__",
+         "06 The engine that you wrote",
+         "What a row is: data, so that it can be printed, tested, and compared with your line."),
+        ("tape:Primitive._check_rules tape:Primitive._read_names",
+         "14 Bring your own op",
+         "A row of your own is looked at when it is declared. The names of inputs and keywords are read off its "
+         "rules."),
+        ("tape:Primitive.__call__ tape:Primitive.record",
+         "05 A number that remembers",
+         "The middle of the engine. The call belongs to the highest level among its arguments; the value is "
+         "computed one level down; and if anybody wants a gradient, the result remembers how it was made."),
+        ("tape:Primitive._check_keywords tape:Primitive._split",
+         "08 Sums",
+         "Keywords, also by position as in NumPy."),
+        ("tape:Primitive._run tape:Primitive._call tape:_arrays tape:_others",
+         "08 One row for all",
+         "The function itself, and NumPy's complaints in words that name the row."),
+        ("tape:_constant tape:recording",
+         "05 A number that remembers",
+         "A result that nobody wants a gradient of."),
+    ]),
+    "back": Part("The way back", [
+        ("tape:backward_pass",
+         "05 Add up what arrives",
+         "Your loop. A heap gives the newest Tensor that waits, the ledger what has arrived there, and since all "
+         "its users are newer, that is all of it. It is a generator: whoever calls it may watch."),
+        ("tape:sent",
+         "05 Add up what arrives",
+         "The rules run here, for those inputs only that want a gradient."),
+        ("tape:fit tape:unbroadcast",
+         "08 The way back",
+         "Your unbroadcast, in one place for every row: what was copied forward is summed on the way back."),
+        ("tape:Tensor.backward tape:collect tape:_added tape:owned",
+         "05 Add up what arrives",
+         "First the whole walk, then all `.grad` at once: a walk that is stopped on its way changes nothing. No "
+         "two gradients share an array."),
+        ("tape:Tensor.retain_grad tape:Tensor.zero_grad",
+         "06 To forget",
+         "Keep a gradient inside, and forget one."),
+    ]),
+    "moves": Part("Share, sum, and move", [
+        ("tape:linear",
+         "08 There and back",
+         "The second kind of row: if the function is linear, the way back is its transpose."),
+        ("ops:sum ops:mean ops:_restore ops:_spread",
+         "08 Sums",
+         "A sum spreads g over what was summed; a mean gives each its share."),
+        ("ops:broadcast_to ops:reshape ops:transpose ops:squeeze ops:expand_dims ops:_astype ops:astype",
+         "08 What only moves",
+         "Nothing is computed, so nothing but the shape has to be undone."),
+        ("ops:getitem ops:scatter ops:_scatter",
+         "08 What is picked",
+         "Each is the other's way back. Who is read twice is paid twice."),
+        ("ops:_concatenate ops:concatenate ops:_own_part ops:_several ops:stack",
+         "08 More ways back (optional)",
+         "Joined forward, cut apart on the way back."),
+        ("ops:flip ops:split ops:pad ops:swapaxes ops:_axis",
+         "08 More ways back (optional)",
+         "Made of the rows above, so they need no rule."),
+        ("ops:var ops:std",
+         "08 Sums",
+         "Made of rows too: mean, minus, times."),
+    ]),
+    "choices": Part("Choose and normalise", [
+        ("tape:primitive ops:_weighted ops:max ops:min ops:_extreme ops:_extremum ops:_parts",
+         "10 Choose the largest",
+         "The fourth kind of row, where forward mode has to be written out. The largest gets the gradient; those "
+         "who tie share."),
+        ("ops:logsumexp ops:_logsumexp ops:_floating ops:softmax ops:_softmax* ops:log_softmax ops:_log_softmax",
+         "10 Without the Jacobian",
+         "The largest is taken off first, so that ±1000 is as good as 1; and no Jacobian is built."),
+        ("ops:nll_loss ops:_nll_loss",
+         "10 Cross-entropy",
+         "The log-probabilities of the right classes, and a check that there are such classes."),
+    ]),
+    "products": Part("Products and windows", [
+        ("tape:bilinear ops:_matmul ops:matmul ops:dot",
+         "09 As one line",
+         "The third kind of row, and your two lines for the matrix product. What lies around them lends an axis to "
+         "vectors."),
+        ("ops:unfold ops:fold ops:_unfold ops:_fold ops:pair ops:_sizes",
+         "14 A window as a row",
+         "Windows cut out as rows; the way back adds them up where they were."),
+        ("ops:conv2d ops:_conv2d* ops:_as_columns ops:_as_rows",
+         "14 Both gradients, from the indices",
+         "Then a convolution is a matrix product, and so are its rules."),
+        ("ops:einsum ops:_einsum ops:_summed",
+         "18 One rule for every product (optional)",
+         "One rule for every product: letters swap places."),
+        ("ops:ROWS",
+         "03 Compose what you have",
+         "The whole table by name."),
+    ]),
+    "operators": Part("Operators, methods, NumPy", [
+        ("operators:_OPERATORS operators:_METHODS operators:_FUNCTIONS operators:_CONSTANT operators:_RENAMED "
+         "operators:_OF_SHAPE",
+         "06 The engine that you wrote",
+         "Which operator, which method and which function of NumPy is which row."),
+        ("operators:_method operators:_reflected operators:_compare operators:_reduction operators:_clip "
+         "operators:_flat",
+         "05 A number that remembers",
+         "`2 * x` is `x * 2`; a comparison has no slope."),
+        ("operators:_rows* operators:_constant operators:_of_shape operators:_dispatch operators:_array_ufunc "
+         "operators:_array_function operators:_array operators:_like",
+         "06 The engine that you wrote",
+         "NumPy asks its arguments whether they know better. These answer: the row, a plain array, or an error "
+         "with a way out."),
+        ("operators:_shape_args operators:_len operators:_iter operators:for* operators:Tensor* operators:Traced*",
+         "05 A number that remembers",
+         "Where all of it is attached to Tensor."),
+    ]),
+    "refused": Part("What is refused", [
+        ("operators:_getitem operators:_setitem operators:_in_place operators:_float operators:_STORE_SUBSCR "
+         "operators:_seen operators:_bool",
+         "08 What is picked",
+         "Reading items is a row. Writing items would change what others have read: an error says what to write in "
+         "its place."),
+        ("operators:_ELSEWHERE operators:missing operators:_Missing*",
+         "21 One network, three engines",
+         "Names that other libraries have, with what does it here."),
+    ]),
+    "levels": Part("A derivative is a program", [
+        ("tape:new_level tape:box tape:unbox",
+         "16 Levels (optional)",
+         "Each `grad` opens a level of its own, and puts its inputs on it. What lies lower is a constant to it: so "
+         "two derivatives at once cannot be confused."),
+        ("transforms:vjp transforms:_vjp transforms:_value",
+         "09 Why nobody builds J",
+         "Open a level, run the function, and pull back as often as you like."),
+        ("transforms:value_and_grad transforms:_chosen transforms:grad",
+         "06 The engine that you wrote",
+         "The same with g = 1; and which of the arguments are meant."),
+    ]),
+    "forward": Part("Forward, and all of it", [
+        ("tape:Dual tape:dual tape:Primitive._push transforms:jvp",
+         "15 From the table",
+         "Your dual numbers. Each kind of row says how it carries a tangent along, three of the four without a "
+         "further line."),
+        ("transforms:jacobian transforms:_unit_arrays transforms:hessian transforms:hvp",
+         "16 H times v, without H",
+         "Rows by walks back, columns by walks forward; the Hessian is the Jacobian of the gradient."),
+    ]),
+    "change": Part("Change, and leave out", [
+        ("tape:_stamp_now tape:replacing tape:commit tape:_check_unchanged tape:_owner",
+         "17 What the tape holds",
+         "Changes are dated, and happen whole or not at all. A walk that finds a newer date than its own raises."),
+        ("tape:no_grad* tape:_set_blocks tape:_recorded",
+         "01 Four ways to one slope",
+         "A block in which nothing is recorded: levels up to its own are shut."),
+        ("tape:Tensor.item tape:Tensor.__repr__ tape:Tensor.__reduce__",
+         "05 A number that remembers",
+         "A Tensor as a Python number, as text, and as a copy."),
+        ("tape:Tensor.detach tape:is_constant tape:result",
+         "22 The gradient of what?",
+         "The same value without its past: a constant to every derivative."),
+    ]),
+    "forget": Part("Forget, and compute again", [
+        ("transforms:checkpoint tape:now tape:checkpointed tape:_forgetful tape:_again tape:_checkpoint",
+         "17 Forget, and compute again",
+         "Keep which rows ran on what, without their results; run them again when the walk comes by."),
+    ]),
+    "fast": Part("What is said twice, and written down", [
+        ("tape:_quick",
+         "05 How deep? (optional)",
+         "`record` once more, for what nearly every call is: one or two plain arguments. It is here for its speed "
+         "alone: whatever is not so plain goes to `record`."),
+        ("tape:Traced tape:traced_in tape:value_of tape:Primitive._note tape:_float64_row "
+         "tape:written_down tape:_stand_in tape:boxed tape:_check_not_written",
+         "20 A value that writes down",
+         "What `compile` asks of the tape: your values that write down, as one more level."),
+    ]),
+}
+FORETOLD = {
+    "own": Foretold(
+        "tape:Tensor.requires_grad", "self._data",
+        "Which promise breaks without it?",
+        "the caller's array stays the caller's",
+        "**The caller's array stays the caller's.** The Tensor and the caller now share one array: whoever writes "
+        "into theirs changes yours. Nothing else in these four looks at the array again.",
+        {"the caller's array stays the caller's": "a = np.ones(2)\nx = leaf(a)",
+         "integers are refused": "np.arange(3), requires",
+         "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
+         "float32 stays float32": "np.ones(3, np.float32)"}),
+    "plain": Foretold(
+        "tape:plain", "t = ",
+        "Which promise does not end without it?",
+        "its text, `repr(x)`",
+        "**`repr(x)`.** `plain` looks for the array below the Tensor, and now never gets below it. The walk back "
+        "does not ask for plain arrays: it works with what is one level down, whatever that is.",
+        {"its text, `repr(x)`": "repr(x), repr(x * 3.0)",
+         "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
+         "60 doublings in 61 visits": "range(60)",
+         "(ab)² at 5 and 10": "c = a * b\n(c * c)"}),
+    "gelu": Foretold(
+        "ops:_gelu_rule", "x = np.clip",
+        "Which of these slopes is no longer right?",
+        "10²⁰⁰",
+        "**At 10²⁰⁰**: x² is inf there, and 1 − t² is 0, and 0 · inf is nan. At 0.5 the clip had nothing to do, "
+        "and the neighbours' rules never had it.",
+        {"10²⁰⁰": "slopes(ag.gelu",
+         "relu at 0": "slopes(ag.relu",
+         "sigmoid at −800": "slopes(ag.sigmoid",
+         "tanh at 0.5": "slopes(np.tanh, 0.5)"}),
+    "tangents": Foretold(
+        "tape:Primitive.record", "if tangents:",
+        "Which promise breaks without it?",
+        "`jvp` of a `grad`",
+        "**`jvp` of a `grad`.** The result is a constant then, and carries no tangent along. Walks back never ask "
+        "for one, so three derivatives of x⁵ by `grad` alone are as they were.",
+        {"`jvp` of a `grad`": "ag.jvp(ag.grad",
+         "d³x⁵ by three `grad`": "x ** 5",
+         "60 doublings in 61 visits": "range(60)",
+         "a checkpoint": "np.tanh(x * w) * x"}),
+    "added": Foretold(
+        "tape:backward_pass", "ledger[key] = ledger[key] + gx",
+        "What is the gradient of x in x · x at 3 without it?",
+        3.0,
+        "**3.** Two gradients of 3 arrive at x, by both slots. The first is in the ledger, and the second is "
+        "thrown away.",
+        "x = leaf(3.0)\n(x * x).backward()\nx.grad"),
+    "pushed": Foretold(
+        "tape:backward_pass", "if order < _last_stamp",
+        "Which promise breaks without it?",
+        "a value changed after it was used",
+        "**A value changed after it was used.** Nobody looks at the dates any more, and the walk computes with a "
+        "value that never met this result. Where nothing changed, nothing is lost.",
+        {"x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
+         "60 doublings in 61 visits": "range(60)",
+         "a bias row": "(x * 2.0 + b)",
+         "a value changed after it was used": "y = x * x\nx.data = 5.0"}),
+    "fit": Foretold(
+        "tape:fit", "gx = unbroadcast",
+        "Which promise breaks without it?",
+        "a bias row",
+        "**A bias row.** Its gradient keeps the shape of what it was spread to, (2, 3) where b has 3. Where "
+        "nothing was broadcast, there was nothing to undo.",
+        {"x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
+         "60 doublings in 61 visits": "range(60)",
+         "a bias row": "(x * 2.0 + b)",
+         "a value changed after it was used": "y = x * x\nx.data = 5.0"}),
+    "scatter": Foretold(
+        "ops:_scatter", "out[index] = x",
+        "x[1:, 0] and x[0, −1] are added. What goes back to x without it?",
+        "only zeros",
+        "**Only zeros**: an array of zeros in the shape of x, into which nobody has written.",
+        {"only zeros": "(x[1:, 0] + x[0, -1])",
+         "the right gradient": "x[[0, 2, 0]]"}),
+    "softmax": Foretold(
+        "ops:_softmax", "e /= e.sum",
+        "logsumexp of [1000, −1000, 1000] has the gradient [½, 0, ½]. What is it without the line?",
+        [1.0, 0.0, 1.0],
+        "**[1, 0, 1].** The slope of logsumexp *is* softmax, and without its sum softmax is e to the distance from "
+        "the largest.",
+        "x = leaf([1000.0, -1000.0, 1000.0])"),
+    "reflected": Foretold(
+        "operators:for name, f in _OPERATORS.items():", 'setattr(Tensor, f"__r',
+        "Which promise breaks without it?",
+        "2 · a",
+        "**2 · a.** The float does not know what to do with a Tensor, and asks the Tensor for its reflected "
+        "product. In a · 2 the Tensor is asked first.",
+        {"2 · a": "b = 2.0 * a",
+         "a · 2": "z.retain_grad()",
+         "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
+         "d³x⁵": "x ** 5"}),
+    "kept": Foretold(
+        "tape:Tensor.zero_grad", "commit(",
+        "x·x is walked back at 3, then `x.zero_grad()`, then 2x. What is x.grad without the line?",
+        8.0,
+        "**8**: 6 of the first walk and 2 of the second. A gradient is added to what is there.",
+        "x.zero_grad()"),
+}
+# Five engines without a line each; each is broken in another way.
+PATIENTS = {
+    "A": ("tape:backward_pass", "ledger[key] = ledger[key] + gx"),
+    "B": ("tape:fit", "gx = unbroadcast"),
+    "C": ("tape:Primitive.record", "if tangents:"),
+    "D": ("ops:_softmax", "e /= e.sum"),
+    "E": ("tape:plain", "t = "),
+}
+# An exercise in which the learner wrote it too, and what differs.
+BESIDE = {
+    "05.backward": (
+        "tape:backward_pass",
+        "Yours sorts everything first and keeps only sums; ours takes the newest from a heap as it goes, runs "
+        "rules in the place of numbers, checks dates, walks a checkpoint again, and shows each visit to whoever "
+        "calls it."),
+    "15.Dual": (
+        "tape:Primitive._push",
+        "Yours writes each operator's tangent down; ours reads it off the kind of the row, so that one method "
+        "serves the whole table."),
+}

@@ -1,0 +1,123 @@
+"""The page of the engine: nothing of the core is missing, nothing else is named, and what is foretold comes."""
+import json
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+import strike
+
+from autograd_course.reading import page
+from autograd_course.reading.order import BESIDE, FORETOLD, PARTS, PATIENTS
+from autograd_course.reading.promises import PROMISES, said
+from autograd_course.reading.strike import CORE, statements
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+NAMED = [(key, names, section) for key, part in PARTS.items() for names, section, _ in part.lines]
+LINES = {key: page.struck_in(key) for key in PARTS}
+
+
+def cells():
+    return json.loads((NOTEBOOKS / "engine.ipynb").read_text(encoding="utf-8"))["cells"]
+
+
+def test_every_definition_of_the_core_is_read_and_no_other():
+    there = [one.name for one in page.definitions()]
+    assert [name for name in there if page.home(name) is None] == []
+    assert [names for _, names, _ in NAMED
+            if not any(fnmatchcase(name, pattern) for name in there for pattern in names.split())] == []
+
+
+def test_every_statement_of_the_core_can_be_struck_out():
+    struck = [one for lines in LINES.values() for one in lines]
+    assert len(struck) == len(set(struck))
+    assert set(struck) == {one for file in CORE for one in statements(file)}
+    assert max(map(len, LINES.values())) <= 101, "a slider of the site has so many places: cut the part in two"
+
+
+@pytest.mark.parametrize("section", sorted({section for _, _, section in NAMED}))
+def test_a_link_leads_to_a_section(section):
+    file, anchor = re.search(r"\]\((\S+?)#(\S+)\)\)$", unquote(page._link(section))).groups()
+    notebook = json.loads((NOTEBOOKS / file).read_text(encoding="utf-8"))
+    text = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    assert re.search(rf"(?m)^##+ {re.escape(anchor.replace('-', ' '))}$", text.replace("-", " ")), section
+
+
+def broken(where, line):
+    return {one.program: outcome for one, outcome, mark in page.results(page.find(where, line)) if mark != "right"}
+
+
+def the_program(piece):
+    program, = [one.program for one in PROMISES if piece in one.program]
+    return program
+
+
+@pytest.mark.parametrize("name", FORETOLD)
+def test_what_is_foretold_comes(name):
+    one = FORETOLD[name]
+    without = broken(one.where, one.line)
+    if isinstance(one.shown, dict):
+        assert [choice for choice, piece in one.shown.items() if the_program(piece) in without] == [one.answer]
+    else:
+        assert said(one.answer) in without[the_program(one.shown)]
+
+
+def test_each_patient_has_an_illness_of_its_own():
+    ills = [broken(*patient) for patient in PATIENTS.values()]
+    assert all(ills) and len({json.dumps(ill) for ill in ills}) == len(PATIENTS)
+
+
+def test_the_notebook_has_every_part_and_asks_before_it_shows():
+    text = ["".join(cell["source"]) for cell in cells()]
+    for key, part in PARTS.items():
+        at = [text.index(f'{function}("{key}")') for function in ("read", "strike_out")]
+        assert at == sorted(at) and any(re.match(rf"## \d+ · {re.escape(part.title)}\n", one) for one in text), key
+    for name, one in FORETOLD.items():
+        at = text.index(f'foretell("{name}")')
+        assert one.question in text[at - 1] and one.line in text[at - 1], f"{name}: {one.question} {one.line}"
+        key, _ = page.home(one.where)
+        assert at < text.index(f'strike_out("{key}")')
+    assert all(f'yours_and_ours("{name}")' in text for name in BESIDE)
+
+
+def test_a_picture_says_what_it_shows():
+    struck = page.find("tape:backward_pass", "ledger[key] = ledger[key] + gx")
+    picture = page.without(struck)
+    assert f"<s style=\"{page.BROKEN}\">" in picture.html and struck.text.strip() in picture.text
+    assert "≠ promised 6.0, came 3.0" in picture.text and "✓" in picture.text
+
+
+def test_most_statements_break_a_promise(record_property):
+    """Of each part every eighth; the rest are for `make strike`, which names the test of the engine that notices."""
+    some = [one for lines in LINES.values() for one in lines[::8]]
+    assert all(page.without(one).text.count("\n") > 8 for one in some)
+    broken = sum(any(mark != "right" for *_, mark in page.results(one)) for one in some)
+    record_property("summary", f"struck out of the engine: {broken} of {len(some)} statements break a promise")
+    assert broken > 0.7 * len(some)
+
+
+def test_the_tests_that_are_named_exist():
+    """What `make strike ARGS=--write` has written down; a test that was renamed since is no error before the tenth."""
+    named = {by for texts in json.loads(page.NOTICED.read_text(encoding="utf-8")).values() for by in texts.values()}
+    parts = [(by, *by.partition("[")[0].split("::")) for by in named]
+    lost = [by for by, file, test in parts if f"def {test}(" not in source(file)]
+    assert len(lost) <= len(named) / 10, f"run make strike ARGS=--write: {lost}"
+    statement = next(one for lines in LINES.values() for one in lines if one.text.strip() in page.noticed(one))
+    assert "What notices" in page.without(statement).text
+
+
+def source(file):
+    return (NOTEBOOKS.parent / file).read_text(encoding="utf-8")
+
+
+def test_what_is_noticed_is_written_down(tmp_path):
+    kept = tmp_path / "noticed.json"
+    kept.write_text('{"ops:old": {"gone": "tests/x.py::test_x"}}')
+    some = LINES["back"][:3]
+    where, text = f"{some[0].file}:{some[0].where}", some[0].text.strip()
+    strike.write_down(dict(zip(some, ["tests/y.py::test_y", "promise: x", ""])), kept)
+    assert json.loads(kept.read_text()) == {"ops:old": {"gone": "tests/x.py::test_x"},
+                                            where: {text: "tests/y.py::test_y"}}
+    strike.write_down({some[0]: ""}, kept)
+    assert json.loads(kept.read_text()) == {"ops:old": {"gone": "tests/x.py::test_x"}}
