@@ -385,7 +385,7 @@ WRONG_Y = [
     names=lambda: {"as_rows": as_rows, "as_columns": as_columns, "as_kernels": as_kernels},
     question="""
         Here are both rules of Z = X @ Y, with one blank each. The comment behind a blank says which shape has to come out.
-        All N images share the kernels, so what comes back from the images is added (as for the batch in lesson 09).""",
+        All N images share the kernels, as all matrices of a batch shared W in lesson 09.""",
     stub="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
             G, Y = as_rows(g), as_columns(y)                              # (N, windows, K), (kh·kw·C, K)
