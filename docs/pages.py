@@ -35,7 +35,7 @@ NOTEBOOKS = ROOT / "notebooks"
 WRITTEN = ".written-by-make-site"      # in the site's folder: the names of the files that are ours to remove
 LIVE = "application/vnd.jupyter.widget-view+json"
 STARTUP = {"PYTHONSTARTUP": str(ROOT / "docs/kernel.py")}
-PAGE_MOST, SITE_MOST = 1_000_000, 8_000_000               # bytes
+PAGE_MOST, SITE_MOST = 1_000_000, 8_500_000               # bytes
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">

@@ -22,7 +22,7 @@ from .strike import CORE, HOME, statements
 NOTICED = HOME.parent / "autograd_course/reading/noticed.json"
 MARKS = {"right": "✓", "another number": "≠", "an error": "✗", "does not end": "∞"}
 AROUND, MOST_LINES = 5, 10  # lines shown before and after a struck statement, and of it
-MOST_TOLD = 5               # promises told in full
+MOST_TOLD = 3               # promises told in full
 KEPT = f"color:{style.WRITTEN[style.TANGENT]};font-family:monospace;letter-spacing:2px;overflow-wrap:anywhere"
 BROKEN = f"color:{style.WRITTEN[style.GRADIENT]};font-weight:bold"
 CODE = "font-family:monospace;font-size:13px;line-height:1.4;white-space:pre;margin:0"
