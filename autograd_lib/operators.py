@@ -7,8 +7,7 @@ from dis import opmap
 import numpy as np
 
 from . import ops
-from .tape import Primitive, Tensor, is_constant, plain
-from .trace import indices
+from .tape import Primitive, Tensor, Traced, is_constant, plain, primitive, traced_in
 
 
 def _method(f):
@@ -19,9 +18,22 @@ def _reflected(f):
     return lambda self, other: f(other, self)
 
 
-def _compare(ufunc):
-    """Comparisons have no slope: they give plain arrays of bool."""
-    return lambda self, other: ufunc(plain(self), plain(other))
+def _flat(function):
+    """`function`, whose slope is 0 wherever it exists, as a row without rules: its results are plain arrays."""
+    arity = getattr(function, "nin", 1)
+    row = primitive(function, [None] * arity, [None] * arity)
+
+    def call(*args, **keywords):
+        args = [plain(a) if isinstance(a, Tensor) else a for a in args]
+        keywords = {name: plain(a) if isinstance(a, Tensor) else a for name, a in keywords.items()}
+        traced = next(traced_in([args, keywords]), None) is not None
+        return row.record(args, keywords) if traced else function(*args, **keywords)
+    return call
+
+
+def _compare(name):
+    flat = _constant[getattr(np, name)]
+    return lambda self, other: flat(self, other)
 
 
 def _reduction(row):
@@ -44,10 +56,10 @@ _FUNCTIONS = ["add", "subtract", "multiply", "divide", "negative", "power", "exp
               "sin", "cos", "tanh", "maximum", "minimum", "where", "clip", "sum", "mean", "max", "min", "amax", "amin",
               "matmul", "dot", "reshape", "transpose", "broadcast_to", "squeeze", "expand_dims", "swapaxes",
               "concatenate", "stack", "var", "std", "flip", "split", "einsum"]
-# Functions whose slope is 0 wherever it exists, or whose result does not depend on the values: plain arrays.
+# Functions whose slope is 0 wherever it exists; and those whose result does not depend on the values.
 _CONSTANT = ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "sign", "floor", "ceil", "rint", "isnan",
-             "isfinite", "isinf", "argmax", "argmin", "argsort", "shape", "ndim", "size", "zeros_like", "ones_like",
-             "array_equal", "allclose", "isclose"]
+             "isfinite", "isinf", "argmax", "argmin", "argsort", "array_equal", "allclose", "isclose", "any", "all"]
+_OF_SHAPE = ["shape", "ndim", "size", "zeros_like", "ones_like", "result_type"]
 _RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
 
 _STORE_SUBSCR = opmap["STORE_SUBSCR"]
@@ -55,7 +67,8 @@ _STORE_SUBSCR = opmap["STORE_SUBSCR"]
 _rows = {getattr(np, name): getattr(ops, _RENAMED.get(name, name)) for name in _FUNCTIONS}
 _rows |= {f: _reduction(_rows[f]) for f in (np.sum, np.mean, np.max, np.min, np.amax, np.amin, np.var, np.std)}
 _rows[np.clip] = _clip
-_constant = {getattr(np, name) for name in _CONSTANT}
+_constant = {getattr(np, name): _flat(getattr(np, name)) for name in _CONSTANT}
+_of_shape = {getattr(np, name) for name in _OF_SHAPE}
 
 
 # What has another name here than in PyTorch, JAX or NumPy, or is made of what there is.
@@ -79,7 +92,8 @@ def missing(owner, name):
 
 
 class _Missing:
-    """An attribute that raises `missing`. A __getattr__ would do, and slow every attribute of a Tensor down by a fifth."""
+    """An attribute that raises `missing`. A __getattr__ would do, and slow every attribute of a Tensor down by a
+    fifth."""
 
     def __init__(self, name):
         self.name = name
@@ -88,22 +102,33 @@ class _Missing:
         raise missing("a Tensor", self.name)
 
 
+def _like(a):
+    """An array of the same shape and dtype."""
+    return np.broadcast_to(np.zeros((), a.dtype), a.shape) if isinstance(a, Tensor) else a
+
+
 def _dispatch(function, args, kwargs):
     if function in _rows:
         return _rows[function](*args, **kwargs)
     if function in _constant:
-        return function(*[plain(a) if isinstance(a, Tensor) else a for a in args],
-                        **{name: plain(a) if isinstance(a, Tensor) else a for name, a in kwargs.items()})
+        return _constant[function](*args, **kwargs)
+    if function in _of_shape:       # an array of that shape and dtype is as good, and no Tensor
+        return function(*[_like(a) for a in args], **{name: _like(a) for name, a in kwargs.items()})
+    if isinstance(function, np.ufunc) and all(type(a) is Traced for a in args if isinstance(a, Tensor)):
+        return _flat(function)(*args, **kwargs)      # of arrays, in a function that is compiled
     raise TypeError(f"np.{function.__name__} has no row in the table, so it cannot be differentiated"
                     + (f" ({_ELSEWHERE[function.__name__]} does it)" if function.__name__ in _ELSEWHERE else "")
-                    + ": use the functions of autograd_lib, add a row (see autograd_lib.primitive), or pass t.data if no gradient is "
+                    + ": use the functions of autograd_lib, add a row (see autograd_lib.primitive), or pass t.data if "
+                      "no gradient is "
                     "wanted")
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
     if method != "__call__" or "out" in kwargs:
-        what = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else " with out=, or in place on an array,")
-        raise TypeError(f"{what} on a Tensor is not supported: nothing may be written over while gradients are recorded; "
+        what = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else " with out=, or in place on an "
+                                                                                   "array,")
+        raise TypeError(f"{what} on a Tensor is not supported: nothing may be written over while gradients are "
+                        "recorded; "
                         "write z = x + y instead of x += y for an array x, and t.sum(…) for np.add.reduce")
     return _dispatch(ufunc, inputs, kwargs)
 
@@ -120,17 +145,36 @@ def _array(self, dtype=None, copy=None):
 
 
 def _getitem(self, index):
-    parts = indices(index)
+    parts = index if isinstance(index, tuple) else (index,)
     if any(isinstance(i, Tensor) for i in parts):
-        index = tuple(plain(i) if isinstance(i, Tensor) else i for i in parts)
-        index = index[0] if len(index) == 1 else index
+        parts = tuple(plain(i) if isinstance(i, Tensor) else i for i in parts)
+        if any(type(i) is Traced and i.dtype == bool for i in parts):
+            raise TypeError("x[mask] has as many entries as the mask has True, and a program is written for one "
+                            "number of them: "
+                            "use where(mask, x, 0)")
+        index = parts if isinstance(index, tuple) else parts[0]
     return ops.getitem(self, index)
+
+
+def _seen(self):
+    """The value, where it may decide something."""
+    value = plain(self)
+    if type(value) is Traced:
+        raise TypeError("a value decides here, as an if, a while or an index does, in a function that is being "
+                        "compiled: the "
+                        "program would do for ever what it did for the first call; use where(…), or keep this part out")
+    return value
+
+
+def _bool(self):
+    return bool(_seen(self))
 
 
 def _float(self):
     caller = sys._getframe(1)
     if not is_constant(self) and caller.f_code.co_code[caller.f_lasti] == _STORE_SUBSCR:     # NumPy asks so in `a[i] = t`
-        raise TypeError("a[i] = t, for an array a, would lose the gradient of t: join Tensors with stack or concatenate, "
+        raise TypeError("a[i] = t, for an array a, would lose the gradient of t: join Tensors with stack or "
+                        "concatenate, "
                         "choose with where, or write a[i] = t.data if no gradient is wanted")
     return float(self.item())
 
@@ -142,8 +186,13 @@ def _setitem(self, index, value):
 
 def _in_place(self, other):
     """`x += y` is `x = x + y`, and x another Tensor; but `p -= lr * p.grad` in a loop would so train nothing."""
+    if type(self) is Traced:
+        raise TypeError("an operator in place, such as x += y, would write into an array in a function that is being "
+                        "compiled: "
+                        "write x = x + y")
     if self.op is None and self._requires_grad and self.level == 0:
-        raise TypeError("an operator in place, such as p -= …, would leave this Tensor, which requires a gradient, as it "
+        raise TypeError("an operator in place, such as p -= …, would leave this Tensor, which requires a gradient, as "
+                        "it "
                         "is, and make another: write p.data -= … to change its value, z = x - … for a new Tensor")
     return NotImplemented
 
@@ -167,9 +216,16 @@ for name, f in _OPERATORS.items():
     setattr(Tensor, f"__{name}__", _method(f))
     setattr(Tensor, f"__r{name}__", _reflected(_method(f)))
     setattr(Tensor, f"__i{name}__", _in_place)
-for name in ("gt", "ge", "lt", "le", "eq", "ne"):
-    setattr(Tensor, f"__{name}__", _compare(getattr(np, {"gt": "greater", "ge": "greater_equal", "lt": "less",
-                                                         "le": "less_equal", "eq": "equal", "ne": "not_equal"}[name])))
+for name, ufunc in {"gt": "greater", "ge": "greater_equal", "lt": "less", "le": "less_equal", "eq": "equal",
+                    "ne": "not_equal"}.items():
+    setattr(Tensor, f"__{name}__", _compare(ufunc))
+for name, ufunc in {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "mod": np.remainder,
+                    "floordiv": np.floor_divide}.items():      # what arrays have, and Tensors not
+    setattr(Traced, f"__{name}__", _flat(ufunc))
+    setattr(Traced, f"__r{name}__", _reflected(_flat(ufunc)))
+Traced.__invert__ = _flat(np.invert)
+for name in ("any", "all"):
+    setattr(Traced, name, _constant[getattr(np, name)])
 for name in _METHODS:
     setattr(Tensor, name, _method(getattr(ops, name)))
 Tensor.reshape = lambda self, *shape: ops.reshape(self, _shape_args(shape))
@@ -184,14 +240,14 @@ Tensor.__getitem__ = _getitem
 Tensor.__setitem__ = _setitem
 Tensor.__len__ = _len
 Tensor.__iter__ = _iter
-Tensor.__bool__ = lambda self: bool(plain(self))
+Tensor.__bool__ = _bool
 Tensor.__float__ = _float
-Tensor.__index__ = lambda self: operator.index(plain(self)[()])
-Tensor.__format__ = lambda self, spec: format(plain(self)[()], spec) if spec else repr(self)
+Tensor.__index__ = lambda self: operator.index(_seen(self)[()])
+Tensor.__format__ = lambda self, spec: format(plain(self)[()], spec) if spec and type(plain(self)) is not Traced else repr(self)
 for name in _ELSEWHERE.keys() - set(dir(Tensor)):
     setattr(Tensor, name, _Missing(name))
-Tensor.argmax = lambda self, axis=None: np.argmax(plain(self), axis)
-Tensor.argmin = lambda self, axis=None: np.argmin(plain(self), axis)
+Tensor.argmax = lambda self, axis=None: np.argmax(self, axis=axis)
+Tensor.argmin = lambda self, axis=None: np.argmin(self, axis=axis)
 Tensor.__dir__ = lambda self: [name for name in object.__dir__(self) if name not in _ELSEWHERE or hasattr(self, name)]
 Tensor.__array__ = _array
 Tensor.__array_ufunc__ = _array_ufunc

@@ -17,7 +17,6 @@ from itertools import accumulate
 import numpy as np
 
 from .tape import Primitive, Tensor, as_array, bilinear, elementwise, linear, primitive
-from .trace import Traced, Unseen, indices, item, known
 
 # --- Lesson 03: arithmetic -------------------------------------------------------------------------------
 
@@ -47,7 +46,9 @@ negative = elementwise(operator.neg,
 
 def _less_one(x, y):
     """y − 1 as an exponent of x; 0 where x = y = 0, for x⁰ is 1 everywhere and its slope there is 0·x⁰."""
-    return y - ((x != 0) | (y != 0)) if isinstance(y, Tensor) else y - 1 * (y != 0)
+    if np.ndim(y) == 0 and not isinstance(y, Tensor):
+        return y - 1 if y != 0 else y
+    return y - ((x != 0) | (y != 0))
 
 
 power = elementwise(operator.pow,
@@ -195,10 +196,8 @@ astype = linear(_astype,
 
 
 def _scatter(x, index, shape):
-    parts = indices(index)
-    if Traced in map(type, (x, *parts)):
-        raise Unseen("scatter: in a program it is one line")
-    if all(i is None or i is Ellipsis or isinstance(i, (int, np.integer, slice)) for i in parts):
+    if all(i is None or i is Ellipsis or isinstance(i, (int, np.integer, slice))
+           for i in (index if isinstance(index, tuple) else (index,))):
         out = np.zeros(shape, x.dtype)
         out[index] = x
         return out
@@ -213,12 +212,12 @@ def _scatter(x, index, shape):
     return np.bincount(places.ravel(), np.broadcast_to(x, places.shape).ravel(), size).reshape(shape).astype(x.dtype, copy=False)
 
 
-getitem = linear(item,
+getitem = linear(lambda x, index: x[index],
     lambda g, z, x, index: scatter(g, index, x.shape),
     name="getitem")
 
 scatter = linear(_scatter,
-    lambda g, z, x, index, shape: item(g, index),
+    lambda g, z, x, index, shape: getitem(g, index),
     name="scatter", doc="`x` added into zeros of `shape` at `index`: the transpose of `getitem`.")
 
 
@@ -300,7 +299,7 @@ def _extreme(z, x, axis):
     best, dtype = x == z, np.result_type(x.dtype, np.float32)       # float16 cannot count
     parts = [part.astype(dtype) for part in _parts(best, axis)]
     count = np.expand_dims(functools.reduce(np.add, parts), axis) if parts else \
-        np.sum(best, axis=axis, keepdims=True, dtype=dtype)
+        np.sum(best.astype(dtype), axis=axis, keepdims=True)
     return best * (1 / count)
 
 
@@ -356,7 +355,7 @@ def _nll_loss(x, target):
     n = getattr(target, "size", None)
     if x.ndim != 2 or n != len(x) or target.ndim != 1 or target.dtype.kind not in "iu":
         raise ValueError("x of shape (N, C) and for target an array of N class numbers, integers, are needed")
-    if n and not known(np.minimum.reduce(target) >= 0):
+    if n and np.minimum.reduce(target) < 0:
         raise IndexError("target holds a class below 0, and they are counted from 0")
     picked = x[np.arange(n), target]
     return -np.add.reduce(picked) / n if x.itemsize > 2 else -picked.mean()     # a float16 may not hold the sum

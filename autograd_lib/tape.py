@@ -11,9 +11,9 @@ themselves be Tensors, and so its rules run there too: a second derivative needs
 """
 
 from collections import deque
-from contextlib import contextmanager
+from contextlib import ContextDecorator, suppress
 from contextvars import ContextVar, copy_context
-from functools import partial, wraps
+from functools import partial
 from heapq import heappop, heappush
 from inspect import iscoroutinefunction, isgeneratorfunction, signature
 from itertools import count, starmap
@@ -22,14 +22,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from .trace import Traced, Unseen, writing
-from .trace import call as written
-
 _clock = count(1)  # creation numbers, which order the backward pass and date every change of `.data`
 _levels = count(1)
 _blocked = ContextVar("blocked", default=-1)  # nothing at or below this level is recorded
-_blocks = ContextVar("blocks", default=frozenset())  # the open no_grad blocks, of which that is the highest
 _last_stamp = 0
+_changed = {}  # the last change in place of an array, by the id of the array that owns its memory
 _new = object.__new__
 _float64 = np.float64
 _array = np.ndarray
@@ -79,7 +76,6 @@ class Tensor:
     _requires_grad = True
     _retain = False
     _stamp = 0
-    _memory = None  # a list of one date, shared by all whose arrays are views of one memory: its last change in place
 
     def __init__(self, data, requires_grad=False, name=None):
         self._data = as_array(data, "Tensor")[()]  # a single number as a NumPy scalar, which is quicker to work with
@@ -96,9 +92,10 @@ class Tensor:
         An array of another floating dtype brings that dtype along, and `.grad` follows.
 
         Inside a function that is being differentiated it is for reading, and a constant to every derivative, as `detach()` is."""
-        if self.level or writing.get():
-            value = plain(self).view()
-            if type(value) is _array:
+        if self.level:
+            value = plain(self)
+            if type(value) is not Traced:
+                value = value.view()
                 value.flags.writeable = False
             return value
         if type(self._data) is not np.ndarray:
@@ -110,11 +107,8 @@ class Tensor:
         if self.level:
             raise RuntimeError("data: inside a function that is being differentiated a value cannot be replaced; "
                                "compute a new Tensor from it")
-        _check_not_written("a value is replaced")
-        if value is self._data:      # changed in place
-            self._stamp = _stamp_now()
-            if self._memory:
-                self._memory[0] = self._stamp
+        if value is self._data:      # changed in place, and so are its views
+            _changed[_owner(value)] = _stamp_now()
             return
         brought = isinstance(value, np.ndarray) and value.dtype.kind == "f"     # a number or a list brings no dtype
         value = np.array(as_array(value, "data"), dtype=value.dtype if brought else self.dtype)
@@ -132,11 +126,11 @@ class Tensor:
     def requires_grad(self, wanted):
         if self.op is not None:
             raise RuntimeError(f"requires_grad is set on leaves only; this Tensor was made by {self.op.name}")
-        if writing.get() and self.order < writing.get().start:
-            _check_not_written("requires_grad is set")
+        if self.level:
+            raise RuntimeError("requires_grad: inside a function that is being differentiated or compiled it cannot be set")
         if wanted and not self._requires_grad:
             _check_floating(self.dtype, "requires_grad")
-            self._data, self._memory = _own(self._data), None
+            self._data = _own(self._data)
         self._requires_grad = bool(wanted)
         self.parameter = self.parameter or self._requires_grad
 
@@ -175,9 +169,8 @@ class Tensor:
         Then, and if it is interrupted, every `.grad` is as it was.
         """
         if self.level:
-            raise RuntimeError("backward() inside a function that is being differentiated: return the value, "
-                               "and let grad, vjp or value_and_grad differentiate it")
-        _check_not_written("backward() is called")
+            raise RuntimeError("backward() inside a function that is being differentiated or compiled: return the value, "
+                               "and let grad, vjp or value_and_grad differentiate it, or call backward() on what it returns")
         if not self._requires_grad:
             raise RuntimeError("backward() on a Tensor that does not require a gradient: nothing it was "
                                "computed from was made with requires_grad=True")
@@ -196,7 +189,8 @@ class Tensor:
 
     def retain_grad(self):
         """Ask the next backward passes to keep the gradient of this intermediate result in `.grad`."""
-        _check_not_written("a gradient is to be retained")
+        if self.level:
+            raise RuntimeError("retain_grad() inside a function that is being differentiated: return the value too")
         self._retain = True
 
     def zero_grad(self):
@@ -211,16 +205,17 @@ class Tensor:
         """The value as a Python number. Raises ValueError if there is more than one element, and TypeError inside a
         function that is being differentiated, where the number would be taken for a constant."""
         if self.level and not is_constant(self):
-            raise TypeError("a value cannot become a Python number inside a function that is being differentiated: use "
-                            "the functions of autograd_lib or NumPy, or .detach() where a constant is meant")
+            raise TypeError("a value cannot become a Python number, as by float() or if, inside a function that is being "
+                            "differentiated or compiled: use the functions of autograd_lib or NumPy, where(…) for an if, or "
+                            ".detach() where a constant to the derivative is meant")
         if self.size != 1:
             raise ValueError(f"item: one element is needed, this Tensor has shape {self.shape}")
         return plain(self).item()
 
     def __repr__(self):
         value = plain(self)
-        text = (repr(value) if isinstance(value, Traced) else repr(value.item()) if not value.ndim else
-                np.array2string(value, separator=", ", prefix="Tensor("))
+        text = (f"of shape {value.shape}, being compiled" if type(value) is Traced else repr(value.item())
+                if not value.ndim else np.array2string(value, separator=", ", prefix="Tensor("))
         more = [f"dtype={value.dtype}"] if value.dtype not in (np.float64, np.int64, bool) else []
         if self.name is not None:
             more.append(f"name={self.name!r}")
@@ -243,9 +238,20 @@ class Dual(Tensor):
     _requires_grad = False
 
 
+class Traced(Tensor):
+    """A Tensor of the level on which `compile` writes a function down: every call is noted in its `trace`, whether a gradient
+    is wanted or not, and its value, a number or an array, must not be looked at."""
+
+    _requires_grad = False
+    shape = property(lambda self: np.shape(self._data))      # a number may be Python's, which promotes nothing
+    ndim = property(lambda self: np.ndim(self._data))
+    size = property(lambda self: np.size(self._data))
+    dtype = property(lambda self: np.result_type(np.asarray(self._data)))
+
+
 # --- A row, and how a call of it is recorded ------------------------------------------------------------
 
-_arrays = _scalars | {np.ndarray, Traced}
+_arrays = _scalars | {np.ndarray}
 _others = frozenset({Tensor, Dual, Traced})  # what a value may be, beside an array or a number
 
 
@@ -291,6 +297,9 @@ class Primitive:
         """What the rules call the inputs and the keywords, read off the parameters of the first there is."""
         count = 1 if self.arity is None else self.arity
         letters, keywords = (), ()
+        if self.function and not any(self.rules):      # nor letters, but the function has keywords
+            with suppress(ValueError):      # a ufunc
+                keywords = tuple(signature(self.function).parameters)[count:]
         for i in reversed(range(count)):
             if rule := self.rule(i):
                 parameters = list(signature(rule).parameters.values())[2:]
@@ -319,16 +328,18 @@ class Primitive:
             args, params = self._split(args, params)
         if params:
             self._check_keywords(params)
-        level = -1
+        level, top = -1, None
         for a in args:
             if isinstance(a, Tensor):
                 if a.level > level:
-                    level = a.level
+                    level, top = a.level, a
             elif type(a) not in _arrays and not isinstance(a, (np.number, complex)):
                 return self.record([a if isinstance(a, (Tensor, int, float)) else as_array(a, f"{self.name}: argument {i}")
                                     for i, a in enumerate(args)], params)
-        if writing.get():
-            args = [_stand_in(a) if isinstance(a, Tensor) else a for a in args]
+        if params and (traced := next(traced_in(params), None)) is not None and traced.level > level:
+            level, top = traced.level, traced
+        if type(top) is Traced:
+            return self.note(top, args, params)
         values = [a._data if isinstance(a, Tensor) and a.level == level else a for a in args]
         if level > 0 and any([isinstance(v, Tensor) for v in values]):
             z = self(*values, **params)
@@ -340,7 +351,7 @@ class Primitive:
             for what, v in [*((f"argument {i}", v) for i, v in enumerate(values)), ("its result", z)]:
                 as_array(plain(v), f"{self.name}: {what}")  # names the one to blame
         needed, tangents = [], {}
-        if _recorded(level):
+        if level > _blocked.get():
             for i, a in enumerate(args):
                 if isinstance(a, Tensor) and a.level == level:
                     if a.tangent is not None:
@@ -350,14 +361,24 @@ class Primitive:
         if tangents:
             return dual(z, self._push(tangents, z, values, params), level)
         node = _constant(z, level)
-        if level == 0 and type(z) is np.ndarray and (z.base is not None or any(z is v for v in values)):
-            for a in args:
-                if isinstance(a, Tensor) and np.may_share_memory(z, a._data):
-                    node._memory = a._memory = a._memory or [0]
         if needed:
             node._requires_grad = True
             node.op, node.inputs, node.params, node.values, node.needed = self, tuple(args), params, values, needed
         return node
+
+    def note(self, top, args, params):
+        """The call as a line of a program: what `compile` opens a level for."""
+        if lower := [a for a in args if isinstance(a, Tensor) and a.level < top.level and not is_constant(a)]:
+            raise TypeError(f"{self.name}: {lower[0]!r} is reached in a way that compile does not see: pass it as an argument")
+        if (z := top.trace.expand(self, args, params)) is not None:
+            return z
+        args = [plain(a) if isinstance(a, Tensor) else a for a in args]
+        node = _new(Traced)
+        node._data = self._call([value_of(a) for a in args], value_of(params))
+        as_array(node._data, f"{self.name}: its result")        # raises if it is not made of numbers
+        node.op, node.inputs, node.params, node.level, node.order = self, tuple(args), params, top.level, next(_clock)
+        node.trace = top.trace
+        return top.trace.note(node)
 
     def _check_keywords(self, params):
         if unknown := [name for name in params if name not in self.keywords]:
@@ -366,7 +387,7 @@ class Primitive:
                             + (f" (PyTorch's {unknown[0]} is {ours} here)" if ours in self.keywords else "")
                             + f"; the keywords are: {', '.join(self.keywords) or 'none'}")
         for name, value in params.items():
-            if isinstance(value, Tensor) and not is_constant(value):
+            if isinstance(value, Tensor) and type(value) is not Traced and not is_constant(value):
                 raise TypeError(f"{self.name}: no gradient goes to its keyword {name}, and a Tensor that wants one was given "
                                 f"for it; the inputs are {', '.join(self.letters)}, each with a rule")
 
@@ -380,18 +401,20 @@ class Primitive:
         return args[:self.arity], {**dict(zip(self.keywords, extra)), **params}
 
     def _run(self, values, params):
+        z = self._call(values, params)
+        return z if isinstance(z, (np.ndarray, np.generic)) else as_array(z, f"{self.name}: its result")[()]
+
+    def _call(self, values, params):
         """The function on plain arrays; what NumPy complains of is said again with the op's name."""
         try:
             z = self.function(*values, **params)
-        except Unseen as error:      # it looks at the values: in a program it is one line
-            return written(self, values, params, error)
         except (TypeError, ValueError, IndexError) as error:
             shapes = ", ".join(f"argument {i} of shape {np.shape(v)}" for i, v in enumerate(values))
             kind = type(error) if type(error) in (ValueError, IndexError, np.exceptions.AxisError) else TypeError
             raise kind(f"{self.name}: {str(error).removeprefix(self.name + ': ')} [{shapes}]") from None
         if isinstance(z, tuple):
             raise TypeError(f"{self.name}: a row returns one array, and this returned a tuple of {len(z)}: make a row of each")
-        return z if isinstance(z, (np.ndarray, np.generic)) else as_array(z, f"{self.name}: its result")[()]
+        return z
 
     def _push(self, tangents, z, values, params):
         """The tangent of `z`: a sum over the arguments that have one (the total differential)."""
@@ -669,12 +692,13 @@ def _forgetful(z, inputs, replay):
 def _again(node):
     """What a checkpoint stands for, recorded anew; also inside no_grad. In a context of its own, which an error cannot leave open."""
     context = copy_context()
-    if not _recorded(node.level):
+    if node.level <= _blocked.get():
         context.run(_blocked.set, node.level - 1)
     return context.run(node.replay, node.inputs)
 
 
 _checkpoint = Primitive("primitive", None, name="checkpoint")
+_float64_row = primitive(np.float64, [None], [None])
 
 
 # --- Changes of values: dated, and whole or not at all --------------------------------------------------
@@ -685,14 +709,19 @@ def _stamp_now():
     return _last_stamp
 
 
+def _owner(array):
+    """Of an array, its views and theirs the same number. (Once it is freed another may have it, whose readers are all younger.)"""
+    while isinstance(getattr(array, "base", None), np.ndarray):
+        array = array.base
+    return id(array)
+
+
 def replacing(pairs):
     """What `commit` has to do for `t.data = value` with all pairs (t, value), each an array of t's shape and t's alone."""
     stamp, changes = _stamp_now(), []
     for t, value in pairs:
         changes.append((setattr, t, "_data", value if value.ndim else value[()]))
         changes.append((setattr, t, "_stamp", stamp))
-        if t._memory:
-            changes.append((setattr, t, "_memory", None))
         if value.dtype != t._data.dtype and t.grad is not None:
             changes.append((setattr, t, "grad", np.asarray(t.grad, value.dtype)))
     return changes
@@ -703,7 +732,6 @@ def commit(changes):
 
     Everything that can fail is to be worked out before, and the functions are C's own, such as setattr.
     """
-    _check_not_written("a Tensor, a model or an optimizer is changed, as by zero_grad(), train() or step(),")
     deque(starmap(call, changes), maxlen=0)
 
 
@@ -711,96 +739,39 @@ def _check_unchanged(node):
     for t, what in [*((t, f"argument {i}") for i, t in enumerate(node.inputs)), (node, "its result")]:
         first = t
         while isinstance(t, Tensor):
-            if max(t._stamp, t._memory[0] if t._memory else 0) > node.order:
+            if max(t._stamp, _changed.get(_owner(t._data), 0)) > node.order:
                 name = f" ({first.name})" if first.name else ""
                 raise RuntimeError(f"{node.op.name}: the .data of {what}{name} was changed after {node.op.name} used it, so "
                                    "its gradient can no longer be computed; call backward() first, or compute the result again")
             t = t._data  # a transform's Tensor may stand for one of the user's
 
 
-# --- Where nothing is recorded; and where a program is written ------------------------------------------
+# --- Where nothing is recorded --------------------------------------------------------------------------
 
-class no_grad:
+class no_grad(ContextDecorator):
     """Within `with no_grad():`, results are constants: nothing is recorded.
 
-    It blocks what was open before it; a `grad` called inside works as ever. The state is per thread. Leaving a block
-    undoes that block and no other, whether it raised or not, and in whatever order blocks are left. `@no_grad()` before a
-    function is such a block around each of its calls.
+    It blocks what was open before it; a `grad` called inside works as ever. The state is per thread, and restored when the
+    block is left, whether it raised or not. `@no_grad()` before a function is such a block around each of its calls.
     """
 
     def __init__(self):
-        self._entered = []
+        self._before = []
 
     def __call__(self, f):
         if isgeneratorfunction(f) or iscoroutinefunction(f):
             raise TypeError("no_grad: what is inside such a function runs after its call has ended; use `with` in it")
+        return super().__call__(f)
 
-        @wraps(f)
-        def blocked(*args, **kwargs):
-            with no_grad():
-                return f(*args, **kwargs)
-        return blocked
+    def _recreate_cm(self):
+        return no_grad()
 
     def __enter__(self):
-        self._entered.append(next(_levels))
-        _set_blocks(_blocks.get() | {self._entered[-1]})
+        self._before.append(_blocked.get())
+        _blocked.set(next(_levels))
 
     def __exit__(self, *_):
-        mine = max((level for level in self._entered if level in _blocks.get()), default=None)  # other threads may hold others
-        if mine is None:
-            raise RuntimeError("no_grad: a block is left in the thread that entered it, and this is another")
-        self._entered.remove(mine)
-        _set_blocks(_blocks.get() - {mine})
-
-
-def _set_blocks(blocks):
-    _blocks.set(blocks)
-    _blocked.set(max(blocks, default=-1))
-
-
-def _recorded(level):
-    """Whether what is computed at `level` is recorded: `no_grad` blocks it, the block of `written_down` does not."""
-    blocked, trace = _blocked.get(), writing.get()
-    return level > blocked or trace is not None and blocked == trace.level and level > trace.blocked
-
-
-@contextmanager
-def written_down(trace):
-    """Within it, what is computed from Traced arrays, and from Tensors that were there before, is written in `trace`.
-
-    It blocks level 0 as `no_grad` does, so that every call passes `record`, which knows better.
-    """
-    trace.level, trace.blocked, trace.start = new_level(), _blocked.get(), next(_clock)
-    token = writing.set(trace)
-    _set_blocks(_blocks.get() | {trace.level})
-    try:
-        yield
-    finally:
-        _set_blocks(_blocks.get() - {trace.level})
-        writing.reset(token)
-
-
-def _stand_in(t):
-    """`t`; while a program is written, what stands there for a Tensor from outside, which ends the backward pass there."""
-    trace = writing.get()
-    if trace is None or t.level or t.order > trace.start:
-        return t
-    if t not in trace.stands_for:
-        trace.stands_for[t] = boxed(trace.input(t._data), t)
-    return trace.stands_for[t]
-
-
-def boxed(node, t, kind=Tensor):
-    """A leaf of this kind with the value `node`, a Traced array, that requires a gradient where `t` does."""
-    box = _new(kind)
-    box._data, box._requires_grad, box.name, box.order = node, t._requires_grad, t.name, next(_clock)
-    return box
-
-
-def _check_not_written(what):
-    if writing.get():
-        raise Unseen(f"{what} inside a function that is being compiled: return the loss and call backward() on it, or "
-                     "compile value_and_grad of it; an optimizer's step comes after the call")
+        _blocked.set(self._before.pop())
 
 
 # --- Levels, and Tensors that are not the user's --------------------------------------------------------
@@ -814,6 +785,8 @@ def box(x, level, what):
     """`x`, an array or a Tensor of a lower level, as a Tensor that requires a gradient at `level`."""
     if not isinstance(x, Tensor):
         x = _own(as_array(x, what))  # what is differentiated must not change under way
+    elif type(getattr(x, "_data", x)) is float:
+        x = _float64_row(x)          # of a program: from here on NumPy's
     _check_floating(x.dtype, what)
     t = _new(Tensor)
     t._data, t.level, t.order = x, level, next(_clock)
@@ -843,20 +816,19 @@ def recording():
     return _blocked.get() < 0
 
 
-def result(value, row, inputs, others, pull, replay):
-    """A Tensor of level 0 with the array `value`, as if `row` had made it of the Tensors `inputs` and `others`: what goes
-    to inputs[i] when g arrives is `pull(i, g, …)`, to the others nothing goes; `replay(inputs)` makes it again."""
+def result(value, row, inputs, values, wanted, pull):
+    """A Tensor of level 0 with the array `value`, as if `row` had made it of `inputs`, arrays and Tensors with these `values`: what
+    goes to inputs[i], for an i in `wanted`, when g arrives is `pull(i, g, …)`."""
     t = _constant(value, 0)
-    t._requires_grad, t.op, t.inputs = True, row, (*inputs, *others)
-    t.values = tuple([x._data for x in t.inputs])
-    t.needed, t.replay = [(i, partial(pull, i)) for i in range(len(inputs))], replay if inputs else None
+    t._requires_grad, t.op, t.inputs, t.values = True, row, tuple(inputs), values
+    t.needed = [(i, partial(pull, i)) for i in wanted]
     return t
 
 
 def is_constant(t):
-    """Whether no derivative of any level goes through `t`, a Tensor."""
+    """Whether no derivative of any level goes through `t`, a Tensor, and no program is written of it."""
     while isinstance(t, Tensor):
-        if t._requires_grad or t.tangent is not None:
+        if t._requires_grad or t.tangent is not None or type(t) is Traced:
             return False
         t = t._data
     return True
@@ -865,30 +837,46 @@ def is_constant(t):
 # --- Values as arrays -----------------------------------------------------------------------------------
 
 def plain(t):
-    """The value of a Tensor of any level as an array, all derivatives forgotten."""
+    """The value of a Tensor of any level as an array, all derivatives forgotten; while a program is written, a Traced."""
     while isinstance(t, Tensor):
-        t = _stand_in(t)._data
-    return t if isinstance(t, Traced) else np.asarray(t)
+        if type(t) is Traced:
+            return t
+        t = t._data
+    return np.asarray(t)
+
+
+def traced_in(x):
+    """Every Traced among the arguments or keywords of a call, in tuples and lists too."""
+    if type(x) is Traced:
+        yield x
+    elif type(x) in (tuple, list, dict):
+        for part in x.values() if type(x) is dict else x:
+            yield from traced_in(part)
+
+
+def value_of(x):
+    """The same with the value in place of every Traced."""
+    if type(x) in (tuple, list):
+        return type(x)(map(value_of, x))
+    return {key: value_of(v) for key, v in x.items()} if type(x) is dict else x._data if type(x) is Traced else x
 
 
 def _own(array):
     """A copy of an array, a number as a NumPy scalar."""
-    return array.astype(array.dtype) if isinstance(array, Traced) else np.array(array)[()]
+    return array if isinstance(array, Tensor) else np.array(array)[()]
 
 
 def owned(g):
     """A leaf's gradient as an array that nobody else holds: a view, such as what undoes a sum, is copied."""
     if type(g) is np.ndarray:
         return g if g.base is None else g.copy()
-    return g if isinstance(g, (Tensor, Traced)) else np.asarray(g)
+    return g if isinstance(g, Tensor) else np.asarray(g)
 
 
 def as_array(data, what):
     """`data` as an array of real numbers; `what` names it in the error."""
     if isinstance(data, Tensor):
         raise TypeError(f"{what}: this is a Tensor already; use .detach() for a constant with its value")
-    if isinstance(data, Traced):
-        return data
     if isinstance(data, (np.matrix, np.ma.MaskedArray)):
         raise TypeError(f"{what}: a plain array is needed, not {type(data).__name__}, whose * or whose sums mean something else")
     try:

@@ -4,7 +4,6 @@ import numpy as np
 
 from . import ops
 from .tape import Tensor, as_array, box, checkpointed, collect, dual, new_level, now, owned, unbox
-from .trace import Traced
 
 
 def vjp(f, *xs):
@@ -55,7 +54,7 @@ def _value(z, level, names):
         what = "None: is there a return?" if z is None else f"a {type(z).__name__}, and one array is needed; choose one of its entries"
         raise TypeError(f"{names[0].partition(':')[0]}: the function returned {what}")
     value = unbox(z, level)
-    if isinstance(value, (Tensor, Traced)):
+    if isinstance(value, Tensor):
         return value
     return np.array(as_array(value, f"{names[0].partition(':')[0]}: the function's value"))
 

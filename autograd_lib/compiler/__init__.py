@@ -1,185 +1,182 @@
-"""compile: a function run once and written down as a straight line of NumPy, forward and backward.
+"""`compile`: a function traced once, and from then on run as straight lines of NumPy."""
 
-This file finds the program of a call, or has one made: record.py runs the function and notes what it does, plan.py
-decides what of that is computed and where, writer.py says it as Python, program.py runs it; guards.py says when it is
-still the right one.
-"""
-
-import warnings
+import sys
 from functools import update_wrapper
-from types import MethodType
+from types import FunctionType, MethodType
 
-import numpy as np
+from ..tape import Primitive, Tensor, Traced, plain, recording, result
+from .closed import Compiled, Walk, spec, taken
+from .plan import arguments, join, needed
+from .trace import Trace
+from .writer import Writer
 
-from ..tape import Primitive, Tensor, plain, recording
-from ..trace import Unseen, writing
-from ..transforms import jvp, vjp
-from .guards import Watched, flatten, rebuilt, spec, static
-from .program import Program
-from .record import record
-
-LIMIT = 16          # programs that one function may have
+_MOST = 16
 
 
-def compile(f):
-    """`f` as a straight line of NumPy: traced when it is called first, written down, and from then on run as written.
+class compile(Compiled):
+    """`f` as a program of NumPy calls, written at the first call and run at those like it: the same numbers, sooner.
 
-    Parameters
-    ----------
-    f : function of arrays, Tensors, numbers, and lists, tuples and dicts of them, that returns such again. It may be
-        `grad(…)`, `value_and_grad(…)`, `hessian(…)` or any other transform of a function, and may use Tensors it
-        closes over, such as a model's parameters, which are read at every call. Arrays and floats are arguments of
-        the program. Other values, an int as much as a string or a model, are part of it: another value is another
-        program.
+    `f` takes arrays, Tensors, numbers, strings, None, Modules, and tuples, lists and dicts of exactly these, and
+    returns arrays, Tensors or numbers in such structures. Tensors, arrays and Modules that it closes over are read at
+    every call. Numbers, strings and functions are compared at every call, as are the shapes and dtypes of arrays:
+    where one is another, a new program is written, at most 16. What it returns has a gradient where a Tensor took
+    part. Inside a `grad`, `vjp` or `jvp` that is open `f` itself runs; `compile(value_and_grad(f))` compiles the
+    derivative too.
 
-    Returns
-    -------
-    function of the same arguments, with `source`, the program of the last call as text. Arrays it returns are the
-        caller's. A Tensor it returns takes `.backward()`, which is compiled too; and it can be differentiated as `f`
-        can.
+    `source` is the newest program. Not seen, and so as it was at the first call: what `f` reads in other ways, such
+    as the clock, a file, an attribute of a class, a name made of text; and the numbers of a random generator made
+    inside.
 
     Raises
     ------
     TypeError
-        When called: if a program could not do for other values what it does for these: an `if`, `while`, `float()`,
-        `int()` or place in a list that depends on an argument, random or counted numbers made inside `f`, a value
-        assigned in place, an error caught that other values do not raise, a thing that each call changes.
-
-    Another shape, dtype or structure of the arguments, and a number, array, list or function that `f` closes over and
-    that is another now, make another program, up to 16; after them `f` runs uncompiled, with a warning. An array that
-    `f` closes over is compared at every call: pass what is large as an argument, or make it read-only. What `f` does
-    beside returning, it does when it is traced, twice.
+        When called: if an argument, or what `f` closes over, is of another type; if `f` looks at a value (`if`,
+        `float()`), sets what is not its own, writes into an array or draws random numbers. It names the thing and the
+        way out.
     """
-    return Compiled(f)
-
-
-class Compiled:
-    """A function and its programs; see `compile`."""
 
     def __init__(self, f):
-        update_wrapper(self, f)
-        self.__name__ = getattr(f, "__name__", getattr(f, "name", type(f).__name__))
-        self.f, self.programs, self.last = f, {}, None
+        if not callable(f):
+            raise TypeError(f"compile: a function is needed, not {f!r}")
+        self.f, self.programs, self._last, self._source = f, {}, None, None
+        self.__name__ = self.__qualname__ = "program"
+        update_wrapper(self, f, updated=())
+
+    def __get__(self, instance, owner):
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self):
+        there = getattr(sys.modules.get(self.__module__), self.__qualname__, None)
+        return self.__qualname__ if there is self else (compile, (self.f,))
 
     @property
     def source(self):
-        """The program of the last call as Python text. It runs when it is pasted into a cell."""
-        if self.last is None:
-            raise RuntimeError(f"{self.__name__}: a program is written at the first call, for the shapes it is called "
-                               "with")
-        return self.last.source
-
-    def __get__(self, instance, owner=None):
-        return self if instance is None else MethodType(self, instance)
-
-    def __reduce__(self):       # copied and pickled without programs, which read the Tensors of the original
-        return compile, (self.f,)
+        if self._source is None:
+            raise RuntimeError("compile: there is no program before the first call")
+        return self._source
 
     def __call__(self, *args, **kwargs):
-        last = self.last
-        if last and not writing.get() and last.recorded is recording() and (leaves := last.taken(args, kwargs)) \
-                and last.holds():
-            try:
-                return last.run(leaves)
-            except Exception:
-                pass
-        return self._call(args, kwargs)
-
-    def _call(self, args, kwargs):
-        """A call that is not like the last."""
-        if writing.get():                       # part of another program, which is being written
-            return self.f(*args, **kwargs)
-        leaves = []
-        structure = flatten((args, kwargs), leaves)
-        inner = any([isinstance(x, Tensor) and x.level for x in leaves])
-        values = [plain(x) if inner else x for x in leaves]
-        key = structure, *map(spec, values), recording()
-        program = next((p for p in self.programs.get(key, ()) if p.holds()), None)
-        if program:
-            self.last = program
-            try:
-                return self._within(program, structure, leaves) if inner else program.run(leaves)
-            except Exception:                   # tracing says what is wrong, or finds out what has changed
-                self.programs[key].remove(program)
-        if sum(map(len, self.programs.values())) >= LIMIT:
-            warnings.warn(f"{self.__name__} has been compiled {LIMIT} times, and runs uncompiled where it would be "
-                          f"once more: {self._difference(key)}", RuntimeWarning, stacklevel=3)
-            return self.f(*args, **kwargs)
+        last, leaves = self._last, []
+        if last is None or kwargs or not last.fits(args, leaves):
+            last, leaves = self._find(args, kwargs)
+            if last is None:
+                return self.f(*args, **kwargs)
         try:
-            first = record(self.f, structure, values)
-            for node in first.nodes:        # the second trace has values too
-                node.value = np.broadcast_to(np.zeros((), node.dtype), node.shape)
-            watched = Watched([self.f, *static(structure)])     # what f keeps for its next call is there by now
-            program = Program(self.__name__, key, record(self.f, structure, values), first, watched)
-        except Unseen:
-            raise
-        except Exception as error:
-            self.f(*args, **kwargs)             # says it without traced arrays, if it is f's own
-            raise Unseen(f"{self.__name__} cannot be compiled: {error}") from error
-        for path, size in watched.large:
-            warnings.warn(f"{self.__name__}: every call compares {path}, {size >> 20} MB that it closes over: pass it "
-                          f"as an argument, or set {path}.flags.writeable = False", RuntimeWarning, stacklevel=3)
-        there = self.programs.setdefault(key, [])
-        self.last = next((p for p in there if p.holds()), program)     # another thread may have been faster
-        if self.last is program:
-            there.insert(0, program)
-        return self._within(program, structure, leaves) if inner else program.run(leaves)
-
-    def _within(self, program, structure, leaves):
-        """The same inside a transform: a row like any other, whose rules are compiled when they are first asked for."""
-        whole = [x for x in (*leaves, *program.tensors) if isinstance(x, Tensor) and not x.level and x.requires_grad]
-        if program.structure is not ... or program.outputs[0] is not ... or whole:
-            args, kwargs = rebuilt(structure, iter(leaves))
+            return last.program.run(leaves)
+        except Exception:       # what is wrong f says in its own words
             return self.f(*args, **kwargs)
-        if not program.row.function:
-            program.row = _as_row(program, self.f, structure, leaves)
-        return program.row(*leaves, *program.tensors)   # so that the pass backward sees if one was changed
 
-    def _difference(self, key):
-        """What is new in this call, beside the last program."""
-        if key in self.programs:
-            return "what it closes over, or what an object among its arguments holds, changes from call to call; " \
-                "pass the arrays themselves, in a list or dict if they are many"
-        old = next(reversed(self.programs))
-        for i, (a, b) in enumerate(zip(old[1:-1], key[1:-1])):
-            if a != b:
-                return f"argument {i} was {_say(a)}, and is {_say(b)}"
-        return "an argument that is no array or float, such as an int, and so part of the program, changes: pass a " \
-            "float or an array"
+    def _find(self, args, kwargs):
+        """The program for such a call, written if there is none, and its inputs; None inside a transform that is
+        open."""
+        names = self.f.__code__.co_varnames[:self.f.__code__.co_argcount] if type(self.f) is FunctionType else ()
+        paths = [*names, *[f"argument {i}" for i in range(len(names), len(args))]]
+        walk = Walk()
+        forms = [walk.walk(x, path)[0] for x, path in zip(args, paths)]
+        forms += [(name, walk.walk(x, name)[0]) for name, x in kwargs.items()]
+        given = len(walk.leaves)
+        closed = walk.walk(self.f, self.__name__, "closed")[0]
+        if walk.nested:
+            return None, None
+        specs = [spec(x) for x in walk.leaves]
+        key = tuple(forms), closed, tuple(specs), recording()
+        if key not in self.programs:
+            if len(self.programs) == _MOST:
+                raise TypeError(f"compile: {self.__name__} has {_MOST} programs already, and this call needs one "
+                                "more: a shape, "
+                                "a dtype, or a number, string or function that is a part of the program changes from "
+                                "call to "
+                                "call; pass a float or an array for it")
+            self.programs[key] = Program(self.f, args, kwargs, paths)
+        self._last = _Bound(self.programs[key], walk, walk.leaves[given:], specs, (tuple, *forms))
+        self._source = self.programs[key].source
+        return self._last, walk.leaves
 
 
-def _say(spec):
-    if isinstance(spec, type):
-        return f"a {spec.__name__}"
-    return f"of shape {spec[0]}, {spec[1]}" + ", a Tensor" * (len(spec) > 2)
+class _Bound:
+    """A program, and what `f` closes over, as found: while that is the same, it need not be gone through again."""
+
+    def __init__(self, program, walk, closed, specs, form):
+        self.program, self.same, self.closed, self.specs, self.form = program, walk.same, closed, specs, form
+        self.recorded = recording()
+
+    def fits(self, args, leaves):
+        """Whether it is the program of such a call; then `leaves` are its inputs."""
+        if taken(args, leaves) != self.form or not self.same():
+            return False
+        leaves += self.closed
+        return [spec(x) for x in leaves] == self.specs and self.recorded == recording()
 
 
-def _as_row(program, f, structure, leaves):
-    """`f` as a row of its array arguments and the Tensors it reads: the program, and for each argument a rule and a
-    push, compiled."""
-    n = len(leaves)
+class Program:
+    """What was traced, as Python source and as functions: forward, and backward for every Tensor that is returned."""
 
-    def flat(*xs):
-        args, kwargs = rebuilt(structure, iter(xs))
-        return f(*args, **kwargs)
+    def __init__(self, f, args, kwargs, paths):
+        trace = Trace(f, args, kwargs, paths)
+        self.tensors, self.structure = trace.tensors, trace.structure
+        self.outputs = [(trace.place(z), isinstance(z, Tensor) and type(z) is not Traced) for z in trace.outputs]
+        results = [plain(z) if isinstance(z, Tensor) else z for z, (place, _) in zip(trace.outputs, self.outputs)
+                   if place is None]
+        sent = {i: [gx for _, gx in arrived] for i, (_, arrived) in trace.passes.items()}
+        back = [gx for grads in sent.values() for gx in grads]
+        join([*results, *back])
+        made = {x.order for x in [*needed(results), *trace.inputs]}
+        read = {x.order: x for x in [*back, *[x for node in needed(back, made) for x in arguments(node)]]
+                if isinstance(x, Traced)}
+        saved = [read[order] for order in sorted(read.keys() & made)]
+        writer = Writer(trace.names, trace.name)
+        self.direct, self.single = not any(tensor for _, tensor in self.outputs), len(results) == 1
+        flat = ... if self.single else (tuple, *[...] * len(results))
+        writer.function("", trace.inputs, results, *(trace.structure, None) if self.direct else (flat, saved))
+        for i, grads in sent.items():
+            writer.function(f"_backward{i or ''}", [trace.passes[i][0], *saved], grads, (tuple, *[...] * len(grads)), None, made)
+        self.source, functions = writer.done()
+        self.forward = functions[writer.name]
+        self.passes = {i: (functions[f"{writer.name}_backward{i or ''}"], [place for place, _ in trace.passes[i][1]])
+                       for i in sent}
+        self.rows = {i: self._row(i, trace.name) for i in sent}
 
-    def rule(i):
-        def pull(g, *xs):
-            return vjp(lambda x: flat(*xs[:i], x, *xs[i + 1:]), xs[i])[1](g)[0]
-        compiled = compile(pull)
+    def _row(self, i, name):
+        """Result `i` as a row of the inputs: for a checkpoint, which keeps nothing and asks again."""
+        backward, places = self.passes[i]
+        at = sum(place is None for place, _ in self.outputs[:i])
+        return Primitive("primitive", lambda *xs: (self.forward(*xs)[0],)[at] if self.single else self.forward(*xs)[0][at],
+                         name=name, each=lambda k: lambda g, z, *xs: backward(g, *self.forward(*xs)[1])[places.index(k)])
 
-        def checked(g, z, *xs):
-            if not program.holds():
-                raise RuntimeError(f"{program.row.name}: what it closes over was changed after it was called, so its "
-                                   "gradient can no longer be computed; call it again")
-            return compiled(g, *xs[:n])
-        return checked
+    def run(self, leaves):
+        """What the function returns for these inputs."""
+        values = [x._data if type(x) is Tensor else x for x in leaves] if self.tensors else leaves
+        if self.direct:
+            return self.forward(*values)
+        found, saved = self.forward(*values)
+        found, outputs = iter((found,) if self.single else found), []
+        for i, (place, tensor) in enumerate(self.outputs):
+            z = next(found) if place is None else leaves[place]
+            if i in self.passes:
+                z = result(z, self.rows[i], leaves, values, self.passes[i][1], _pull(*self.passes[i], saved))
+            outputs.append(Tensor(z) if tensor and not isinstance(z, Tensor) else z)
+        return _structured(self.structure, iter(outputs))
 
-    def push(i):
-        compiled = compile(lambda t, *xs: jvp(lambda x: flat(*xs[:i], x, *xs[i + 1:]), (xs[i],), (t,))[1])
-        return lambda t, z, *xs: compiled(t, *xs[:n])
 
-    floats = [plain(x).dtype.kind == "f" for x in leaves] + [False] * len(program.tensors)
-    return Primitive("primitive", lambda *xs: plain(program.run(xs[:n])), name=program.row.name,
-                     rules=[rule(i) if wanted else None for i, wanted in enumerate(floats)],
-                     pushes=[push(i) if wanted else None for i, wanted in enumerate(floats)])
+def _pull(backward, places, saved):
+    """The way back of one call: it is run once, whichever of the inputs asks first."""
+    left = {}
+
+    def pull(i, g, *_):
+        if left.get("g") is not g:
+            left.clear()
+            left.update(zip(places, backward(g, *saved)), g=g)
+        gx = left.pop(i)
+        if len(left) == 1:
+            left.clear()
+        return gx
+    return pull
+
+
+def _structured(structure, outputs):
+    if structure is ...:
+        return next(outputs)
+    kind, *parts = structure
+    if kind is dict:
+        return {key: _structured(part, outputs) for key, part in parts}
+    return kind([_structured(part, outputs) for part in parts])

@@ -1,7 +1,4 @@
-"""What a program computes and with which memory: what is decided before it is written down.
-
-The parts of this file: *what is needed*, with sums of products in one call; *memory*, where each line is written.
-"""
+"""Which lines a program has, and into which memory they write."""
 
 import operator
 from collections import Counter
@@ -10,79 +7,66 @@ from itertools import count
 import numpy as np
 
 from .. import ops
-from ..tape import Primitive
-from ..trace import Traced
+from ..tape import Traced, primitive, traced_in, value_of
 
 LARGE = 1 << 11     # bytes from which on a line is written for speed: with memory that is kept, by no detour
 JOINED = 1 << 16    # bytes of products from which on their sum is a dot product, which rounds otherwise
-
-_VIEWS = {operator.getitem, *[getattr(np, name) for name in """reshape ravel transpose swapaxes moveaxis squeeze
-    expand_dims broadcast_to flip diagonal diag matrix_transpose fliplr flipud rot90 einsum""".split()]}
-
-# --- What is needed -----------------------------------------------------------------------------------------
+VDOT = primitive(np.vdot, [None, None], [None, None])
+UFUNCS = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.true_divide,
+          operator.matmul: np.matmul, operator.neg: np.negative}
+_VIEWS = {ops.getitem, ops.reshape, ops.transpose, ops.squeeze, ops.expand_dims, ops.broadcast_to}
 
 
 def arguments(node):
-    """The nodes among what a node was called with, in lists too."""
-    found, todo = [], [*node.args, *node.keywords.values()]
-    while todo:
-        x = todo.pop(0)
-        if isinstance(x, Traced):
-            found.append(x)
-        elif isinstance(x, (list, tuple)):
-            todo = [*x, *todo]
-    return found
+    """The Traced among what a node was called with."""
+    return list(traced_in([node.inputs, node.params]))
 
 
 def needed(nodes, known=frozenset()):
-    """The places in the trace of what has to be computed for these."""
-    found, todo = set(), [x for x in nodes if isinstance(x, Traced)]
+    """The lines that have to be computed for these, in order, without those of which the order is `known`."""
+    found, todo = {}, [x for x in nodes if isinstance(x, Traced)]
     while todo:
         node = todo.pop()
-        if node.function and node.order not in found and node.order not in known:
-            found.add(node.order)
+        if node.op and node.order not in found and node.order not in known:
+            found[node.order] = node
             todo += arguments(node)
-    return found
+    return [found[order] for order in sorted(found)]
 
 
-def join(trace, results):
-    """A sum of products of large arrays, where nobody else reads the products, becomes a call that keeps none of them."""
-    results = [x for x in results if isinstance(x, Traced)]
-    nodes = [trace.nodes[n] for n in needed(results)]
-    readers = Counter(x.order for x in [*results, *[x for node in nodes for x in arguments(node)]])
-    for node in nodes:
-        x = node.args[0] if node.function is np.sum and len(node.args) == 1 and not node.errors else None
-        whole = all(word in [("axis", None), ("keepdims", False)] for word in node.keywords.items())
-        if whole and isinstance(x, Traced) and x.function is np.multiply and not x.keywords and readers[x.order] == 1:
-            factors = [a.value if isinstance(a, Traced) else a for a in x.args]
-            if x.value.nbytes >= JOINED and all(
-                    isinstance(a, np.ndarray) and a.shape == x.shape and a.dtype == x.dtype and a.dtype.char in "fd"
-                    and a.flags.c_contiguous for a in factors):
-                node.function, node.args, node.keywords = np.vdot, x.args, {}
+def join(nodes):
+    """A sum of products of large arrays, where nobody else reads the products, becomes a call that keeps none of
+    them."""
+    lines = needed(nodes)
+    readers = Counter(id(x) for x in [*nodes, *[x for node in lines for x in arguments(node)]])
+    for node in lines:
+        x = node.inputs[0]
+        if node.op is ops.sum and type(x) is Traced and all(v is None or v is False for v in node.params.values()) \
+                and x.op is ops.multiply and readers[id(x)] == 1 and x._data.nbytes >= JOINED:
+            factors = [value_of(a) for a in x.inputs]
+            if all(isinstance(a, np.ndarray) and a.shape == x.shape and a.dtype == x.dtype and a.dtype.char in "fd"
+                   and a.flags.c_contiguous for a in factors):
+                node.op, node.inputs, node.params = VDOT, x.inputs, {}
 
 
-# --- Memory -------------------------------------------------------------------------------------------------
-
-
-def placed(lines, kept, taken):
-    """({name: how memory for it is made}, {place of a node: where it is written}), for large results that are gone
-    when the function returns; names that are `taken` are others. Where a value of its own is not read any more, the
+def placed(lines, kept, names):
+    """({name: how memory for it is made}, {order of a line: where it writes}), for large results that are gone when the
+    function returns; the names of memory are the next of `names`. Where a value of its own is not read any more, the
     next of its kind is written; what is returned is so written into an array that was made for it."""
-    end = {root(x).order: np.inf for x in kept}
+    end = {}
     for node in lines:
         for x in [node, *arguments(node)]:
-            end[root(x).order] = max(end.get(root(x).order, 0), node.order)
-    kind = {node.order: made(node.value) for node in lines}
+            end[root(x).order] = node.order
+    end |= {root(x).order: np.inf for x in kept}
+    kind = {node.order: _made(node._data) for node in lines}
     last = {node.order: {x.order: x for x in map(root, arguments(node))    # what of its own it is the last to read
                          if end[x.order] == node.order and x.order in kind} for node in lines}
     over = {node.order: [x for x in last[node.order].values() if kind[x.order] == kind[node.order]]
-            for node in lines if _large(node) and node.function is not np.matmul}
-    returned = {node.order for node in lines if end.get(node.order) == np.inf}
+            for node in lines if _large(node) and ufunc(node) is not np.matmul}
+    returned = {node.order for node in lines if end[root(node).order] == np.inf}
     for node in reversed(lines):
         if node.order in returned and over.get(node.order):
             returned.add(over[node.order][0].order)
     memory, out, free = {}, {}, {}
-    names = (name for name in map("m{}".format, count()) if name not in taken)
     for node in lines:
         if over.get(node.order):
             first = over[node.order][0]
@@ -95,18 +79,23 @@ def placed(lines, kept, taken):
                 out[node.order] = name = next(names)
                 memory[name] = kind[node.order]
         for x in last[node.order].values():
-            if np.ndim(x.value) and x.value.nbytes >= LARGE:
+            if np.ndim(x._data) and x._data.nbytes >= LARGE:
                 free.setdefault(kind[x.order], []).append(out.get(x.order, x))
-    taken.update(memory)
     return memory, out
 
 
+def ufunc(node):
+    """The ufunc that computes a line of arrays, or None."""
+    function = UFUNCS.get(node.op.function, node.op.function)
+    whole = isinstance(function, np.ufunc) and not node.params and isinstance(node._data, np.ndarray)
+    return function if whole else None
+
+
 def _large(node):
-    """Whether its result may be written into memory that is there."""
-    return isinstance(node.function, np.ufunc) and not node.keywords and node.value.nbytes >= LARGE
+    return ufunc(node) is not None and node._data.nbytes >= LARGE
 
 
-def made(z):
+def _made(z):
     """How memory for an array like `z`, a number or an array, is made: in the order that its axes have in memory."""
     order = sorted(range(np.ndim(z)), key=lambda axis: -z.strides[axis])
     text = f"np.empty({tuple(z.shape[axis] for axis in order)}, np.{z.dtype.name})" if np.ndim(z) else ""
@@ -115,20 +104,29 @@ def made(z):
 
 def root(node):
     """Whose memory the result may lie in: its own, or that of what it is a view of."""
-    roots, way = node.trace.roots, []
-    while node.order not in roots:
-        way.append(node.order)
+    way = []
+    while node.op and "root" not in vars(node):
         inside = arguments(node)
-        shared = [x for x in inside if np.may_share_memory(x.value, node.value)]
-        view = node.function in _VIEWS or isinstance(node.function, Primitive) and own(node.function)
-        if not inside or not shared and not view:
+        shared = [x for x in inside if np.may_share_memory(x._data, node._data)]
+        if not inside or not shared and node.op not in _VIEWS and not own(node.op):
             break
+        way.append(node)
         node = (shared or inside)[0]
-    found = roots.get(node.order, node)
-    roots.update(dict.fromkeys(way, found))
+    found = getattr(node, "root", node)
+    for x in way:
+        x.root = found
     return found
 
 
 def own(row):
-    """Whether a row is the learner's own: what the function of one in the table returns is never a view."""
-    return ops.ROWS.get(row.name) is not row
+    """Whether a row is the learner's own: what the function of one in the table returns is a view for those above
+    only."""
+    return ops.ROWS.get(row.name) is not row and not isinstance(row.function, (np.ufunc, type(np.sum), type))
+
+
+def names_but(taken, stem):
+    """m1, m2, … without those that are taken, which grow."""
+    for name in map(f"{stem}{{}}".format, count(1)):
+        if name not in taken:
+            taken.add(name)
+            yield name

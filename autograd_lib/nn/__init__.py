@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import ops
 from ..state import Stateful
-from ..tape import Tensor, as_array, commit, plain, replacing
+from ..tape import Tensor, as_array, commit, replacing
 from . import functional as functional
 from . import init as init
 from . import utils as utils
@@ -253,8 +253,8 @@ class MultiheadAttention(Module):
     def forward(self, query, key, value, *, need_weights=True, attn_mask=None, average_attn_weights=True,
                 is_causal=False):
         query, key, value = (self._heads(x, i) for i, x in enumerate((query, key, value)))
-        if attn_mask is not None and plain(attn_mask).dtype == bool:
-            attn_mask = ~plain(attn_mask)
+        if attn_mask is not None and attn_mask.dtype == bool:
+            attn_mask = ~attn_mask
         weights = functional.attention_weights(query, key, attn_mask, is_causal)
         z = ops.swapaxes(self.dropout(weights) @ value, -2, -3)
         z = self.out_proj(ops.reshape(z, (*z.shape[:-2], -1)))

@@ -3,8 +3,7 @@
 import numpy as np
 
 from .. import ops
-from ..tape import Tensor, as_array, plain
-from ..trace import known
+from ..tape import Tensor, as_array, primitive
 
 
 def __getattr__(name):
@@ -78,17 +77,23 @@ def attention_weights(query, key, attn_mask=None, is_causal=False, scale=None):
             raise ValueError(f"{name}: is_causal is a mask, and attn_mask is another; join them in attn_mask")
         attn_mask = np.tri(*scores.shape[-2:], dtype=bool)
     if attn_mask is not None:
-        mask = plain(attn_mask)
-        if mask.dtype.kind not in "bf":
-            raise TypeError(f"{name}: attn_mask is made of bool, True where a query may look, or of floating-point "
-                            f"numbers to add to the scores, not of {mask.dtype}")
-        if not known((mask > -np.inf if mask.dtype.kind == "f" else mask).any(axis=-1).all()):
-            raise ValueError(f"{name}: attn_mask leaves a query nowhere to look, and weights of 0 sum to no 1")
-        if mask.dtype == bool:
-            attn_mask = np.where(mask, 0.0, -np.inf)
-        attn_mask = attn_mask if isinstance(attn_mask, Tensor) else as_array(attn_mask, name)
-        scores = scores + attn_mask.astype(scores.dtype)
+        mask = attn_mask if isinstance(attn_mask, Tensor) else as_array(attn_mask, name)
+        allowed = _to_add(mask.data if isinstance(mask, Tensor) else mask)
+        scores = scores + (allowed if mask.dtype == bool else mask).astype(scores.dtype)
     return ops.softmax(scores)
+
+
+def _check_mask(mask):
+    if mask.dtype.kind not in "bf":
+        raise TypeError("attn_mask is made of bool, True where a query may look, or of floating-point numbers to add "
+                        "to "
+                        f"the scores, not of {mask.dtype}")
+    if not (mask if mask.dtype == bool else mask > -np.inf).any(axis=-1).all():
+        raise ValueError("attn_mask leaves a query nowhere to look, and weights of 0 sum to no 1")
+    return np.where(mask, 0.0, -np.inf) if mask.dtype == bool else mask
+
+
+_to_add = primitive(_check_mask, [None], [None], name="scaled_dot_product_attention")     # a line of a program, too
 
 
 def mse_loss(input, target, reduction="mean"):
@@ -121,12 +126,18 @@ def _reduced(op, losses, reduction):
 
 def whole_numbers(what, x, below):
     """`x` as an array of integers from 0 to `below` − 1, or TypeError or ValueError about `what`."""
-    x = x.data if isinstance(x, Tensor) else as_array(x, what)
+    return _whole(x.data if isinstance(x, Tensor) else as_array(x, what), below=below, name=what)
+
+
+def _check_whole(x, below, name):
     if x.dtype.kind not in "iu":
-        raise TypeError(f"{what} must be made of integers from 0 to {below - 1}, not of {x.dtype}")
-    if x.size and not known((0 <= x.min()) & (x.max() < below)):
-        raise ValueError(f"{what} holds {x.min()} to {x.max()}, and must be made of integers from 0 to {below - 1}")
+        raise TypeError(f"{name} must be made of integers from 0 to {below - 1}, not of {x.dtype}")
+    if x.size and not 0 <= x.min() <= x.max() < below:
+        raise ValueError(f"{name} holds {x.min()} to {x.max()}, and must be made of integers from 0 to {below - 1}")
     return x
+
+
+_whole = primitive(_check_whole, [None], [None], name="whole_numbers")
 
 
 def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
@@ -153,28 +164,22 @@ def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
     if not shape or target.dtype.kind in "iu" and target.shape != wanted:
         raise ValueError("cross_entropy: input of shape (N, C) and target of shape (N,) are needed, "
                          f"not {shape} and {target.shape}")
-    target, what = target if target.ndim == 1 else target.ravel(), "cross_entropy: target"
-    left_out = None
     if target.dtype.kind not in "iu":
-        whole_numbers(what, target, shape[classes])
-    if target.size and not known(np.minimum.reduce(target) >= max(0, ignore_index + 1)):
-        left_out = target == ignore_index
-        target = whole_numbers(what, np.where(left_out, 0, target), shape[classes])
+        whole_numbers("cross_entropy: target", target, shape[classes])
+    target = target if target.ndim == 1 else target.reshape(-1)
     if len(shape) > 2:
         input = ops.transpose(input, (0, *range(2, len(shape)), 1))
     if len(shape) != 2:
         input = ops.reshape(input, (len(target), shape[classes]))
     z = ops.log_softmax(input)
-    try:
-        if reduction == "mean" and left_out is None:
+    if reduction == "mean" and ignore_index < 0:
+        try:
             return ops.nll_loss(z, target=target)
-        losses = -z[np.arange(len(target)), target]
-    except IndexError:
-        whole_numbers(what, target, shape[classes])
-        raise
-    if left_out is None:
-        return _reduced("cross_entropy", ops.reshape(losses, wanted), reduction)
-    losses = ops.where(left_out, 0, losses)
+        except IndexError:      # a class that is left out, or that is none
+            pass
+    left_out = target == ignore_index
+    target = whole_numbers("cross_entropy: target", np.where(left_out, 0, target), shape[classes])
+    losses = ops.where(left_out, 0, -z[np.arange(len(target)), target])
     if reduction == "mean":
         return ops.sum(losses) / np.sum(~left_out)
     return _reduced("cross_entropy", ops.reshape(losses, wanted), reduction)
@@ -183,13 +188,14 @@ def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
 def conv2d(input, weight, bias=None, stride=1, padding=0):
     """`weight` slid over `input`: (N, C, H, W) and (K, C, kh, kw) give (N, K, windows down, windows across).
 
-    Like every deep-learning library it does not flip the kernel (mathematics calls that cross-correlation). `stride` and
-    `padding` (with zeros, on all sides) are an int or a pair. `bias` has shape (K,). Raises ValueError if the shapes do not
-    fit, or a kernel is larger than the padded image.
+    Like every deep-learning library it does not flip the kernel (mathematics calls that cross-correlation). `stride`
+    and `padding` (with zeros, on all sides) are an int or a pair. `bias` has shape (K,). Raises ValueError if the
+    shapes do not fit, or a kernel is larger than the padded image.
     """
     z = ops.conv2d(input, weight, stride=stride, padding=padding)
     if bias is not None and np.shape(bias) != np.shape(weight)[:1]:
-        raise ValueError(f"conv2d: bias has shape {np.shape(bias)}, and weight {np.shape(weight)} wants one of {np.shape(weight)[:1]}")
+        raise ValueError(f"conv2d: bias has shape {np.shape(bias)}, and weight {np.shape(weight)} wants one of "
+                         f"{np.shape(weight)[:1]}")
     return z if bias is None else z + ops.reshape(bias, (-1, 1, 1))
 
 
@@ -228,9 +234,11 @@ def _pool(name, reduce, x, kernel_size, stride):
 
 
 def dropout(input, p=0.5, training=True, rng=None):
-    """Each entry set to 0 with probability `p` and the others divided by 1 − p, so that the mean stays; unchanged unless `training`.
+    """Each entry set to 0 with probability `p` and the others divided by 1 − p, so that the mean stays; unchanged
+    unless `training`.
 
-    Srivastava et al. (2014), in the inverted form. `rng` is a NumPy Generator or a seed. Raises ValueError if `p` is not in [0, 1).
+    Srivastava et al. (2014), in the inverted form. `rng` is a NumPy Generator or a seed. Raises ValueError if `p` is
+    not in [0, 1).
     """
     if not 0 <= p < 1:
         raise ValueError(f"dropout: p is a probability from 0 up to, not including, 1, and is {p}")

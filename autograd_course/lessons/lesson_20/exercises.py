@@ -25,6 +25,14 @@ prediction(
         loop is unrolled as often as it ran. Its questions are written down, and nothing hangs on the answers.""")
 
 prediction(
+    "20.another", question="""A compiled function is called six times in a row, each time with one thing changed: other numbers in x;
+        another shape; float32; the first x again; a parameter moved; a global number changed. At how many of the six calls
+        does another program run than at the call before?""", answer=4,
+    reveal="""**4**: at the new shape, at float32, at the first x again (the program of the first call is still there, but the call
+        before ran another one) and at the new global number. Other numbers in an array or in a parameter need no other program: it
+        reads them at every call.""")
+
+prediction(
     "20.lines", question="""L = (x + y)·w is two lines forward. Into L arrives g. How many lines, at least, does the way
         back need, for the gradients of x, of y and of w together?""", answer=2,
     reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + hands on what arrives, which needs no line; so x and y
@@ -148,7 +156,8 @@ def _outcome(kind, probe):
                 name = f"t{len(self.lines) + 1}"
                 self.lines.append((name, function, names))
                 return Noted(function(*values), name, self.lines)""",
-    explained="NumPy asks its inputs for this method before it computes anything; so everything passes here.",
+    explained="Before a function such as np.tanh, or an operator, computes anything, NumPy asks its inputs for this method. So all of "
+              "these pass here. (np.mean and np.dot ask for another one, and would go past it.)",
     why="Twelve lines, and NumPy itself tells them what is done.",
     mistakes=[
         edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = [x.name for x in inputs]",
@@ -445,7 +454,7 @@ _ENTRIES = ("tanh's Jacobian is diagonal, so its entries multiply one by one: *,
             g_W = ...                           # (n, m)
             g_b = ...                           # (m,)
             return L, g_W, g_b""",
-    hints=["`error` has two users, and both are the same product: error * error.",
+    hints=["`error` is both factors of one product: error * error.",
            "tanh's rule: what arrives, times 1 − z·z, and z is h.",
            "Of a product X @ Y: g @ Y.T goes to X, X.T @ g to Y. What was broadcast is summed."],
     solution="""

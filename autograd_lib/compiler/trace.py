@@ -1,0 +1,205 @@
+"""A call written down: a level is opened, every argument is put on it, and what is recorded there is the program,
+forward; the rules of a `grad` inside run on that level too, and so are its lines, backward.
+"""
+
+import random
+import sys
+from operator import is_not
+from types import FunctionType
+
+import numpy as np
+
+from .. import ops, tape
+from ..tape import Primitive, Tensor, Traced, collect, new_level, recording, traced_in
+from .closed import ENGINE, INSTALLED, Walk
+
+_TAPE = {tape.sent.__code__: "back", tape.unbroadcast.__code__: "fit", tape.backward_pass.__code__: "sum",
+         Primitive._push.__code__: "push"}
+
+
+class _Given(Tensor):
+    """What stands for a Tensor from outside: a leaf of a level of backward mode, above the program's."""
+
+    def _refused(self, *_):
+        raise TypeError("the .grad of a Tensor is read or set inside a function that is being compiled, which gets "
+                        "its value "
+                        "only: do that outside")
+
+    grad = property(_refused, _refused)
+
+
+class Trace:
+    """The program of one call of `f`.
+
+    Attributes
+    ----------
+    inputs : a Traced for each leaf
+    outputs, structure : what was returned, and how it lies in tuples, lists and dicts
+    passes : {i: (g, [(the number of an input, what goes there), …])} for each output i that wants a gradient
+    names : what Traced are called in the code, by their order
+    name : of the function
+    tensors : whether there is a Tensor among the inputs
+    """
+
+    def __init__(self, f, args, kwargs, paths):
+        self.level, self.above, self.open = new_level(), new_level(), True
+        self.inputs, self.boxes, self.outputs, self.names, self._known, self._inside = [], [], [], {}, {}, set()
+        self._errors, self._recorded = np.geterr(), recording()
+        walk = Walk(self._stand_in)
+        mine = [walk.walk(x, path)[1] for x, path in zip(args, paths)]
+        named = {name: walk.walk(x, name)[1] for name, x in kwargs.items()}
+        copied = walk.walk(f, "the function", "closed")[1]
+        self.tensors = any(isinstance(x, Tensor) for x in walk.leaves)
+        self.name = next((name for name in walk.functions if name.isidentifier()), "program")
+        drawn, profile = _drawn(), sys.getprofile()
+        sys.setprofile(self._note_names)
+        try:
+            out = copied(*mine, **named)
+        finally:
+            sys.setprofile(profile)
+        if drawn != _drawn():
+            raise TypeError("compile: random numbers are drawn from NumPy's or Python's own generator, and a program "
+                            "would "
+                            "give those of the first call for ever: draw them outside, and pass them as an argument")
+        if (path := walk.changed()) is not None:
+            raise TypeError(f"compile: {path} is changed inside the function, and a program would not: return what is "
+                            "new")
+        self.structure, self.passes = self._flatten(out), {}
+        for i, z in enumerate(self.outputs):
+            if isinstance(z, Tensor) and z.level == self.above and z.requires_grad and type(z) is not _Given:
+                g = self._input(np.ones(z.shape, z.dtype)[()], "g")
+                places = {id(box): n for n, box in enumerate(self.boxes)}
+                self.passes[i] = g, [(places[id(t)], gx) for t, gx in collect(z, g) if id(t) in places]
+        self.open = False
+
+    def _input(self, value, path):
+        node = Traced.__new__(Traced)
+        node._data, node.level, node.order, node.trace = value, self.level, tape.now(), self
+        if path.isidentifier():
+            self.names[node.order] = path
+        return node
+
+    def _stand_in(self, x, path):
+        tensor = isinstance(x, Tensor)
+        node = self._input(x._data if tensor else x, path)
+        self.inputs.append(node)
+        self.boxes.append(node)
+        if tensor:
+            self.boxes[-1] = box = _Given.__new__(_Given)
+            box._data, box.level, box.order, box.name = node, self.above, tape.now(), x.name
+            box._requires_grad = x._requires_grad and self._recorded
+        return self.boxes[-1]
+
+    def place(self, z):
+        """Which input `z` is, a Tensor returned as it was given; or None."""
+        return next((i for i, box in enumerate(self.boxes) if box is z and type(z) is _Given), None)
+
+    def _flatten(self, x):
+        """How `x` is made of outputs, which are noted: ..., or (tuple, …), (list, …), (dict, (key, …), …)."""
+        if type(x) in (tuple, list):
+            return (type(x), *map(self._flatten, x))
+        if type(x) is dict:
+            return (dict, *[(key, self._flatten(value)) for key, value in x.items()])
+        if not isinstance(x, (Tensor, np.ndarray, np.generic, float, int, str, type(None))):
+            raise TypeError(f"compile: the function returns a {type(x).__name__}, and what is compiled returns "
+                            "arrays, Tensors, "
+                            "numbers, strings and None, and tuples, lists and dicts of these")
+        self.outputs.append(x)
+        return ...
+
+    # --- What tape.py asks ------------------------------------------------------------------------------------
+
+    def expand(self, row, args, params):
+        """What stands in place of the one line that calls `row`, or None: the lines of its function, if it is the
+        table's and looks at no value; and what is broadcast anyway is not broadcast before."""
+        if not self.open:
+            raise TypeError(f"{row.name}: an array of a function that was compiled was kept beyond its call: return "
+                            "it instead")
+        if row.kind == "elementwise" or isinstance(row.function, np.ufunc):
+            narrow = list(map(_narrow, args))
+            if any(map(is_not, narrow, args)):
+                z, shape = row.record(narrow, params), np.broadcast_shapes(*map(np.shape, args))
+                return z if z.shape == shape else ops.broadcast_to(z, shape)
+        if type(row.function) is not FunctionType or row.name in self._inside or ops.ROWS.get(row.name) is not row:
+            return None
+        self._inside.add(row.name)
+        try:
+            return row.function(*args, **params)
+        except Exception:       # it looks at a value; or something is wrong, and the one line says what
+            return None
+        finally:
+            self._inside.discard(row.name)
+
+    def note(self, node):
+        """`node` as a line of the program, or the one that computes the same already."""
+        if np.geterr() != self._errors:
+            raise TypeError(f"{node.op.name}: np.errstate is set inside a function that is being compiled: set it "
+                            "around the call")
+        if odd := [name for name, v in node.params.items() if name not in ("index", "target") and [*traced_in(v)]]:
+            raise TypeError(f"{node.op.name}: {odd[0]} is computed here from the arguments of a function that is "
+                            "being compiled, "
+                            "and every array of a program has the shape it had: pass it as an int")
+        for a, one in (node.inputs, node.inputs[::-1]) if node.op in (ops.multiply, ops.power) else ():
+            if type(a) is Traced and not isinstance(one, Tensor) and np.ndim(one) == 0 and one == 1 \
+                    and (a.shape, a.dtype) == (node.shape, node.dtype) \
+                    and (node.op is ops.multiply or a is node.inputs[0]):
+                return a
+        node.origin = _origin()
+        return self._known.setdefault((node.op.function, _key(node.inputs), _key(node.params)), node)
+
+    def _note_names(self, frame, event, value):
+        """Notes what arrays are called in the learner's functions, as these return."""
+        if event != "return" or frame.f_code.co_filename.startswith(INSTALLED) or \
+                frame.f_globals.get("__name__", "").partition(".")[0] == ENGINE:
+            return
+        for name, x in [*frame.f_locals.items(), (frame.f_code.co_name, value)]:
+            for i, part in enumerate(x) if type(x) in (list, tuple) else [(None, x)]:
+                while isinstance(part, Tensor) and type(part) is not Traced:
+                    part = part._data
+                if type(part) is Traced and name.isidentifier():
+                    if part.op and part.op.function is np.float64:      # a number, of which a transform made an array
+                        self.names.setdefault(part.inputs[0].order, name)
+                    self.names.setdefault(part.order, name if i is None else f"{name}_{i}")
+
+
+def _narrow(a):
+    """`a` before it was broadcast, or one number if all its entries are that."""
+    if type(a) is Traced and a.op is ops.broadcast_to:
+        return a.inputs[0]
+    if isinstance(a, np.ndarray) and a.ndim and a.size and a.flat[0] != 0 and (a == a.flat[0]).all():   # 0 has a sign
+        return a.flat[0]
+    return a
+
+
+def _origin():
+    """Where in the tape a line comes from: (what, row, argument, what its gradient is of, which call), or None."""
+    frame, found = sys._getframe(4), None
+    while frame and frame.f_code is not Trace.__init__.__code__:
+        what, seen = _TAPE.get(frame.f_code), frame.f_locals if frame.f_code in _TAPE else None
+        if what == "back":
+            return found or what, seen["node"].op, seen["i"], seen["node"].values[seen["i"]], seen["node"].order
+        if what == "push":
+            return what, seen["self"], None, None, seen["z"].order
+        if what == "sum":
+            return what, None, None, seen["x"]._data, tape.now()
+        found = found or what
+        frame = frame.f_back
+    return None
+
+
+def _drawn():
+    """Where the random numbers that everybody shares have come to."""
+    _, words, place, *_ = np.random.get_state()
+    return words.tobytes(), place, random.getstate()
+
+
+def _key(x):
+    if isinstance(x, Tensor):
+        return "line", x.order
+    if type(x) in (tuple, list):
+        return tuple(map(_key, x))
+    if type(x) is dict:
+        return tuple([(name, _key(value)) for name, value in x.items()])
+    if type(x) is slice:
+        return "slice", _key((x.start, x.stop, x.step))
+    return (type(x), repr(x)) if isinstance(x, (int, float, np.generic, str)) else id(x)      # 0.0 is not −0.0
