@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from . import style
-from .ink import cell, number, words
+from .ink import cell, counted, number, words
 from .picture import Picture, svg
 
 WIDE, HIGH, TOP = 54, 30, 54        # a cell, and the words above a block
@@ -51,7 +51,7 @@ def broadcast_blocks(sign, pick=None, **arrays):
         said.append(f"{formula} = {_nested(result.tolist())}")
     if pick is not None:
         cells = np.argwhere(np.broadcast_to(picked, whole)).tolist()
-        said.append(f"{last}{np.argwhere(picked)[0].tolist()} reaches {len(cells)} cell{'s' * (len(cells) > 1)} of {formula}: "
+        said.append(f"{last}{np.argwhere(picked)[0].tolist()} reaches {counted(len(cells), 'cell')} of {formula}: "
                     + ", ".join(map(str, cells)))
     return drawing(parts, right, _height(whole), said)
 

@@ -8,7 +8,7 @@ import numpy as np
 import autograd_lib as ag
 
 from . import graph
-from .ink import number
+from .ink import counted
 from .stepper import Stepper, Story, Words, local_gradient, moves, shape_in_words, show
 
 FORWARD = Words("Computed now", "tangent", "tangent", "Kept, since it is still used", "At the end of the arrows",
@@ -151,7 +151,7 @@ class _Push(Story):
                 cards[key] = "now" if key == self.now else "done" if key in self.tangents else "ahead"
                 node = node._replace(gradient=self.tangents.get(key, node.gradient))
             nodes.append(node)
-        kept = [(self.names[key], show(self.tangents[key]), f"{number(left)} more use{'s' * (left > 1)}")
+        kept = [(self.names[key], show(self.tangents[key]), counted(left, "more use"))
                 for key, left in self.uses.items() if left and key in self.tangents and key != self.now]
         key = id(self.output)
         found = show(self.tangents[key]) if key in self.tangents and self.now is None else "nothing"

@@ -19,7 +19,7 @@ import numpy as np
 from autograd_lib import tape
 
 from . import style
-from .ink import minus, number
+from .ink import counted, minus, number
 from .picture import Picture, fitting, svg
 
 SYMBOLS = {"add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "**", "matmul": "@"}
@@ -163,7 +163,7 @@ def describe(nodes, gradients=True):
     """The graph as lines: one a node, inputs first."""
     called, output = names(nodes), nodes[-1]
     of = "" if output.value.ndim == 0 else " of the sum of its entries"
-    count = f"{len(nodes)} value{'s' * (len(nodes) > 1)}"
+    count = counted(len(nodes), "value")
     lines = [f"Graph of {called[output.key]}, {count}" + (f", with the gradients{of}" if gradients else "")]
     if len(nodes) > MOST:
         lines.append(f"More than {MOST} values: a drawing would say less than this list. Look at one part: fewer layers, a shorter loop.")

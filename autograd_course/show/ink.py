@@ -30,6 +30,11 @@ def number(x, digits=4):
     return minus(said).replace("e−0", "e−").replace("e+0", "e").replace("e+", "e") if x else "0"
 
 
+def counted(n, what):
+    """1 step, 2 steps, 1,000 passes."""
+    return f"{n:,} {what}" + ("" if n == 1 else "es" if what.endswith("s") else "s")
+
+
 def minus(text):
     """A text with true minus signs for hyphens."""
     return text.replace("-", "−")

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import style
 from .axes import Axes, ticks
-from .ink import minus, number
+from .ink import counted, minus, number
 from .picture import Picture, svg
 
 BOX = (56, 34, 492, 328)
@@ -31,7 +31,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
     """
     step = max(map(len, paths.values())) - 1 if step is None else step
     plot, (lines, low, where, numbers) = Axes(BOX, *span), _contours(f, span)
-    title = f"after {step} step{'s' * (step != 1)}"
+    title = f"after {counted(step, 'step')}"
     plot.parts.append(lines)
     _frame(plot, title, names)
     marks, top = [], []

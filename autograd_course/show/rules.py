@@ -10,6 +10,7 @@ from autograd_lib import ops
 from autograd_lib.tape import Primitive
 
 from ..source import cut, find, source
+from .ink import counted
 from .picture import Picture
 from .table import FAINT, side_by_side, table
 
@@ -71,7 +72,7 @@ def table_of_rules(lesson):
 
     html = shown(fresh) if fresh else ""
     if earlier:
-        html += (f"<details{' open' * (not fresh)}><summary>Of earlier lessons: {len(earlier)} row{'s' * (len(earlier) > 1)}</summary>"
+        html += (f"<details{' open' * (not fresh)}><summary>Of earlier lessons: {counted(len(earlier), 'row')}</summary>"
                  f"{shown(earlier)}</details>")
     return Picture(f'<div style="line-height:1.5"><strong>{title}</strong>{html}</div>', "\n".join(words))
 

@@ -15,7 +15,7 @@ import numpy as np
 from autograd_lib import tape
 
 from . import graph, style
-from .ink import minus, number
+from .ink import counted, minus, number
 from .picture import LEAST, Picture
 from .sliders import explore
 
@@ -201,7 +201,7 @@ class _Walk(Story):
     def end(self):
         self.now, self.at, self.work, self.beads = None, None, [], dict.fromkeys(self.beads, "done")
         count = sum(map(len, self.turns.values()))
-        say = [f"The pass is over, after {count} visit{'s' * (count > 1)}."]
+        say = [f"The pass is over, after {counted(count, 'visit')}."]
         for key, gradient in self.waits.items():
             say.append(f"{self.names[key]} was not visited: the {show(gradient)} that waits there goes no further.")
         for key, gradient in self.lost.items():

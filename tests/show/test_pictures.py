@@ -12,7 +12,7 @@ from autograd_course import Picture, explore, moons
 from autograd_course.lessons.lesson_12.drawings import confusion, misread
 from autograd_course.show import landscapes, style
 from autograd_course.show.blocks import broadcast_blocks
-from autograd_course.show.ink import number
+from autograd_course.show.ink import counted, number
 from autograd_course.show.landscapes import boundary, landscape, plane
 from autograd_course.show.picture import figure
 
@@ -42,6 +42,11 @@ def test_roles_differ_in_more_than_colour():
                                      (123456.7, "123457"), (np.inf, "inf")])
 def test_number(x, text):
     assert number(x) == text
+
+
+def test_counted():
+    said = [counted(n, what) for n, what in [(0, "step"), (1, "step"), (2, "step"), (1437, "pass")]]
+    assert said == ["0 steps", "1 step", "2 steps", "1,437 passes"]
 
 
 def echo(**values):

@@ -5,7 +5,7 @@ import traitlets
 
 from ...show import style
 from ...show.axes import DOTS, Axes, ticks
-from ...show.ink import number, scan
+from ...show.ink import counted, number, scan
 from ...show.picture import Picture, beside, svg
 
 
@@ -90,7 +90,7 @@ def digits_learning(images, labels, answers, accuracies, passes):
     plot.line(range(passes + 1), accuracies[:passes + 1], style.VALUE, 2.5)
     plot.dot(passes, accuracies[passes], style.VALUE, style.VALUE)
     high = rows * (side + 26) + 54
-    text = (f"after {passes} pass{'es' * (passes != 1)}: {np.sum(answers == labels)} of these {len(labels)} right, "
+    text = (f"after {counted(passes, 'pass')}: {np.sum(answers == labels)} of these {len(labels)} right, "
             f"{accuracies[passes]:.1%} of all held-out digits")
     return Picture(beside(svg(f"0 0 500 {high}", "".join(sheet.parts), text),
                           svg(f"0 0 300 {high}", "".join(plot.parts),

@@ -3,7 +3,7 @@ import numpy as np
 
 from ...show import style
 from ...show.axes import DOTS, Axes, decades, ticks
-from ...show.ink import number
+from ...show.ink import counted, number
 from ...show.picture import Picture, svg
 
 
@@ -19,7 +19,7 @@ def plateau(walks, steps):
         return 2 * (np.tanh(x) - 1) * (1 - np.tanh(x) ** 2)
 
     span, lowest = (-22.0, 12.0), -18
-    after = f"after {steps:,} step{'s' * (steps != 1)}"
+    after = f"after {counted(steps, 'step')}"
     hill, size = Axes((56, 40, 488, 170), span, (-0.4, 4.9)), Axes((56, 262, 488, 150), span, (lowest - 1, 1.5))
     hill.frame([], ticks(*hill.y), "", f"L = (tanh x − 1)², {after}")
     size.frame(ticks(*span, most=8), decades(lowest, 1, 6), "x", "how large the gradient is")

@@ -7,7 +7,7 @@ import numpy as np
 from autograd_lib.tape import sent
 
 from ...show import style
-from ...show.ink import words
+from ...show.ink import counted, words
 from ...show.picture import Picture, svg
 from ...show.stepper import frames, picture
 
@@ -67,7 +67,7 @@ def odometer(n, paths, visits, pace, visited, walked=True):
     walked: whether the paths were really followed, or only computed, as 2ⁿ.
     """
     how = "each one followed" if walked else "too many to follow here"
-    parts = [words(14, 22, f"x = x + x, {n} time{'s' * (n != 1)}", style.INK, "start", 14)]
+    parts = [words(14, 22, f"x = x + x, {counted(n, 'time')}", style.INK, "start", 14)]
     for top, name, number, colour in [(58, f"paths, {how}", paths, style.OTHER), (124, "visits", visits, style.VALUE)]:
         parts.append(words(14, top - 7, name, colour, "start", 14))
         digits = f"{number:<{WHEELS}d}"          # from the left: a phone shows no more than twelve of them
@@ -75,8 +75,8 @@ def odometer(n, paths, visits, pace, visited, walked=True):
         for i, digit in enumerate(digits):
             parts.append(_wheel(14 + 27 * i + 4 * ((i + first) // 3), top, digit, colour))
     parts.append(_scale(paths / pace, visited))
-    text = (f"{paths:,} path{'s' * (paths != 1)} ({'followed' if walked else 'computed'}) and {visits} visit{'s' * (visits != 1)}, after "
-            f"{n} doubling{'s' * (n != 1)}.\n"
+    text = (f"{counted(paths, 'path')} ({'followed' if walked else 'computed'}) and {counted(visits, 'visit')}, after "
+            f"{counted(n, 'doubling')}.\n"
             f"All paths, at {_round(pace)} a second: {duration(paths / pace)}. All visits, as measured: {duration(visited)}.")
     return Picture(svg("0 0 560 290", "".join(parts), text), text)
 

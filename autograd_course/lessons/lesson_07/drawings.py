@@ -6,7 +6,7 @@ import numpy as np
 
 from ...show import style
 from ...show.axes import Axes, decades, ticks
-from ...show.ink import number
+from ...show.ink import counted, number
 from ...show.picture import Picture, beside, svg
 from ...show.table import table
 from . import clinic
@@ -160,7 +160,7 @@ def ward(sheets, of=clinic):
     head = [("examination", words), ("right", right_cell),
             *((letter, "font-weight:600;min-width:2.1em") for letter in sheets)]
     rows = []
-    lines = [f"The ward: {len(of.EXAMINATIONS)} examinations of {len(sheets)} engine{'s' * (len(sheets) != 1)}; ✗ is not right."]
+    lines = [f"The ward: {len(of.EXAMINATIONS)} examinations of {counted(len(sheets), 'engine')}; ✗ is not right."]
     for name, (asked, right, _) in of.EXAMINATIONS.items():
         cells, found = [], []
         for letter, results in sheets.items():

@@ -3,7 +3,7 @@ import numpy as np
 
 from ...show import style
 from ...show.axes import Axes
-from ...show.ink import cell, scan, words
+from ...show.ink import cell, counted, scan, words
 from ...show.picture import Picture, svg
 
 SIDE = 48       # px, of a scan in a sheet
@@ -80,7 +80,7 @@ def neurons(weights, titles):
             colour = style.ABOVE if share > 0 else style.BELOW
             parts.append(f'<path d="{squares}" fill="{colour}" fill-opacity="{abs(share) / 6:.2f}"/>')
         kinds = len(np.unique(np.round(weight, 6), axis=0))
-        told.append(f"{title}: {kinds} different neuron{'s' * (kinds > 1)} among {len(weight)}.")
+        told.append(f"{title}: {counted(kinds, 'different neuron')} among {len(weight)}.")
     low = 28 + len(weights) * 92
     for x, colour, what in [(12, style.ABOVE, "above 0: wants ink"), (250, style.BELOW, "below 0: wants none")]:
         parts += [f'<rect x="{x}" y="{low - 11}" width="12" height="12" fill="{colour}"/>',

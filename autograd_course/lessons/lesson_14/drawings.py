@@ -5,7 +5,7 @@ import autograd_lib as ag
 
 from ...show import style
 from ...show.axes import Axes
-from ...show.ink import cell, number
+from ...show.ink import cell, counted, number
 from ...show.picture import Picture, svg
 
 WIDE, HIGH, TOP, GAP = 28, 28, 44, 22       # a cell, the words above a grid, the space between two
@@ -45,7 +45,7 @@ def reach(x, y, i, j, stride=1, padding=0, backward=False):
     looks = np.pad(np.full(x.shape, "plain", "U6"), padding, constant_values="rim")
     looks[i + padding, j + padding] = "picked"
     count = int(reached.sum())
-    text = (f"x[{i}, {j}] is read by {count} window{'s' * (count != 1)}: {count} of the {moves.size} outputs move.\n"
+    text = (f"x[{i}, {j}] is read by {counted(count, 'window')}: {count} of the {moves.size} outputs move.\n"
             f"Each moves by the kernel entry that lies on this pixel: {', '.join(number(v) for v in moves[reached]) or 'none'}.")
     lying = np.isin(np.arange(1, y.size + 1), used).reshape(y.shape)
     rim = " and a rim" * bool(padding)
@@ -118,7 +118,7 @@ def copies(x, y, i, j):
                                "value" if mine[r].any() else "plain"))
     count = int(mine.sum())
     text = (f"Z = X @ Y: {X.shape} times {(kh * kw, 1)} is {Z.shape}, the {len(X)} outputs one below the other.\n"
-            f"x[{i}, {j}] stands in X {count} time{'s' * (count != 1)}, once in each window that reads it.")
+            f"x[{i}, {j}] stands in X {counted(count, 'time')}, once in each window that reads it.")
     return Picture(svg(f"0 0 {left_of_z + 64} {below + max(len(X) * high, h * wide) + 10}", "".join(plot.parts),
                        text), text)
 

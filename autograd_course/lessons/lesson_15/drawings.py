@@ -8,7 +8,7 @@ import autograd_lib as ag
 
 from ...show import style
 from ...show.axes import DOTS, Axes, decades, ticks
-from ...show.ink import cell, number
+from ...show.ink import cell, counted, number
 from ...show.picture import Picture, beside, svg
 
 STEPS = 7
@@ -71,7 +71,7 @@ def sweeps(n, m):
     for name, count, what in [("forward", n, "column"), ("backward", m, "row")]:
         plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
         colour = style.TANGENT if name == "forward" else style.GRADIENT
-        plot.words(left, 22, f"{name.capitalize()}: {count:,} sweep{'s' * (count > 1)}", colour, "start", 16)
+        plot.words(left, 22, f"{name.capitalize()}: {counted(count, 'sweep')}", colour, "start", 16)
         less = "as many" if n == m else "fewer" if name == winner else "more"
         plot.words(left, 42, f"one a {what}: {less}", style.INK if name == winner else style.FAINT, "start", 13)
         plot.parts += _stripes(left, top, side[n], side[m], n, m, name == "forward")
@@ -91,7 +91,7 @@ def filled(f, x, count):
     columns = [ag.jvp(f, (x,), (unit,))[1] for unit in np.eye(x.size)]
     rows = [pull(unit)[0] for unit in np.eye(z.size)]
     wide, high = CELL
-    drawn, lines = [], [f"after {count} sweep{'s' * (count != 1)} each way"]
+    drawn, lines = [], [f"after {counted(count, 'sweep')} each way"]
     for name, look, got in [("forward, a column a sweep", "tangent", np.stack(columns, 1)),
                             ("backward, a row a sweep", "gradient", np.stack(rows, 0))]:
         known = (np.indices(got.shape)[1 if look == "tangent" else 0] < count)
@@ -122,7 +122,7 @@ def crossing(outputs, forward, backward, n):
         plot.line(across, np.log10(times), colour, 2.4, dash)
         plot.words(472, plot.at(0, np.log10(times[-1]))[1] + 5, name, colour, "start")
     lines = [f"{n} inputs; milliseconds for the whole Jacobian"]
-    lines += [f"{m:,} output{'s' * (m > 1)}: forward {number(a)}, backward {number(b)}"
+    lines += [f"{counted(m, 'output')}: forward {number(a)}, backward {number(b)}"
               for m, a, b in zip(outputs, forward, backward)]
     text = "\n".join(lines)
     return Picture(svg("0 0 560 326", "".join(plot.parts), text), text)

@@ -5,7 +5,7 @@ from autograd_lib import Tensor, grad
 
 from ...show import graph, style
 from ...show.axes import DOTS, Axes, decades, ticks
-from ...show.ink import number
+from ...show.ink import counted, number
 from ...show.picture import Picture, beside, svg
 
 CURVATURES = np.log2((0.25, 16))                    # the limits of the dial
@@ -23,7 +23,7 @@ def dial(run, step, last):
     side = f"largest curvature {_short(curvature)}, {side} the mark 2/lr = {number(mark)}"
 
     above = Axes((58, 34, 484, 150), (0, last), (-2, 2))
-    above.frame(across, decades(-2, 2, 1), "", f"{loss} after {step} step{'s' * (step != 1)} at lr = {run.lr:g}")
+    above.frame(across, decades(-2, 2, 1), "", f"{loss} after {counted(step, 'step')} at lr = {run.lr:g}")
     heights = np.log10(np.clip(losses, 1e-2, 1e2))
     above.line(range(len(run.losses[:last + 1])), np.log10(np.clip(run.losses[:last + 1], 1e-2, 1e2)), style.LINE, 1)
     above.line(range(step + 1), heights, style.VALUE, 2.2)

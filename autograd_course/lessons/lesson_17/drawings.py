@@ -5,7 +5,7 @@ import numpy as np
 
 from ...show import style
 from ...show.axes import Axes, ticks
-from ...show.ink import cell, number
+from ...show.ink import cell, counted, number
 from ...show.picture import Picture, svg
 
 
@@ -125,7 +125,7 @@ def walked(n, k, moment):
     doing = {"forward": f"forward, step {at}", "again": f"once more, step {at}",
              "back": f"back through step {at}"}[done]
     text = "\n".join([
-        f"{doing}: {past[-1]} array{'s' * (past[-1] != 1)} held, at most {max(past)} so far",
+        f"{doing}: {counted(past[-1], 'array')} held, at most {max(past)} so far",
         f"marks at {', '.join(map(str, kept))}" if kept else "no marks",
         "held beside them: " + (f"{held[0]} to {held[-1]}" if len(held) > 1 else str(held[0]))])
     return Picture(svg("0 0 560 326", "".join(plot.parts), text), text)
@@ -165,7 +165,7 @@ def marked(widths, marks):
     _bar(bars, 214, 26, [(everything, style.GROUND)], "steps run again", f"{n} of {n}")
     _bar(bars, 248, 26, [(everything, style.PAPER)], "a plain tape holds", str(everything))
     text = "\n".join([
-        f"{len(marks)} mark{'s' * (len(marks) != 1)}: held at most {kept} + {stretch} = {kept + stretch}, where a "
+        f"{counted(len(marks), 'mark')}: held at most {kept} + {stretch} = {kept + stretch}, where a "
         f"plain tape holds {everything}",
         f"the marks hold {kept}",
         f"the longest stretch holds {stretch}: from step {start + 1} to step {end}",

@@ -8,7 +8,7 @@ from ...ask import EXERCISES, record, registered
 from ...ask.texts import PREDICTIONS
 from ...show import style
 from ...show.axes import Axes, decades, ticks
-from ...show.ink import cell, number
+from ...show.ink import cell, counted, number
 from ...show.picture import Picture, beside, svg
 from ...show.table import CODE, table
 from .ports import AT, NETWORK, PORTS, STAGES, lines
@@ -193,7 +193,7 @@ def times(measured, rows):
     said = []
     for row, (workers, seconds) in enumerate(step.items()):
         y, ideal = 62 + 34 * row, step[0] / max(workers, 1)
-        name = "this process" if not workers else f"{workers} worker{'s' * (workers > 1)}"
+        name = "this process" if not workers else counted(workers, "worker")
         x, there = (plot.at(np.log10(1e3 * each), 0)[0] for each in (seconds, ideal))
         plot.words(8, y + 5, name, anchor="start", size=13)
         if workers:
@@ -257,7 +257,7 @@ def way(kept, exercises, predictions, titles):
                         f"{', '.join(f'{fates.count(fate)} {fate}' for fate in counts if fate in fates) or 'none'}"
                         + ", a card" * (lesson in cards))
     right = len(solved & set(exercises))
-    heads = [f"{right} of {len(exercises)} exercises right. {len(cards)} card{'s' * (len(cards) != 1)}.",
+    heads = [f"{right} of {len(exercises)} exercises right. {counted(len(cards), 'card')}.",
              f"{sum(counts.values())} predictions: {counts['right']} right at once, {counts['mended']} missed and mended, "
              f"{counts['missed']} missed."]
     for y, words in zip((24, 44), heads):
