@@ -98,7 +98,7 @@ card("17", [
               ("", "Some are read: relu and tanh cannot send anything back without a number of their own."),
               ("abe", "a goes into add, and add's rules read nothing."),
               ("bcde", "multiply's rule for c reads 0.5, tanh's reads its output: c and d are not read."),
-              ("abc", "Only b of these. And tanh reads its output.")])
+              ("abc", "Of these only b is read. And tanh reads its output.")])
 def needed(answer):
     tried, shown = "the results that some rule reads", "other letters"
     letters = [part for part in ("".join(answer) if isinstance(answer, (list, tuple, set, frozenset)) and
@@ -332,7 +332,7 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         edit("z = step(z)", "z = step", "step is the function. Its result at z: step(z)."),
         edit("g = start.grad", "g = g * start.grad", "g is in start.grad already: backward has multiplied by it."),
         edit("g = start.grad", "g = g + start.grad",
-             "Added to the old g, which has done its work. What arrives before is start.grad alone."),
+             "The old g has done its work already. What arrives at the stretch before is start.grad alone."),
         edit("g = start.grad", "g = start.data", "That is the value at the mark. What has arrived there is in .grad."),
         edit("g = start.grad", "g = z.data", "That is a value. What has arrived at the mark is in start.grad."),
         edit("z.backward(g)", "z.backward()",
@@ -351,7 +351,8 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         edit("for i, mark in reversed(marks)", "for i, mark in marks", "From the last stretch to the first: "
                                                                        "reversed(marks)."),
         edit("min(every, n - i)", "every", "The last stretch may be shorter: min(every, n - i) steps."),
-        edit("min(every, n - i)", "n - i", "To the end of the chain each time: a stretch is every steps long.")])
+        edit("min(every, n - i)", "n - i", "This runs to the end of the chain each time. A stretch is `every` steps "
+                                           "long.")])
 def by_hand(answer):
     if is_stub(answer):
         raise NotYet
@@ -409,16 +410,17 @@ def _whole(answer, step, x):
     why="What lies inside is freed, and the end stays. So end at a narrow place.",
     mistakes=[
         ((16.8, 25.2, 27.3), "The last result of a run stays: the next layer reads it. Take it off each."),
-        ((16.8, 16.8, 25.2), "Of the Conv2d alone one array stays: its result, 8.4."),
+        ((16.8, 16.8, 25.2), "If the Conv2d is wrapped alone, one array stays: its result, 8.4."),
         ((8.4, 16.8, 18.9), "After the pool its own result stays, 2.1, and not the relu's."),
         ((8.4, 16.8, 27.3), "In the third the pool's result stays: 2.1."),
         ((8.4, 25.2, 27.3), "The last result of a run stays, in the second and the third too."),
         ((8.4, 8.4, 2.1), "Those are what stays. What is freed is the rest."),
-        ((8.4, 0, 0), "Of a run of layers all results inside are freed, not those of the last layer alone."),
+        ((8.4, 0, 0), "In a run of layers all results inside are freed, not only those of the last layer."),
         ((8.4, 8.4, 8.4), "The longer run also forgets what lies between its layers."),
         ((0, 8.4, 16.8), "The Conv2d holds two arrays of 8.4: before and after the bias."),
-        ((0, 16.8, 25.2), "The Conv2d holds two arrays of 8.4: before and after the bias. Of those the second stays."),
-        ((8, 17, 25), "Not rounded to whole MB: to a tenth."),
+        ((0, 16.8, 25.2), "The Conv2d holds two arrays of 8.4, one before and one after the bias. The second of them "
+                          "stays."),
+        ((8, 17, 25), "Do not round to whole MB. Give tenths."),
         ((31.5, 23.1, 14.7), "That is about what is held in the end. How much is freed?"),
         ((8.4, 16.8, 16.8), "The pool's result is smaller, 2.1: so the relu's 8.4 is freed as well."),
         ((8.4, 16.8, 23.1), "The pool itself held 2.1 as well: 27.3 − 2.1.")])
