@@ -35,7 +35,7 @@ PARTS = {
          "Lesson 05's `Value`, for arrays. Beside the value stand the row that made it, its inputs, and a number "
          "that is greater than the numbers of all its inputs: the walk back needs no other order. What most "
          "Tensors share stands on the class, so that a new one costs little."),
-        ("tape:_clock tape:_levels tape:_blocked tape:_blocks tape:_last_stamp tape:_changed tape:_new tape:_float64 "
+        ("tape:_clock tape:_levels tape:_blocked tape:_last_stamp tape:_changed tape:_new tape:_float64 "
          "tape:_array tape:_floats tape:_scalars",
          "05 Whose turn is it?",
          "Two counters that never go back: the first numbers Tensors, the second levels. Behind them stand the "
@@ -226,7 +226,7 @@ PARTS = {
         ("tape:_stamp_now tape:replacing tape:commit tape:_check_unchanged tape:_owner",
          "17 What the tape holds",
          "Changes are dated, and happen whole or not at all. A walk that finds a newer date than its own raises."),
-        ("tape:no_grad* tape:_set_blocks tape:_recorded",
+        ("tape:no_grad*",
          "01 Four ways to one slope",
          "A block in which nothing is recorded: levels up to its own are shut."),
         ("tape:Tensor.item tape:Tensor.__repr__ tape:Tensor.__reduce__",
@@ -246,8 +246,7 @@ PARTS = {
          "05 How deep? (optional)",
          "`record` once more, for what nearly every call is: one or two plain arguments. It is here for its speed "
          "alone: whatever is not so plain goes to `record`."),
-        ("tape:Traced tape:traced_in tape:value_of tape:Primitive._note tape:_float64_row "
-         "tape:written_down tape:_stand_in tape:boxed tape:_check_not_written",
+        ("tape:Traced tape:traced_in tape:value_of tape:Primitive.note tape:_float64_row",
          "20 A value that writes down",
          "What `compile` asks of the tape: your values that write down, as one more level."),
     ]),
@@ -264,7 +263,7 @@ FORETOLD = {
          "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
          "float32 stays float32": "np.ones(3, np.float32)"}),
     "plain": Foretold(
-        "tape:plain", "t = ",
+        "tape:plain", "t = t._data",
         "Which promise does not end without it?",
         "its text, `repr(x)`",
         "**`repr(x)`.** `plain` looks for the array below the Tensor, and now never gets below it. The walk back "
@@ -357,7 +356,7 @@ PATIENTS = {
     "B": ("tape:fit", "gx = unbroadcast"),
     "C": ("tape:Primitive.record", "if tangents:"),
     "D": ("ops:_softmax", "e /= e.sum"),
-    "E": ("tape:plain", "t = "),
+    "E": ("tape:plain", "t = t._data"),
 }
 # An exercise in which the learner wrote it too, and what differs.
 BESIDE = {
