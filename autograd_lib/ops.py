@@ -112,7 +112,7 @@ gelu = elementwise(lambda x: 0.5 * x * (1 + _gelu_tanh(np.clip(x, -100, 100))),
 # equally; clip passes the gradient on at its bounds. All as in PyTorch.
 
 relu = elementwise(lambda x: np.maximum(x, 0),
-    lambda g, z, x: np.where(x > 0, g, 0),     # ∂z/∂x = 1 above 0, else 0; g may be ∞, and ∞·0 is nan
+    lambda g, z, x: np.where(x > 0, g, 0.0),     # ∂z/∂x = 1 above 0, else 0; g may be ∞, and ∞·0 is nan
     name="relu")
 
 abs = elementwise(np.abs,
@@ -120,17 +120,17 @@ abs = elementwise(np.abs,
     name="abs")
 
 maximum = elementwise(np.maximum,
-    lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0)),
-    lambda g, z, x, y: np.where(y > x, g, np.where(x == y, g / 2, 0)))
+    lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0.0)),
+    lambda g, z, x, y: np.where(y > x, g, np.where(x == y, g / 2, 0.0)))
 
 minimum = elementwise(np.minimum,
-    lambda g, z, x, y: np.where(x < y, g, np.where(x == y, g / 2, 0)),
-    lambda g, z, x, y: np.where(y < x, g, np.where(x == y, g / 2, 0)))
+    lambda g, z, x, y: np.where(x < y, g, np.where(x == y, g / 2, 0.0)),
+    lambda g, z, x, y: np.where(y < x, g, np.where(x == y, g / 2, 0.0)))
 
 _clip = elementwise(np.clip,
-    lambda g, z, x, low, high: np.where((low <= x) & (x <= high), g, 0),
-    lambda g, z, x, low, high: np.where((x < low) & (low <= high), g, 0),
-    lambda g, z, x, low, high: np.where((x > high) | (low > high), g, 0),
+    lambda g, z, x, low, high: np.where((low <= x) & (x <= high), g, 0.0),
+    lambda g, z, x, low, high: np.where((x < low) & (low <= high), g, 0.0),
+    lambda g, z, x, low, high: np.where((x > high) | (low > high), g, 0.0),
     name="clip")
 
 
@@ -143,7 +143,7 @@ def clip(x, min=None, max=None):
 
 where = elementwise(np.where,
     None,                                  # a condition has no slope
-    lambda g, z, c, x, y: np.where(c, g, 0),
+    lambda g, z, c, x, y: np.where(c, g, 0.0),
     lambda g, z, c, x, y: np.where(c, 0, g))
 
 # --- Lesson 08: share and sum ----------------------------------------------------------------------------

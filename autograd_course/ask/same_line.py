@@ -406,7 +406,7 @@ def _steps(code, roles):
         if isinstance(what, CodeType):
             what = _steps(what, roles)
         elif step.opcode in dis.hasconst:
-            what = repr(what)       # 2 is not 2.0
+            what = repr(0.0 if type(what) is int and what == 0 else what)       # 2 is not 2.0; 0 is 0.0
         elif step.opcode in dis.hasfree or "FAST" in step.opname:
             what = [roles.get(name, name) for name in ((what,) if isinstance(what, str) else what)]
         if step.opname != "PUSH_NULL":      # np.cos( ) is called as a function or as a method, depending on where np was imported
