@@ -6,7 +6,7 @@ from types import FunctionType, MethodType
 
 from ..tape import Primitive, Tensor, Traced, plain, recording, result
 from .closed import Compiled, Walk, spec, taken
-from .plan import arguments, join, needed
+from .plan import join, needed
 from .trace import Trace
 from .writer import Writer
 
@@ -121,7 +121,7 @@ class Program:
         back = [gx for grads in sent.values() for gx in grads]
         join([*results, *back])
         made = {x.order for x in [*needed(results), *trace.inputs]}
-        read = {x.order: x for x in [*back, *[x for node in needed(back, made) for x in arguments(node)]]
+        read = {x.order: x for x in [*back, *[x for node in needed(back, made) for x in node.reads]]
                 if isinstance(x, Traced)}
         saved = [read[order] for order in sorted(read.keys() & made)]
         writer = Writer(trace.names, trace.name)

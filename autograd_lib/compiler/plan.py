@@ -7,7 +7,7 @@ from itertools import count
 import numpy as np
 
 from .. import ops
-from ..tape import Traced, primitive, traced_in, value_of
+from ..tape import Traced, primitive, value_of
 
 LARGE = 1 << 11     # bytes from which on a line is written for speed: with memory that is kept, by no detour
 JOINED = 1 << 16    # bytes of products from which on their sum is a dot product, which rounds otherwise
@@ -17,11 +17,6 @@ UFUNCS = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.mult
 _VIEWS = {ops.getitem, ops.reshape, ops.transpose, ops.squeeze, ops.expand_dims, ops.broadcast_to}
 
 
-def arguments(node):
-    """The Traced among what a node was called with."""
-    return list(traced_in([node.inputs, node.params]))
-
-
 def needed(nodes, known=frozenset()):
     """The lines that have to be computed for these, in order, without those of which the order is `known`."""
     found, todo = {}, [x for x in nodes if isinstance(x, Traced)]
@@ -29,7 +24,7 @@ def needed(nodes, known=frozenset()):
         node = todo.pop()
         if node.op and node.order not in found and node.order not in known:
             found[node.order] = node
-            todo += arguments(node)
+            todo += node.reads
     return [found[order] for order in sorted(found)]
 
 
@@ -37,7 +32,7 @@ def join(nodes):
     """A sum of products of large arrays, where nobody else reads the products, becomes a call that keeps none of
     them."""
     lines = needed(nodes)
-    readers = Counter(id(x) for x in [*nodes, *[x for node in lines for x in arguments(node)]])
+    readers = Counter(id(x) for x in [*nodes, *[x for node in lines for x in node.reads]])
     for node in lines:
         x = node.inputs[0]
         if node.op is ops.sum and type(x) is Traced and all(v is None or v is False for v in node.params.values()) \
@@ -45,7 +40,7 @@ def join(nodes):
             factors = [value_of(a) for a in x.inputs]
             if all(isinstance(a, np.ndarray) and a.shape == x.shape and a.dtype == x.dtype and a.dtype.char in "fd"
                    and a.flags.c_contiguous for a in factors):
-                node.op, node.inputs, node.params = VDOT, x.inputs, {}
+                node.op, node.inputs, node.params, node.reads = VDOT, x.inputs, {}, x.reads
 
 
 def placed(lines, kept, names):
@@ -54,11 +49,11 @@ def placed(lines, kept, names):
     next of its kind is written; what is returned is so written into an array that was made for it."""
     end = {}
     for node in lines:
-        for x in [node, *arguments(node)]:
+        for x in [node, *node.reads]:
             end[root(x).order] = node.order
     end |= {root(x).order: np.inf for x in kept}
     kind = {node.order: _made(node._data) for node in lines}
-    last = {node.order: {x.order: x for x in map(root, arguments(node))    # what of its own it is the last to read
+    last = {node.order: {x.order: x for x in map(root, node.reads)    # what of its own it is the last to read
                          if end[x.order] == node.order and x.order in kind} for node in lines}
     over = {node.order: [x for x in last[node.order].values() if kind[x.order] == kind[node.order]]
             for node in lines if _large(node) and ufunc(node) is not np.matmul}
@@ -105,8 +100,8 @@ def _made(z):
 def root(node):
     """Whose memory the result may lie in: its own, or that of what it is a view of."""
     way = []
-    while node.op and "root" not in vars(node):
-        inside = arguments(node)
+    while node.op and isinstance(node._data, np.ndarray) and "root" not in vars(node):
+        inside = node.reads
         shared = [x for x in inside if np.may_share_memory(x._data, node._data)]
         if not inside or not shared and node.op not in _VIEWS and not own(node.op):
             break

@@ -43,7 +43,8 @@ class Trace:
 
     def __init__(self, f, args, kwargs, paths):
         self.level, self.above, self.open = new_level(), new_level(), True
-        self.inputs, self.boxes, self.outputs, self.names, self._known, self._inside = [], [], [], {}, {}, set()
+        self.inputs, self.boxes, self.outputs, self.names, self._known, self._libraries = [], [], [], {}, {}, {}
+        self._inside = set()
         self._errors, self._recorded = np.geterr(), recording()
         walk = Walk(self._stand_in)
         mine = [walk.walk(x, path)[1] for x, path in zip(args, paths)]
@@ -51,12 +52,12 @@ class Trace:
         copied = walk.walk(f, "the function", "closed")[1]
         self.tensors = any(isinstance(x, Tensor) for x in walk.leaves)
         self.name = next((name for name in walk.functions if name.isidentifier()), "program")
-        drawn, profile = _drawn(), sys.getprofile()
-        sys.setprofile(self._note_names)
+        drawn, traced = _drawn(), sys.gettrace()
+        sys.settrace(self._note_names)
         try:
             out = copied(*mine, **named)
         finally:
-            sys.setprofile(profile)
+            sys.settrace(traced)
         if drawn != _drawn():
             raise TypeError("compile: random numbers are drawn from NumPy's or Python's own generator, and a program "
                             "would "
@@ -135,7 +136,8 @@ class Trace:
         if np.geterr() != self._errors:
             raise TypeError(f"{node.op.name}: np.errstate is set inside a function that is being compiled: set it "
                             "around the call")
-        if odd := [name for name, v in node.params.items() if name not in ("index", "target") and [*traced_in(v)]]:
+        odd = [name for name, v in node.params.items() if name not in ("index", "target") and [*traced_in(v)]]
+        if odd:
             raise TypeError(f"{node.op.name}: {odd[0]} is computed here from the arguments of a function that is "
                             "being compiled, "
                             "and every array of a program has the shape it had: pass it as an int")
@@ -144,14 +146,19 @@ class Trace:
                     and (a.shape, a.dtype) == (node.shape, node.dtype) \
                     and (node.op is ops.multiply or a is node.inputs[0]):
                 return a
-        node.origin = _origin()
-        return self._known.setdefault((node.op.function, _key(node.inputs), _key(node.params)), node)
+        key = node.op.function, _key(node.inputs), _key(node.params)
+        if key not in self._known:
+            self._known[key], node.origin, node.reads = node, _origin(), [*traced_in([node.inputs, node.params])]
+        return self._known[key]
 
     def _note_names(self, frame, event, value):
         """Notes what arrays are called in the learner's functions, as these return."""
-        if event != "return" or frame.f_code.co_filename.startswith(INSTALLED) or \
-                frame.f_globals.get("__name__", "").partition(".")[0] == ENGINE:
-            return
+        if event == "call":
+            if frame.f_code not in self._libraries:
+                self._libraries[frame.f_code] = frame.f_code.co_filename.startswith(INSTALLED) or \
+                    frame.f_globals.get("__name__", "").partition(".")[0] == ENGINE
+            frame.f_trace_lines = False
+            return None if self._libraries[frame.f_code] else self._note_names
         for name, x in [*frame.f_locals.items(), (frame.f_code.co_name, value)]:
             for i, part in enumerate(x) if type(x) in (list, tuple) else [(None, x)]:
                 while isinstance(part, Tensor) and type(part) is not Traced:
@@ -175,7 +182,8 @@ def _origin():
     """Where in the tape a line comes from: (what, row, argument, what its gradient is of, which call), or None."""
     frame, found = sys._getframe(4), None
     while frame and frame.f_code is not Trace.__init__.__code__:
-        what, seen = _TAPE.get(frame.f_code), frame.f_locals if frame.f_code in _TAPE else None
+        what = _TAPE.get(frame.f_code)
+        seen = frame.f_locals if what else None
         if what == "back":
             return found or what, seen["node"].op, seen["i"], seen["node"].values[seen["i"]], seen["node"].order
         if what == "push":

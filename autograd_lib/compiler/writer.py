@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import ops
 from ..tape import Traced
-from .plan import LARGE, UFUNCS, arguments, names_but, needed, placed, root, ufunc
+from .plan import LARGE, UFUNCS, names_but, needed, placed, root, ufunc
 
 _SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**",
           np.greater: ">", np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==",
@@ -40,7 +40,7 @@ class Writer:
         kept = [x for x in [*results, *(saved or ())] if isinstance(x, Traced)]
         lines = needed(kept, known)
         memory, out = placed(lines, kept, self.memory)
-        self.readers = Counter(x.order for x in [*kept, *kept, *kept, *[x for node in lines for x in arguments(node)]])
+        self.readers = Counter(x.order for x in [*kept, *kept, *kept, *[x for node in lines for x in node.reads]])
         last, several = {_rule(node): node for node in lines if node.origin}, Counter(map(_rule, lines))
         name, before = self.name + end, None
         if memory:
