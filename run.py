@@ -207,7 +207,8 @@ def lab(*args):
 def test(*args):
     install(ALL)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    processes = min(cores + 1, 4)  # one waits for the browser most of the time
+    # One more than cores, for one waits for the browser most of the time; but each collects every test first, four seconds
+    processes = min(cores if "-k" in args else cores + 1, 4)
     return call(python_of(VENV), "-m", "pytest", "-n", processes,
                 "--dist", "loadscope", "--no-loadscope-reorder", *args)  # parts and their order: tests/parts.py
 
