@@ -29,8 +29,8 @@ prediction(
         - **B** points deep inside their own colour, where it is sure and right
         - **C** points deep inside the other colour, where it is sure and wrong""",
     answer="C", choices=["A", "B", "C"],
-    reveal="""**C.** The pull of a point is 1 − p(true class). Sure and wrong, that is almost 1. If you chose A, you are in good
-        company: those pull too, but only half as hard.""")
+    reveal="""**C.** The pull of a point is 1 − p(true class). Sure and wrong, that is almost 1. The points of A pull too,
+        but only half as hard.""")
 
 prediction(
     "12.start", question="""64 pixels in, 256 hidden neurons, 10 logits out, nothing learned yet. For a batch of 64 scans: which shape have
@@ -259,7 +259,7 @@ def _blown_up(got, expected):
            ("Help: nan, or huge numbers", """
             `train.mean(axis=0)` has shape (64,), one number a pixel. `np.where(spread > 0, spread, 1)` mends the constant ones."""),
            ("Why is taking both together wrong? The numbers hardly change.", """
-            Often the score does not change either, and nobody notices. But the score was to say how the network does on
+            The score may not change either, and then nobody notices. But the score was to say how the network does on
             scans that nobody has seen, and these scans have been looked at. Where scans are few, or the preparation is
             cleverer than a mean, the score can rise for that reason alone.""")],
     solution="""
