@@ -5,13 +5,14 @@ lab           open JupyterLab on the first lesson      python run.py lab --no-br
 test          run every test and every notebook        python run.py test -k relu
 test-browser  of these, the lessons in a real browser  python run.py test-browser -k 02_draw
 strike        strike out every line of the engine      python run.py strike tape
+holes         which wrong answers a check takes        python run.py holes 08 11.adam
 bench         time the engine beside NumPy and peers   python run.py bench MLP
 site          write the course as pages that move     python run.py site folder
 lock          write requirements*.lock anew from pyproject.toml (--upgrade: to the newest releases)
 clean         remove .venv and whatever else was made here; notebooks and data stay
 
 `lab` first installs what requirements.lock names into .venv, unless that is done already; `bench` too.
-Both tests, `strike` and `site` add what requirements-test.lock names.
+Both tests, `strike`, `holes` and `site` add what requirements-test.lock names.
 """
 # Standard library only. Must parse on Python 2.7, or it could not say that Python is too old: no f-strings, no * within lists.
 from __future__ import print_function
@@ -223,6 +224,11 @@ def strike(*args):
     return call(python_of(VENV), "-m", "tests.strike", *args)
 
 
+def holes(*args):
+    install(ALL)
+    return call(python_of(VENV), "-m", "tests.holes", *args)
+
+
 def bench(*args):
     install()
     return call(python_of(VENV), "bench/bench.py", *args)
@@ -262,8 +268,8 @@ def clean():
             (ROOT / folder).rmdir()
 
 
-TARGETS = {"lab": lab, "test": test, "test-browser": test_browser, "strike": strike, "bench": bench, "site": site,
-           "lock": lock, "clean": clean}
+TARGETS = {"lab": lab, "test": test, "test-browser": test_browser, "strike": strike, "holes": holes,
+           "bench": bench, "site": site, "lock": lock, "clean": clean}
 
 
 def main(target="", *args):

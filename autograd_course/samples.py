@@ -29,10 +29,10 @@ SAMPLES = {
                ([(2, 3), (2, 3)], {"a": "ij", "b": "ij", "c": ""}), ([(2,), ()], {"a": "i", "b": "", "c": "i"}),
                ([(2, 2, 3), (2, 4, 3)], {"a": "nqd", "b": "nkd", "c": "nqk"})],
     "nll_loss": [([(2, 3)], {"target": np.array([2, 0])})],
-    "unfold": [([(1, 2, 4, 4)], {"kernel_size": 3, "stride": 2, "padding": (1, 2)}),
+    "unfold": [([(2, 2, 4, 5)], {"kernel_size": 3, "stride": 2, "padding": (1, 2)}),
                ([(2, 2, 4, 5)], {"kernel_size": (2, 3)})],
-    "fold": [([(1, 4, 9)], {"output_size": (4, 4), "kernel_size": 3, "stride": 2, "padding": 1}),
+    "fold": [([(2, 6, 9)], {"output_size": (4, 6), "kernel_size": 3, "stride": 2, "padding": 1}),
              ([(2, 6, 8)], {"output_size": (3, 4), "kernel_size": 2})],
-    "conv2d": [([(1, 2, 5, 4), (2, 2, 3, 2)], {"stride": (2, 1), "padding": (1, 0)}),
+    "conv2d": [([(2, 2, 5, 4), (2, 2, 3, 2)], {"stride": (2, 1), "padding": (1, 0)}),
                ([(2, 2, 3, 4), (3, 2, 2, 2)], {})],
 }

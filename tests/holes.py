@@ -15,9 +15,8 @@ import sys
 import warnings
 
 import numpy as np
-import thrown  # noqa: F401
 
-from autograd_course.ask import EXERCISES, check
+from autograd_course.ask import EXERCISES, check, registered
 from autograd_course.ask.compare import parameter_names
 
 SWAPS = {
@@ -269,25 +268,47 @@ WHERE = {
 
 
 def met(name, parts, at):
-    """What kinds of arguments the check gives to the part number `at` of the solution."""
+    """What kinds of arguments the check gives to the part number `at` of the solution, and which of WHERE hold of some."""
     kinds = {"", 0, *parameter_names(parts[at])[:1]}
 
     @functools.wraps(parts[at])
     def spy(*args, **named):
-        arrays = [*_arrays(args)]
+        arrays, numbers = [*_arrays(args)], [a for a in args if isinstance(a, float)]
         kinds.add(min(len(args), 6))
         kinds.update(
-            ["array"] * bool(arrays)
-            + ["matrix"] * any(a.ndim > 1 for a in arrays)
-            + ["floats"] * any(a.dtype.kind == "f" for a in arrays)
-            + ["number"] * any(isinstance(a, float) for a in args)
-            + ["some"] * (bool(arrays) or any(isinstance(a, float) for a in args))
-            + ["numbers"] * (sum(isinstance(a, float) for a in args) > 1 and "g" not in kinds)
+            kind
+            for kind, there in {
+                "array": arrays,
+                "matrix": any(a.ndim > 1 for a in arrays),
+                "floats": any(a.dtype.kind == "f" for a in arrays),
+                "number": numbers,
+                "some": arrays or numbers,
+                "numbers": len(numbers) > 1 and "g" not in kinds,
+            }.items()
+            if there
         )
+        kinds.update(said for said, (needs, holds) in WHERE.items() if needs in kinds and holds(*args))
         return parts[at](*args, **named)
 
     check(name, _with(parts, at, spy))
     return kinds
+
+
+def untried(name):
+    """[where no call of the check is, …] of all that WHERE knows and the exercise's kinds of arguments allow."""
+    exercise, found = EXERCISES[name], []
+    whole = exercise.answer(exercise.solution)
+    parts = [*whole] if isinstance(whole, tuple) else [whole]
+    for at, part in enumerate(parts):
+        if hasattr(part, "__code__"):
+            kinds = met(name, parts, at)
+            habits = [
+                f"gives another result {said}"
+                for said, (needs, _) in WHERE.items()
+                if needs in kinds and said not in kinds
+            ]
+            found += [f"{exercise.parts[at]} {said}" if len(parts) > 1 else said for said in habits]
+    return [said for said in found if not _known(name).match(said)]
 
 
 # --- What passes ----------------------------------------------------------------------------------------------------
@@ -318,6 +339,7 @@ RIGHT_ALL_THE_SAME = {
         ".* where|.* squeezed": "the question names the shape, (2, 3)",
     },
     "08.spread": {
+        ".* number is 0": "0 is tried in arrays",
         "line [45]: False": "keepdims need not be read: g has the axis or not",
         "line 5: z": "sum_x reads no z",
     },
@@ -412,7 +434,7 @@ RIGHT_ALL_THE_SAME = {
 def holes(name):
     """[what was changed, …] of all that the check of exercise `name` takes for right, and is not known to be."""
     exercise = EXERCISES[name]
-    known = re.compile("|".join(f"({begins})" for begins in RIGHT_ALL_THE_SAME.get(name, {"(?!)": ""})))
+    known = _known(name)
     through = [
         said
         for said, code in slips(exercise.solution)
@@ -428,6 +450,10 @@ def holes(name):
             if not known.match(said) and _passes(name, lambda changed=changed: _with(parts, at, changed)):
                 through.append(said)
     return through
+
+
+def _known(name):
+    return re.compile("|".join(f"({begins})" for begins in RIGHT_ALL_THE_SAME.get(name, {"(?!)": ""})))
 
 
 def _with(parts, at, part):
@@ -447,6 +473,7 @@ def _passes(name, made):
 
 def main(asked):
     warnings.simplefilter("ignore")
+    registered()
     found = 0
     for name in EXERCISES:
         if not asked or any(name.startswith(one) for one in asked):
