@@ -351,8 +351,11 @@ def jacobians(answer):
         raise NotYet
     for part, name in enumerate(["by_columns", "by_rows"]):
         try:
-            expect_over(answer[part], lambda f, x: ag.jacobian(f)(x), lambda d: (
-                d.another(*(f for _, f, _ in FUNCTIONS)), d.choice(d(n := 9 if d.round == 6 else d.size(3)) + 0.5, d.above(n), -d.above(n))), rtol=1e-10, rounds=8,
+            def build(d):
+                n = 9 if d.round == 6 else d.size(3)
+                x = d.choice(d(n) + 0.5, d.above(n), -d.above(n))       # f divides by x[0]
+                return d.another(*(f for _, f, _ in FUNCTIONS)), x
+            expect_over(answer[part], lambda f, x: ag.jacobian(f)(x), build, rtol=1e-10, rounds=8,
                 first=[(f, np.array(at)) for _, f, at in FUNCTIONS], hints=[_nearly, *jacobians.mistakes_in(part)],
                 tried=lambda f, x, name=name: f"{name}(f, {brief(x)}), f = {f.formula}")
         except Wrong as wrong:
