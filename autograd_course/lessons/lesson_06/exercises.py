@@ -77,7 +77,7 @@ _ROUTES = [
     why="The sum goes over all paths. Where a weight is used in several places, look for the path that is easily forgotten.",
     mistakes=[*_ROUTES, *(_about(*pair) for pair in _ROUTES)])
 def routes(answer):
-    expect(answer, ROUTES[1:], tried="what the two paths bring", shown="two other numbers", atol=6e-4,
+    expect(answer, ROUTES[1:], tried="what the two paths bring", shown="two other numbers", atol=6e-5,
            hints=routes.mistakes)
 
 

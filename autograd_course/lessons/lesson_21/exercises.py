@@ -271,6 +271,9 @@ def my_op(answer):
         got, remark = returned(lambda: _there_and_back(three, at, arriving), tried=tried, shown="what goes to x")
         if np.shape(got) != at.shape or not np.allclose(got, arriving * slope, rtol=1e-5, atol=1e-7):
             raise Wrong(tried, brief(got), brief(arriving * slope), _why(got, arriving, slope, at, remark))
+        exact = arriving * ag.grad(lambda x: np.sum(forward(x)))(at)
+        if not np.allclose(got, exact, rtol=1e-12, atol=1e-12):
+            raise Wrong(tried, brief(got), brief(exact), "Nearly right: is a difference quotient in it? A rule is exact.")
         if remark:
             raise remark
     _at_zero(three)
@@ -605,7 +608,7 @@ def rms_rule(answer):
         x[3:] = 0                                     # where there are more rows: z is 0 there, and r is √ε
         return d.g(*x.shape), _rms(x), x
     x, g = rng.normal(size=(2, 5, 3)).round(2)
-    expect_over(answer, _rms_rule, build, first=[(g, _rms(x), x)], hints=rms_rule.mistakes, tried=lambda g, z, x: (
+    expect_over(answer, _rms_rule, build, first=[(g, _rms(x), x)], hints=rms_rule.mistakes, rtol=1e-12, atol=1e-12, tried=lambda g, z, x: (
         f"rms_rule(g, z, x) with x {x.shape}"))
 
 

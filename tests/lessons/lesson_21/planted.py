@@ -196,7 +196,7 @@ throw(
     "21.rms_rule",
     planted=[
         (lambda g, z, x: _rms_rule(g, z, x)[:1], "Shape"), (lambda g, z, x: _rms_rule(g, z, x) * np.nan, "nan"),
-        (lambda g, z, x: _rms_rule(g.__imul__(1 + 1e-9), z, x), "caller"),
+        (lambda g, z, x: _rms_rule(g.__imul__(1 + 1e-9), z, x), "Nearly right"),
              (lambda g, z, x: _rms_rule(np.abs(g), z, x), "expected"),
         (lambda g, z, x: print(_rms_rule(g, z, x)), "print")],
     also_right=[
