@@ -260,7 +260,7 @@ def seen(notebook):
                 shown["text/html"] = ASKING.render(number=prediction["name"], spec=spec, answer=shown["text/html"])
             if "text/html" in shown:
                 shown["text/html"] = shown["text/html"].replace(style.SHEET, "")      # site.css says it
-                shown["text/html"] = re.sub(r'(<a href="\d\d_\w+)\.ipynb"', r'\1.html"', shown["text/html"])
+                shown["text/html"] = re.sub(r'(<a href="\d\d_\w+)\.ipynb(?=["#])', r'\1.html', shown["text/html"])
                 shown["text/html"] = re.sub(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", formula, shown["text/html"],
                                             flags=re.DOTALL)
         if re.match(r'check\("', cell.source):

@@ -6,7 +6,7 @@
     make strike ARGS="--all tape"       and of every other statement the promise or the test that notices
     make strike ARGS="--write tape"     and what tests alone notice is written down, for the page *Read every line*
 
-First come the promises of autograd_course/reading/promises.py, which take 20 ms. What they do not miss goes through
+First come the promises of autograd_course/reading/promises.py, which take 50 ms. What they do not miss goes through
 tests/engine, each statement in a process of its own, until one fails. What does not end is stopped after so many steps
 of a loop, or seconds.
 """
@@ -63,8 +63,7 @@ class Watch:
 
 def noticed(statement, folder=HOME, tests=TESTS):
     """The promise or the test that fails without `statement`, or "". It needs a process of its own."""
-    results = outcomes(statement, folder=folder) if "/" not in statement.file else []
-    if broken := [one for one, outcome in zip(PROMISES, results) if not kept(one, outcome)]:
+    if broken := [one for one, outcome in zip(PROMISES, outcomes(statement, folder=folder)) if not kept(one, outcome)]:
         return f"promise: {broken[0].program.splitlines()[-1]}"
     for name in list(sys.modules):
         if name.partition(".")[0] in ("autograd_lib", "autograd_course", "tests"):

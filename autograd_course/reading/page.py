@@ -26,6 +26,7 @@ MOST_TOLD = 3               # promises told in full
 KEPT = f"color:{style.WRITTEN[style.TANGENT]};font-family:monospace;letter-spacing:2px;overflow-wrap:anywhere"
 BROKEN = f"color:{style.WRITTEN[style.GRADIENT]};font-weight:bold"
 CODE = "font-family:monospace;font-size:13px;line-height:1.4;white-space:pre;margin:0"
+WRAPPED = f"{CODE.replace('pre;', 'pre-wrap;')};overflow-wrap:anywhere;color:{style.INK}"      # nothing scrolls
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ def without(statement):
     title = f"Struck out of {name} in {file}.py:"
     html, told = promised(statement)
     return Picture(f'<div style="{style.CARD};display:block;line-height:1.5"><b>{escape(title)}</b>'
-                   f'<pre style="{CODE};color:{style.INK};overflow-x:auto">{"⋯" * (start > documented)}\n'
+                   f'<pre style="{WRAPPED}">{"⋯" * (start > documented)}\n'
                    f'{chr(10).join(drawn)}\n{"⋯" * (end < len(lines))}</pre>{html}</div>',
                    "\n".join([title, *(code[i].strip() for i in gone), *told]), says_all=True)
 
@@ -202,9 +203,9 @@ def promised(statement):
     html = f"<b>{lines[0]}</b>"
     for one, outcome, mark in broken[:MOST_TOLD]:
         came = outcome if len(outcome) < 160 else f"{outcome[:160]}…"
-        html += (f'<div style="margin-top:6px"><pre style="{CODE};white-space:pre-wrap;color:{style.INK}">'
-                 f'{escape(one.program)}</pre>{MARKS[mark]} promised <span style="font-family:monospace">{escape(one.right)}</span>, '
-                 f'came <span style="{BROKEN}">{escape(came)}</span></div>')
+        right = f'<span style="font-family:monospace">{escape(one.right)}</span>'
+        html += (f'<div style="margin-top:6px"><pre style="{WRAPPED}">{escape(one.program)}</pre>'
+                 f'{MARKS[mark]} promised {right}, came <span style="{BROKEN};overflow-wrap:anywhere">{escape(came)}</span></div>')
         lines.append(f"{one.program}\n{MARKS[mark]} promised {one.right}, came {came}")
     if len(broken) > MOST_TOLD:
         lines.append(f"And {len(broken) - MOST_TOLD} more.")

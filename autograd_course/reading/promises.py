@@ -621,6 +621,67 @@ y = ag.checkpoint(lambda x: np.sin(np.sin(x)))(x)
 with ag.no_grad(): y.backward()
 repr(y)[-14:], x.grad
 → ('op=checkpoint)', 0.778643948)
+
+# Programs
+
+f = ag.compile(lambda x: (np.tanh(x) * x).sum())
+float(f(np.array([0.5, 1.0]))), float(f(np.array([1.0, 1.0]))), float(f(np.ones(3)))
+→ (0.992652735, 1.523188312, 2.284782468)
+
+ag.compile(ag.grad(lambda x: (np.tanh(x) * x).sum()))(np.array([0.5, 1.0]))
+→ [0.855341024, 1.181568498]
+
+w = leaf(3.0)
+f = ag.compile(lambda x: x * w * w)
+f(2.0).backward()
+w.data = 5.0
+w.grad, float(f(2.0))
+→ (12.0, 50.0)
+
+ag.compile(lambda x: x if x > 0 else -x)(1.0)
+→ TypeError: a value decides
+
+f = ag.compile(ag.value_and_grad(lambda x, y: ag.nll_loss(ag.log_softmax(x), y)))
+f(np.zeros((2, 2)), np.array([1, 0]))
+→ (0.693147181, [[0.25, -0.25], [-0.25, 0.25]])
+
+f = ag.compile(lambda x: np.tanh(x) * 2.0 + x)
+a, b = f(np.zeros(5000)), f(np.ones(5000))
+float(a.sum()), float(b[0])
+→ (0.0, 2.523188312)
+
+k = 2.0
+f = ag.compile(lambda x: x * k)
+before = float(f(3.0))
+k = 5.0
+before, float(f(3.0))
+→ (6.0, 15.0)
+
+f = ag.compile(lambda p, q: {'a': p['x'] * 2.0, 'b': (q[0] @ q[1], p['x'])})
+z = f({'x': 1.5}, [np.ones((1, 2)), np.ones((2, 1))])
+float(z['a']), z['b']
+→ (3.0, ([[2.0]], 1.5))
+
+ag.compile(ag.hessian(lambda x: x[0] ** 2 * x[1]))(np.array([3.0, 5.0]))
+→ [[10.0, 6.0], [6.0, 0.0]]
+
+f = ag.compile(lambda x: (np.where(x > 0, x, 0.0).sum() + np.argmax(x), x.shape, x[:, 0] + x.max(axis=1)))
+f(np.array([[1.0, -2.0], [3.0, 4.0]]))
+→ (11.0, (2, 2), [2.0, 7.0])
+
+f = ag.compile(ag.grad(lambda x, k: (ag.conv2d(x, k) ** 2).sum(), argnums=1))
+f(np.arange(9.0).reshape(1, 1, 3, 3), np.ones((1, 1, 2, 2)))[0, 0]
+→ [[336.0, 464.0], [720.0, 848.0]]
+
+x = leaf([1.0, 2.0])
+f = ag.compile(lambda x, y: (x * y).sum())
+f(x, np.array([3.0, 4.0])).backward()
+x.grad, f.source.count('def ') > 0
+→ ([3.0, 4.0], True)
+
+seen = []
+raised(lambda: ag.compile(lambda d: d)(object()), lambda: ag.compile(lambda x: seen.append(x))(1.0))
+→ ['TypeError', 'TypeError']
 """
 PROMISES = [Promise(group, *promise.strip().split("\n→ "))
             for group, promises in (part.split("\n\n", 1) for part in TABLE.strip().removeprefix("# ").split("\n# "))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import spec_from_file_location
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 HOME = Path(__file__).parents[2] / "autograd_lib"
 CORE = ["tape", "ops", "operators", "transforms"]
@@ -126,7 +126,7 @@ class Struck:
 
 @contextmanager
 def struck(statement=None, folder=HOME):
-    """Within it, the core of the engine without `statement`: its public names, and its Struck as `finder`.
+    """Within it, the engine without `statement`: a module with the core's public names, and its Struck as `finder`.
 
     It is a package of another name, so that the engine itself is not touched, and it is gone afterwards. An error or
     Endless while it is loaded is raised.
@@ -137,9 +137,11 @@ def struck(statement=None, folder=HOME):
     sys.modules[name] = package
     sys.meta_path.insert(0, finder)
     try:
-        parts = [importlib.import_module(f"{name}.{file}") for file in CORE]
-        public = {key: value for part in parts for key, value in vars(part).items() if not key.startswith("_")}
-        yield SimpleNamespace(**public, finder=finder)
+        parts = [importlib.import_module(f"{name}.{file}") for file in [*CORE, "compiler"]]
+        for part in parts:
+            vars(package).update((key, value) for key, value in vars(part).items() if not key.startswith("_"))
+        package.finder = finder
+        yield package
     finally:
         sys.meta_path.remove(finder)
         for one in [one for one in sys.modules if one.partition(".")[0] == name]:
