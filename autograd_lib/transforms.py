@@ -153,8 +153,7 @@ def jvp(f, xs, tangents):
     value = _value(z, level, ["jvp"])
     if not (isinstance(z, Tensor) and z.level == level) or z.tangent is None:
         return value, np.zeros(value.shape, value.dtype)
-    tangent = z.tangent if z.tangent.dtype == value.dtype else z.tangent.astype(value.dtype)
-    return value, owned(tangent)
+    return value, owned(z.tangent)
 
 
 def jacobian(f, argnums=0, mode=None):

@@ -913,6 +913,7 @@ def test_indexing_of_0d():
     (lambda t: ag.ops.conv2d(t.reshape(1, 1, 2, 3), np.ones((1, 1, 2, 2)), stride=0), ["conv2d", "stride (0, 0)"]),
     (lambda t: ag.ops.unfold(t, kernel_size=2), ["unfold", "(N, C, H, W)", "(2, 3)"]),
     (lambda t: ag.ops.fold(t.reshape(1, 6, 1), output_size=(2, 3), kernel_size=(2, 2)), ["fold", "(1, 6, 1)"]),
+    (lambda t: ag.fold(t.reshape(1, 2, 3), output_size=(2, 3), kernel_size=(2, 2)), ["fold", "(N, 2, 4·C)", "(1, 2, 3)"]),
     (lambda t: t[5], ["getitem", "index 5", "(2, 3)"]),
     (lambda t: t[0, 0, 0], ["getitem", "too many", "(2, 3)"]),
     (lambda t: t.squeeze(0), ["squeeze", "(2, 3)"]),
@@ -956,3 +957,8 @@ def test_softmax_and_its_kin_take_integers_for_floats(dtype):
     x = np.array([0, 5], dtype)
     for f in (ag.softmax, ag.log_softmax, ag.logsumexp):
         assert np.array_equal(f(x), f(x.astype(float))) and f(x).dtype == float
+
+
+def test_a_row_tells_what_it_is():
+    assert "exact for x of any size" in ag.softmax.__doc__ and "transpose of `unfold`" in ag.fold.__doc__
+    assert ag.elementwise(np.tanh, lambda g, z, x: g * (1 - z * z), doc="Said.").__doc__ == "Said."

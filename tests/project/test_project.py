@@ -177,7 +177,7 @@ def test_what_is_private_to_the_engine_is_used_nowhere_else():
 
 
 # Lines of the engine, all of them, comments and docstrings too. Only ever lower.
-ENGINE = {"its core": (2017, ["tape", "ops", "operators", "transforms"]), "compiler": (1030, ["compiler"]), "all of it": (4445, [""])}
+ENGINE = {"its core": (2014, ["tape", "ops", "operators", "transforms"]), "compiler": (1030, ["compiler"]), "all of it": (4442, [""])}
 
 
 def test_the_engine_stays_small(record_property):
