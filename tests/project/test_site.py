@@ -342,6 +342,9 @@ def test_pages_in_a_browser(site, page, name):
         return [...view.querySelectorAll('svg:not(svg svg)')].filter(svg => svg.checkVisibility())
             .every(svg => svg.getBoundingClientRect().left >= left)
     })"""), "a part of a picture cannot be scrolled to"
+    sizes = page.evaluate("""[...document.querySelectorAll('svg[role=img]')].filter(svg => svg.checkVisibility())
+        .map(svg => 13 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)""")
+    assert min(sizes, default=12) >= 12, "px, the smallest letters of a picture on a phone"
     choices = page.locator("fieldset label").evaluate_all("all => all.map(one => one.getBoundingClientRect())")
     assert all(min(one["width"], one["height"]) >= 24 and one["right"] <= 400 for one in choices), "to press"
     page.emulate_media(media="print")
@@ -349,6 +352,22 @@ def test_pages_in_a_browser(site, page, name):
     assert all(picked), "printed without the choice that the picture is of"
     page.emulate_media(media="screen")
     page.set_viewport_size({"width": 900, "height": 700})
+    assert not page.faults
+
+
+def test_on_paper_a_page_is_a_handout(site, page):
+    """What plays shows its end, what is folded stands behind the text, each answer under its section."""
+    page.goto((site / "05_walk_backward.html").as_uri())
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    stepper = page.locator(".moves").nth(1)
+    assert not stepper.locator(".view").is_visible() and "17/17" in stepper.locator(".printed").inner_text()
+    assert page.locator(".answers h3").count() > 4 and not page.locator(".turn.end").is_visible()
+    folds = page.locator(".answers > details").evaluate_all("all => all.map(one => one.open && one.checkVisibility())")
+    assert len(folds) > 10 and all(folds) and "All 18 steps" not in page.locator(".answers").inner_text()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    assert not page.locator(".answers").count() and stepper.locator(".view").is_visible()
     assert not page.faults
 
 
