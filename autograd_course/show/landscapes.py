@@ -52,6 +52,12 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
             marks.append((px, py))
             top.append(f'<path d="{_marker(shape, px, py, 6.5)}" fill="{colour}" stroke="{style.PAPER}" stroke-width="1.5"/>')
             labels.append((px, py, name, colour))
+            leaps = path[np.abs(path).max(1) > 3 * np.abs(span).max()]
+            if len(leaps):
+                low, high = np.transpose(span)
+                px, py = plot.at(*np.clip(leaps[0], low, high))
+                words = f"leaps to {_place(np.round(leaps[0], 1) + 0.0)}"
+                labels.append((px, min(max(py, BOX[1] + 14), BOX[1] + BOX[3] - 14), words, colour))
         elif any(seen):
             labels.append((*plot.at(*path[np.flatnonzero(seen)[-1]]), f"{name}, gone", colour))
         said.append(f"{name}: {'' if seen[-1] else 'outside the picture, '}at {_place(here)}, value {value}")
@@ -89,8 +95,10 @@ def _outlined(heights, span):
     low, where = z[row, column], (x[row, column], y[row, column])
     levels = [float(f"{low + (z.max() - low) * part ** 3:.2g}") for part in np.linspace(0, 1, 13)[1:-1]]     # closer towards the bottom
     field = _field(x, y, z)
-    parts = [f'<path d="{_area(plot, field, low - 1, level)}" fill="{style.INK}" fill-opacity="0.035" fill-rule="evenodd" '
-             f'stroke="{style.LINE}" stroke-width="0.8"/>' for level in levels]
+    left, top, width, height = BOX
+    parts = [f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="{style.role("height")}"/>',
+             *(f'<path d="{_area(plot, field, low - 1, level)}" fill="{style.role("depth")}" fill-opacity="0.035" '
+               f'fill-rule="evenodd" stroke="{style.LINE}" stroke-width="0.8"/>' for level in levels)]
     # The numbers stand along one ray, from the lowest place to the corner farthest away; to the right, as paths begin at the left.
     corner = np.array([max(reversed(ends), key=lambda end: round(abs(end - at), 9)) for ends, at in zip(span, where)])
     scale = np.ptp(span, axis=1)

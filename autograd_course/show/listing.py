@@ -1,4 +1,4 @@
-"""Code to read: words of the language bold, what is said about it faint, and a number such as [18] a link to that lesson."""
+"""Code to read: words of the language bold, what is said about it faint, with links to the lessons it comes from."""
 import io
 import keyword
 import re
@@ -8,12 +8,17 @@ from pathlib import Path
 
 from . import style
 from .picture import Picture
+from .rules import derived
 
 LOOKS = {"word": "font-weight:700", "said": f"color:{style.FAINT}"}
 
 
 def listing(source):
-    """Python, as it stands, on a card. Its text is the source."""
+    """Python, as it stands, on a card. Its text is the source.
+
+    In what is said about it a number such as [18] is a link to that lesson; at the head of a comment the name of a row
+    is one to the lesson that derives it.
+    """
     lines = [[] for _ in range(source.count("\n") + 1)]
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.NAME and keyword.iskeyword(token.string):
@@ -35,13 +40,15 @@ def _written(text, marks):
     """HTML of a line, of which [(start, end, look)] are marked."""
     parts, at = [], 0
     for start, end, look in marks:
-        said = re.sub(r"\[(\d\d)\]", _link, escape(text[start:end]))
+        said = re.sub(r"(?<=\[)(\d\d)(?=\])", _link, escape(text[start:end]))
+        said = re.sub(r"(?<=^# )(\w+)(?=:|$)", _link, said)
         parts += [escape(text[at:start]), f'<span style="{LOOKS[look]}">{said}</span>']
         at = len(text) if end is None else end
     return "".join([*parts, escape(text[at:])])
 
 
 def _link(found):
-    """To the lesson's notebook, where it stands beside this one."""
-    beside = next(Path().glob(f"{found[1]}_*.ipynb"), None)
-    return f'[<a href="{beside}">{found[1]}</a>]' if beside else found[0]
+    """From a lesson's number or a row's name to the notebook, where it stands beside this one."""
+    lesson = found[1] if found[1].isdigit() else derived().get(found[1])
+    beside = lesson and next(Path().glob(f"{lesson}_*.ipynb"), None)
+    return f'<a href="{beside}">{found[1]}</a>' if beside else found[1]

@@ -45,7 +45,7 @@ def svg(view_box, body, text, unit="px"):
     The title is the drawing's: were it the image's own, a screen reader would say it again.
     """
     width = view_box.split()[2]
-    return (f'<div style="{style.CARD};min-width:calc({LEAST}*{float(width):g}{unit})">'
+    return (f'<div style="{style.CARD};min-width:calc({LEAST}*{float(width):g}{unit} + 16px)">'
             f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
             f'viewBox="{view_box}" width="{width}{unit}" role="img" aria-label="{escape(text)}" '
             f'style="display:block;max-width:100%;height:auto;background:{style.PAPER}">'

@@ -31,6 +31,7 @@ PALETTE = {        # role: (on white, on a dark ground)
     "class-1-ground": ("#faf1da", "#39301a"), "class-1-sure": ("#efd795", "#5a4718"),
     "leaf-ground": ("#fef3d0", "#423a1d"),      # the head of a card: an input
     "ground": ("#e8eaed", "#2d3237"),           # the head of a result; what is out of bounds, forgotten, safe
+    "height": ("#fdfdfd", "#3b4148"), "depth": ("#202020", "#000000"),      # of a landscape: darker where it is lower
     "panel": ("#f5f6f8", "#202428"),
     # The same roles in letters, dark enough to be read small.
     "gradient-words": ("#b84e00", "#f58a3c"),
@@ -59,7 +60,7 @@ def sheet(theme, selector=":root"):
 # Which of two drawings is seen.
 FITTING = "@media(max-width:480px){.across{display:none}.down{display:block!important}}"
 # In JupyterLab, whose lines of text are as long as its window is wide.
-READING = ".jp-RenderedMarkdown :is(p,ul,ol,blockquote){max-width:39em}"
+READING = ".jp-RenderedMarkdown :is(p,ul,ol,blockquote){max-width:42em}"
 # What a notebook brings along: the dark form for the dark themes of JupyterLab, which tells nobody, and of VS Code.
 SHEET = f'<style>{sheet(1, "body[data-jp-theme-light=false],body.vscode-dark")}{FITTING}{READING}</style>'
 # Of an image that is black where there is ink, else clear.

@@ -19,3 +19,6 @@ def test_a_listing_is_the_source(tmp_path, monkeypatch):
     bold = re.findall('font-weight:700">(.*?)<', shown.html)
     assert bold == ["def", "return", "and"], "none in a string, nor in a comment"
     assert re.findall('<a href="(.*?)">', shown.html) == ["18_attend.ipynb"] and "# if [05]</span>" in shown.html
+    (tmp_path / "04_derive_the_functions.ipynb").touch()
+    program = listing("t = h * h  # tanh: ∂z/∂x = 1 − tanh²x\nu = 1 - t  # tanh\nv = u + u  # nothing: tanh\n").html
+    assert program.count('<a href="04_derive_the_functions.ipynb">tanh</a>') == 2

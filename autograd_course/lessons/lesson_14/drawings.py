@@ -126,8 +126,7 @@ def copies(x, y, i, j):
 def responses(kernels, scan, names=None, bias=0):
     """A scan (8, 8), and beside it each of the kernels (K, 1, 3, 3) over what it makes of the scan: relu of the convolution plus bias.
 
-    Violet with + is a weight that wants ink, gold with − one that wants none; the darker the blue, the larger the
-    response.
+    + is a weight that wants ink, − one that wants none; the stronger the blue, the larger the response.
     """
     made = ag.conv2d(scan[None, None], kernels * 1.0, padding=1)[0]          # (K, 8, 8)
     made = np.maximum(made + np.reshape(bias, (-1, 1, 1)), 0)

@@ -45,7 +45,7 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
     parts.append(words(left, below + 22, legend, style.FAINT, "start", 13))
     first = f"Place {told[pick]}" if pick is not None else f"The future is read {leaks} times."
     text = "\n".join([first, f"Place, what it reads, and the {what} of each:", *told])
-    return Picture(svg(f"0 0 {left + side * CELL + 24} {below + 34}", "".join(parts), text), text)
+    return Picture(svg(f"0 0 {left + max(side * CELL, 7 * len(legend)) + 24} {below + 34}", "".join(parts), text), text)
 
 
 def attention_row(letters, scores, values, place):
@@ -63,7 +63,7 @@ def attention_row(letters, scores, values, place):
         ("gradient,at the score", back, (-1.8, 1.8), style.GRADIENT, "6 4")]
     if place + 1 < side:
         start = left + (place + 1) * wide
-        parts += [f'<rect x="{start + 3}" y="50" width="{right - start - 3}" height="410" fill="{style.GROUND}"/>',
+        parts += [f'<rect x="{start + 3}" y="50" width="{right - start - 3}" height="432" fill="{style.GROUND}"/>',
                   words((start + right) / 2 + 1, 66, "masked", style.FAINT, size=13)]
     for k, letter in enumerate(letters):
         x = left + (k + 0.5) * wide
@@ -72,7 +72,7 @@ def attention_row(letters, scores, values, place):
         if k == place:
             parts.append(words(x, 66, "▲ asks", size=13))
     for row, (name, heights, span, colour, dash) in enumerate(panels):
-        plot = Axes((left, (80, 214, 340)[row], side * wide, 116), (0, side), span)
+        plot = Axes((left, (80, 232, 362)[row], side * wide, 116), (0, side), span)
         plot.line([0, side], [0, 0], style.LINE, 1)
         for nth, line in enumerate(name.split(",")):
             plot.words(8, plot.at(0, 0)[1] + 4 + 17 * nth, line, anchor="start", size=13)
@@ -86,13 +86,13 @@ def attention_row(letters, scores, values, place):
                        halo=True)
         parts += plot.parts
     low, high = min(values) - 0.5, max(values) + 0.5
-    scale = Axes((left, 496, side * wide, 10), (low, high), (0, 1))
+    scale = Axes((left, 518, side * wide, 10), (low, high), (0, 1))
     scale.frame(ticks(low, high, most=8), [])
-    scale.words(8, 506, "result z", anchor="start", size=13)
+    scale.words(8, 528, "result z", anchor="start", size=13)
     for k in np.flatnonzero(seen):
         scale.dot(values[k], 0.5, style.FAINT, style.PAPER, size=5)
     scale.dot(z, 0.5, style.VALUE, style.VALUE, size=8)
-    scale.words(scale.at(z, 0)[0], 486, f"z = {number(round(float(z), 2))}", style.VALUE, size=13, halo=True)
+    scale.words(scale.at(z, 0)[0], 508, f"z = {number(round(float(z), 2))}", style.VALUE, size=13, halo=True)
     parts += scale.parts
 
     def listed(numbers):
@@ -102,7 +102,7 @@ def attention_row(letters, scores, values, place):
             f"weights: {listed(p)}\n"
             f"gradients at the scores: {listed(back)}; their sum {number(round(float(back.sum()), 10))}\n"
             f"gradients at the values: {listed(p)}")
-    return Picture(svg(f"0 0 {right + 12} 538", "".join(parts), text), text, says_all=True)
+    return Picture(svg(f"0 0 {right + 12} 560", "".join(parts), text), text, says_all=True)
 
 
 def attended(letter, raised_by, place):
@@ -129,7 +129,7 @@ def by_place(losses, best):
     for k, loss in enumerate(losses):
         x, up, _ = _bar(plot, k, loss, 15, style.VALUE, "none")
         plot.words(x, up - 5, f"{loss:.2f}", style.VALUE, size=13, halo=True)
-    plot.words(548, plot.at(0, best)[1] - 8, f"the best possible: {best:.2f}", anchor="end", halo=True)
+    plot.words(548, 28, f"dashed, the best possible: {best:.2f}", anchor="end")
     text = f"Best possible: {best:.2f}. At each place: {', '.join(f'{loss:.2f}' for loss in losses)}."
     return Picture(svg("0 0 560 262", "".join(plot.parts), text), text)
 

@@ -52,7 +52,7 @@ def test_losses_stand_against_the_best_possible():
     picture = by_place([2.0, 0.5], 2.08)
     assert picture.text == "Best possible: 2.08. At each place: 2.00, 0.50."
     tall = [float(one) for one in re.findall(r'width="30" height="([\d.]+)"', picture.html)]
-    assert np.isclose(tall[0] / tall[1], 4, rtol=1e-3) and "the best possible: 2.08" in words_in(picture)
+    assert np.isclose(tall[0] / tall[1], 4, rtol=1e-3) and "dashed, the best possible: 2.08" in words_in(picture)
 
 
 def test_sharpness_needs_the_root():
