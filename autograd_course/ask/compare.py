@@ -220,7 +220,7 @@ def bounded(function, *args, most=None):
     def ring(*_):
         nonlocal at_work
         before, at_work = at_work, time.process_time()
-        if at_work - before < LONGEST / 20:      # on a machine with much to do an answer at work gets little
+        if at_work - before < LONGEST / 100:      # on a machine with much to do an answer at work gets little
             raise Endless(f"no answer after {LONGEST} seconds")
     with _ringing(ring):
         sys.settrace(count)

@@ -308,7 +308,7 @@ def test_every_kind_of_function_and_number(name, answer):
 
 
 def test_an_answer_that_waits_is_not_waited_for_and_one_that_works_is(monkeypatch):
-    monkeypatch.setattr(compare, "LONGEST", 0.2)
+    monkeypatch.setattr(compare, "LONGEST", 1)
 
     def works(x):
         begun = time.process_time()
@@ -317,10 +317,10 @@ def test_an_answer_that_waits_is_not_waited_for_and_one_that_works_is(monkeypatc
         return 2 * x
     begun = time.perf_counter()
     verdict = check("99.slope", lambda x: time.sleep(5) or 2 * x)
-    assert "no answer after 0.2 seconds" in repr(verdict) and "It waits" in repr(verdict)
-    assert time.perf_counter() - begun < 2
+    assert "no answer after 1 seconds" in repr(verdict) and "It waits" in repr(verdict)
+    assert time.perf_counter() - begun < 4
     assert bounded(works, 2) == 4
-    in_a_thread = Thread(target=lambda: kept.append(bounded(lambda: time.sleep(0.5) or 4)))      # no signals there
+    in_a_thread = Thread(target=lambda: kept.append(bounded(lambda: time.sleep(1.2) or 4)))      # no signals there
     kept = []
     in_a_thread.start()
     in_a_thread.join()
