@@ -30,11 +30,9 @@ def bundle(ui):
 def packed(ui):
     """JSON of the controls of `ui`, of its first picture, and of the picture for each place its controls can be in.
 
-    controls: [{name, values (as they are said), numbers (whether they are), toggle (whether all are seen at once),
-    start (an index), pace (ms a frame; 0 if it does not play)}]. together: whether there is a picture for every
-    combination, the last control running fastest; else the places are those of each control in turn while the others
-    stand at their start. data: gzip in base64 of JSON, of `stored`, whose frames are drawing, MARK and words, and of
-    `at`, which says the frame of each place.
+    together: whether there is a picture for every combination, the last control running fastest; else the places are
+    those of each control in turn while the others stand at their start. data: gzip in base64 of JSON, of `stored`,
+    whose frames are drawing, MARK and words, and of `at`, which says the frame of each place.
     """
     start, every = ui.values(), {name: values for name, values in ui.positions().items() if values}
     values, together = chosen(every, start, ui.players)
@@ -52,14 +50,23 @@ def packed(ui):
         raise ValueError(f"the drawing under {', '.join(every)} is another when it is drawn again: it must be a function of "
                          "its values")
     data = json.dumps(stored(list(frames)) | {"at": at}, ensure_ascii=False, separators=(",", ":"))
-    pace = {name: round(player.interval * len(every[name]) / len(values[name])) for name, player in ui.players.items()}
-    controls = [{"name": name, "values": list(map(said, values[name])), "numbers": not is_choice(values[name]),
-                 "toggle": isinstance(ui.sliders[name], RadioButtons), "start": values[name].index(start[name]),
-                 "pace": pace.get(name, 0)} for name in values]
     last = ui.draw(**start | {name: values[name][-1] for name in ui.players}).html if ui.players else ""
-    return {"controls": controls, "together": together, "last": last,
+    return {"controls": controls(ui, values), "together": together, "last": last,
             "html": first.html, "text": first.text, "says_all": first.says_all,
             "data": base64.b64encode(gzip.compress(data.encode(), 9, mtime=0)).decode()}
+
+
+def controls(ui, values):
+    """What a page makes the controls of `ui` from, if it offers `values`, {name: its values}.
+
+    [{name, values (as they are said), numbers (whether they are), toggle (whether all are seen at once), start (an
+    index), pace (ms a frame; 0 if it does not play)}].
+    """
+    start, every = ui.values(), ui.positions()
+    pace = {name: round(player.interval * len(every[name]) / len(values[name])) for name, player in ui.players.items()}
+    return [{"name": name, "values": list(map(said, values[name])), "numbers": not is_choice(values[name]),
+             "toggle": isinstance(ui.sliders[name], RadioButtons), "start": values[name].index(start[name]),
+             "pace": pace.get(name, 0)} for name in values]
 
 
 def unpacked(frames):

@@ -18,13 +18,14 @@ import asked
 import frames
 import icons
 import jinja2
+import live
 import nbformat
-from latex2mathml.converter import convert
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+from tex import block, formulas, inline
 from tqdm import tqdm
 
 from autograd_course import live_graph
@@ -46,6 +47,10 @@ PAGE = """<!DOCTYPE html>
 <link rel="stylesheet" href="site.css">
 <style>@page { @top-left { content: {{ page.named | tojson }}; font: 9pt sans-serif; } }</style>
 <script src="site.js" defer></script>
+{%- if page.runs %}
+<link rel="stylesheet" href="live.css">
+<script src="live.js" defer></script>
+{%- endif %}
 </head>
 <body>
 <main id="main">
@@ -146,7 +151,7 @@ PROMPT = re.compile(r'<div class="prompt[^"]*">[^<]*</div>\n?')       # Out[3]: 
 # A cell whose source an author has collapsed stays collapsed; any other is announced as code.
 CELLS = """{%- extends 'basic/index.html.j2' -%}
 {%- block input -%}
-{%- if cell.metadata.get('plumbing') -%}
+{%- if cell.metadata.get('plumbing') -%}<span hidden data-source="{{ cell.source | e }}"></span>
 {%- elif cell.metadata.get('jupyter', {}).get('source_hidden') -%}<details><summary>code</summary>
 {{- super() }}</details>
 {%- else -%}<figure aria-label="code">{{ super() }}</figure>{%- endif -%}
@@ -154,34 +159,6 @@ CELLS = """{%- extends 'basic/index.html.j2' -%}
 {%- block in_prompt -%}{%- endblock in_prompt -%}
 {%- block output_prompt -%}{%- endblock output_prompt -%}
 """
-
-
-def inline(tex, display="inline"):
-    # What the converter does not know: `aligned`, which is `align*` within a formula, an escaped underscore in words,
-    # and that limits stand below where there is room.
-    tex = re.sub(r"(begin|end){aligned}", r"\1{align*}", tex).replace(r"\_", "_")
-    if display == "block":
-        tex = re.sub(r"\\(lim|sum|max|min)(?=_)", r"\g<0>\\limits", tex)
-    made = convert(tex, display=display)
-    made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")       # said by HTML itself
-    # TeX's spacing, of which the converter says nothing: a sign after an operator is a number's own, | a bracket,
-    # and ∂ a letter.
-    made = re.sub(r"(?<=</mo>)(?<!(?:29|5D|7C|7D);</mo>)<mo>(?=&#x02212;)", '<mo form="prefix">', made)
-    made = re.sub(r"(<mrow><mo[^>]*>&#x0007C;</mo>)<mo>(?=&#x02212;)", r'\1<mo form="prefix">', made)
-    made = re.sub(r"<mo( stretchy=\"false\")?>(?=&#x(?:0007C|02202);)", r'<mo\1 lspace="0" rspace="0">', made)
-    made = re.sub(r"<mo>(?=lim|max|min)", '<mo lspace="0" rspace="0.17em">', made)
-    before, after = r"(?<=</m[in]>)(?=<mi>[a-z]{2})", r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sup|sub|frac)>)"
-    return re.sub(f"{before}|{after}", r'\1<mspace width="0.17em"/>', made)       # a log x, not alogx
-
-
-def block(tex):
-    return f'<div class="formula">{inline(tex, "block")}</div>'
-
-
-def formula(found):
-    r"""A formula within HTML, between \( and \) or \[ and \]."""
-    tex = html.unescape(found[1] or found[2])
-    return inline(tex) if found[1] else block(tex)
 
 
 class Renderer(IPythonRenderer):
@@ -259,10 +236,8 @@ def seen(notebook):
                 spec = json.dumps(prediction, ensure_ascii=False, sort_keys=True)
                 shown["text/html"] = ASKING.render(number=prediction["name"], spec=spec, answer=shown["text/html"])
             if "text/html" in shown:
-                shown["text/html"] = shown["text/html"].replace(style.SHEET, "")      # site.css says it
+                shown["text/html"] = formulas(shown["text/html"].replace(style.SHEET, ""))      # site.css has the sheet
                 shown["text/html"] = re.sub(r'(<a href="\d\d_\w+)\.ipynb(?=["#])', r'\1.html', shown["text/html"])
-                shown["text/html"] = re.sub(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", formula, shown["text/html"],
-                                            flags=re.DOTALL)
         if re.match(r'check\("', cell.source):
             cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": UNJUDGED})]
         elif re.search(r'^unaided\("', cell.source, re.MULTILINE):
@@ -345,6 +320,7 @@ class Page:
         self.named = f"{self.number} {self.title}".strip()
         self.group = ""         # the heading that stands before it in the list of all pages
         self.texts = read_out(body)
+        self.runs = "code_cell" in body
         headings = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body, re.DOTALL)
         self.sections = [(html.unescape(anchor), plain(words)) for anchor, words in headings]
         self.body = re.sub("|".join(map(re.escape, self.moves)) or "$^", lambda mark: self.moves[mark[0]], self.body)
@@ -374,11 +350,12 @@ def plain(words):
     return html.unescape(re.sub(r"<[^>]+>", "", words))
 
 
-def build(folder, executed=executed):
+def build(folder, executed=executed, parts=None):
     """Write the site into `folder`, and remove what an earlier build wrote there; other files stay.
 
-    `executed(path)` is the notebook with its outputs. A progress bar is printed where somebody sees it, and no more.
-    FileExistsError, before anything is done, if there are files and none is from here; RuntimeError if a notebook fails.
+    `executed(path)` is the notebook with its outputs; `parts` a folder of what Pyodide consists of, filled if empty. A
+    progress bar is printed where somebody sees it, and no more. FileExistsError, before anything is done, if there are
+    files and none is from here; RuntimeError if a notebook fails.
     """
     folder = Path(folder)
     earlier = folder / WRITTEN
@@ -404,13 +381,14 @@ def build(folder, executed=executed):
     files["site.css"] = f"{style.sheet(0)}\n{dark}\n{style.FITTING}\n{files['site.css']}"
     files["search.js"] = search(pages)
     within_budget(files, pages)
+    files = {name: text.encode() for name, text in files.items()} | live.written(parts)
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in earlier.read_text(encoding="utf-8").splitlines() if earlier.exists() else []:
         (folder / name).unlink(missing_ok=True)
     earlier.write_text("\n".join(files), encoding="utf-8")
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
     return folder
 
 
@@ -433,7 +411,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="make site",
                                      description="Write the course as pages that move without Python.")
     parser.add_argument("folder", nargs="?", default=ROOT / "site", help="where to; site/ unless told")
+    parser.add_argument("--parts", metavar="FOLDER",
+                        help="put Pyodide beside the pages, from this folder, which is filled if it is empty")
+    given = parser.parse_args()
     try:
-        print(f"The course is in {build(parser.parse_args().folder)}: open index.html.")
+        folder = build(given.folder, parts=given.parts)
+        print(f"The course is in {folder}: open index.html; or, for pages that run, python -m http.server -d {folder}")
     except (FileExistsError, RuntimeError) as error:
         sys.exit(str(error))

@@ -8,20 +8,29 @@
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const near = new IntersectionObserver(seen => seen.filter(one => one.isIntersecting).forEach(one => one.target.load()),
                                       {rootMargin: "600px"});
-document.querySelectorAll(".moves").forEach(attach);
+document.querySelectorAll(".moves").forEach(box => attach(box));
 reachable(document);
 addEventListener("resize", () => reachable(document));
 
-function attach(box) {
+// `draw(at)` is [drawing, words] where the controls are `at`, of a page that runs; else they are in the box, packed.
+function attach(box, draw) {
     const {controls, together} = JSON.parse(box.dataset.controls);
     const view = box.querySelector(".view"), words = box.querySelector(".words"), news = box.querySelector(".news");
     const at = controls.map(control => control.start);
     const playing = new Set();
-    let frames, shown = place(), said = words.textContent;
+    let frames, shown = place(), said = words.textContent, drawing = false;
 
-    // Unpacked once, when the box comes near the window or somebody moves a slider.
-    box.load = () => frames ??= unpack(box.querySelector("script").textContent);
-    near.observe(box);
+    if (!draw) {
+        // Unpacked once, when the box comes near the window or somebody moves a slider.
+        box.load = () => frames ??= unpack(box.querySelector("script").textContent);
+        near.observe(box);
+        draw = async () => {
+            const {pieces, ways, groups, frames: pictures, at: which} = await box.load();
+            const [group, row] = pictures[which[place()]];
+            const whole = groups[group].map(part => part.length ? part[1][ways[part[0]][row]] : pieces[part]);
+            return whole.join("").split("\x1f");
+        };
+    }
     const rows = controls.map((control, number) => row(control, number));
     box.querySelector(".controls").append(...rows);
 
@@ -34,14 +43,13 @@ function attach(box) {
     }
 
     async function show() {
-        const {pieces, ways, groups, frames: pictures, at: which} = await box.load();
-        if (shown !== place()) {
-            shown = place();
-            const [group, row] = pictures[which[shown]];
-            const whole = groups[group].map(part => part.length ? part[1][ways[part[0]][row]] : pieces[part]).join("");
-            const [drawing, text] = whole.split("\x1f");
+        while (!drawing && shown !== place()) {       // of places passed while one is drawn only the last follows
+            drawing = true;
+            const now = place(), [picture, text] = await draw([...at]);
+            drawing = false;
+            shown = now;
             const aside = [...view.querySelectorAll("*")].map(one => one.scrollLeft);
-            view.innerHTML = drawing;
+            view.innerHTML = picture;
             if (aside.some(Boolean))
                 view.querySelectorAll("*").forEach((one, i) => one.scrollLeft = aside[i] ?? 0);
             words.textContent = text;
@@ -194,8 +202,8 @@ function nearest(values, typed) {
 const EXAMPLE = {number: "like 17, −0.3, 1/7", row: "like 17, −0.3, 11", shape: "like (8, 5)"};
 const HOW = {number: "Write it like 17, −0.3, 1/7 or 2e-9.", row: "Write it like 17, −0.3, 11.",
              shape: "Write it like (8, 5), or () for a single number."};
-const KEPT = "autograd-course progress.json";       // in this browser; the same as JupyterLab's file, and can be saved as it
-const progress = JSON.parse(localStorage.getItem(KEPT) ?? '{"exercises": [], "predictions": {}, "cards": {}}');
+// In this browser: the same as JupyterLab's file, which it can be saved as; and, cell by cell, what a reader wrote.
+const KEPT = "autograd-course progress.json", WORK = "autograd-course cell ";
 document.querySelectorAll(".ask").forEach(ask);
 offer();
 
@@ -210,7 +218,7 @@ function ask(box) {
     button.onclick = () => answer.hidden ? reveal() : again();
     let openings = 0;
     again();
-    const earlier = progress.predictions[name];
+    const earlier = progress().predictions[name];
     if (earlier?.answer.length === parts.length) {
         given.forEach((one, i) => one.set(earlier.answer[i]));
         how.set(earlier.sure);
@@ -238,10 +246,9 @@ function ask(box) {
         if (unclear >= 0)
             return verdict.textContent = `“${texts[unclear]}” is not clear to me. ${HOW[parts[unclear].kind]}`;
         const good = texts.some(Boolean) ? right.every(Boolean) : null;
-        if (good !== null && !(name in progress.predictions)) {
-            progress.predictions[name] = {answer: texts, sure: how.get() || null, right: good, recalled: false, missed: +!good};
-            keep();
-        }
+        if (good !== null)
+            change(({predictions}) => predictions[name] ??= {
+                answer: texts, sure: how.get() || null, right: good, recalled: false, missed: +!good});
         open(good);
     }
 
@@ -301,26 +308,65 @@ function read(text) {
     return parts.length === 2 ? parts[0] / parts[1] : parts[0];
 }
 
-function keep() {
-    localStorage.setItem(KEPT, JSON.stringify(progress));
+// What is kept, read anew each time: another page may have written it.
+function progress() {
+    return {exercises: [], predictions: {}, cards: {}, gym: {}, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}")};
+}
+
+function change(event) {
+    const now = progress();
+    event(now);
+    localStorage.setItem(KEPT, JSON.stringify(now));
     offer();
 }
 
-// At the end of the page: what is kept, to be saved for JupyterLab or forgotten.
+// {"03_derive_the_arithmetic/square-stub": {text, ours}}
+function work() {
+    const keys = Object.keys(localStorage).filter(key => key.startsWith(WORK));
+    return Object.fromEntries(keys.sort().map(key => [key.slice(WORK.length), JSON.parse(localStorage.getItem(key))]));
+}
+
+// At the end of the page: what is kept, to be saved for JupyterLab and for another browser, brought back, or forgotten.
 function offer() {
-    const count = Object.keys(progress.predictions).length;
+    const cells = work(), {exercises, predictions} = progress();
+    const count = (number, word) => number ? [`${number} ${word}${number === 1 ? "" : "s"}`] : [];
+    const all = [...count(Object.keys(predictions).length, "prediction"), ...count(exercises.length, "exercise"),
+                 ...count(Object.keys(cells).length, "changed cell")];
     document.querySelector(".keep")?.remove();
-    if (!count)
-        return;
     const keeping = element("p", {className: "keep"});
-    const save = element("a", {download: "progress.json", textContent: "Save them as progress.json", href: URL.createObjectURL(
-        new Blob([JSON.stringify(progress, null, 1)], {type: "application/json"}))});
-    const forget = element("button", {type: "button", textContent: "Forget them", onclick: () => {
-        localStorage.removeItem(KEPT);
-        location.reload();
-    }});
-    keeping.append(`Kept in this browser: ${count} prediction${count === 1 ? "" : "s"}. `, save, " and put it beside the notebooks, or ", forget);
+    if (all.length) {
+        const whole = new Blob([JSON.stringify({...progress(), cells}, null, 1)], {type: "application/json"});
+        const save = element("a", {download: "progress.json", textContent: "Save them as progress.json",
+                                   href: URL.createObjectURL(whole)});
+        const forget = element("button", {type: "button", textContent: "Forget them", onclick: () => {
+            Object.keys(localStorage).filter(key => key === KEPT || key.startsWith(WORK))
+                .forEach(key => localStorage.removeItem(key));
+            location.reload();
+        }});
+        keeping.append(`Kept in this browser: ${all.join(", ")}. `, save, " and put it beside the notebooks, or ",
+                       forget, ". ");
+    }
+    const file = element("input", {type: "file", accept: ".json", onchange: () => bring(file.files[0])});
+    const load = element("label", {textContent: "Bring back a progress.json: "});
+    load.append(file);
+    keeping.append(load);
     document.querySelector(".turn.end").before(keeping);
+}
+
+// What a file holds comes to what is here; where both have something, the file's stays.
+async function bring(file) {
+    try {
+        const {cells = {}, ...found} = JSON.parse(await file.text()), now = progress();
+        for (const part of ["predictions", "cards", "gym"])
+            Object.assign(now[part], found[part]);
+        now.exercises = [...new Set([...now.exercises, ...found.exercises])];
+        for (const [name, {text, ours}] of Object.entries(cells))
+            localStorage.setItem(WORK + name, JSON.stringify({text: `${text}`, ours}));
+        localStorage.setItem(KEPT, JSON.stringify(now));
+    } catch {
+        return document.querySelector(".keep").append(" That is no progress.json of this course.");
+    }
+    location.reload();
 }
 
 // --- Search ------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from xdist.scheduler import LoadScopeScheduling
 # Parts are handed out in this order: what takes longest first, then other runs, and what asks for their outputs last.
 FIRST = ["browser 0", "browser 1", "run 14", "run 12", "run 19", "run 11", "run 05",
          "run 13", "run 00", "run 06", "run 07", "run 21"]
-LAST = ["site", "site measured"]      # two, for two processes
+LAST = ["site", "site measured", "live"]
 
 
 def part_of(nodeid):
@@ -23,7 +23,7 @@ def part_of(nodeid):
         return "site measured"
     if name == "test_browser":      # half of the lessons each, in a JupyterLab of its own
         return f"browser {int(lesson[1]) % 2 if lesson else 0}"
-    if name == "test_site":
+    if name in ("test_site", "test_live"):
         return name.removeprefix("test_")
     if lesson and (file.startswith("notebooks/") or "notebook_says" in test):
         return f"run {lesson[1]}"

@@ -80,6 +80,7 @@ def _sound(text):
         "cards": {lesson: [str(line) for line in lines] for lesson, lines in found.get("cards", {}).items()},
         "gym": {key: {name: int(one[name]) for name in ("right", "missed", "owed")}
                 for key, one in found.get("gym", {}).items()},
+        **{key: found[key] for key in ("cells",) if key in found},      # a page that runs has more to keep
     }
 
 

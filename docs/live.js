@@ -1,0 +1,488 @@
+// Pages that run: cells are changed and run where they stand, by Python in a Web Worker, worker.js, once the reader
+// asks for it. What a reader writes is kept in this browser, cell by cell. From disk, or where a browser cannot, a page
+// stays as it is.
+"use strict";
+{
+const live = {cells: [], calls: new Map(), asked: 0, era: 0, turn: Promise.resolve(), models: new Map()};
+const PAGE = location.pathname.split("/").at(-1).replace(/\.html$/, "") || "index";
+// --- The page --------------------------------------------------------------------------------------------------------
+
+function prepare() {
+    const bar = live.bar = element("div", {className: "live"});
+    const note = live.note = element("span", {className: "live-note"});
+    const title = [...document.querySelector("main").children].find(one => one.contains(document.querySelector("h1")));
+    title.after(bar);
+    if (location.protocol === "file:") {
+        note.append("This page can run, but not from disk: in its folder start ",
+                    element("code", {textContent: "python -m http.server"}), " and open the address that it says.");
+        return bar.append(note);
+    }
+    if (!window.Worker || !window.WebAssembly || !window.DecompressionStream)
+        return bar.remove();
+    live.start = button("Run this page here", () => run(live.cells.at(-1)));
+    live.start.className = "live-start";
+    live.stop = button("Stop", stop);
+    live.again = button("Start afresh", afresh);
+    live.progress = element("progress", {max: LIVE.bytes, value: 0});
+    live.progress.setAttribute("aria-label", "how far it is");
+    note.setAttribute("role", "status");
+    note.textContent = `Python comes into this page, ${Math.ceil(LIVE.bytes / 1e6)} MB, once. ` +
+                       "Then each cell can be changed and run, and says what it thinks of your answer.";
+    bar.append(live.start, live.stop, live.again, live.progress, note);
+    live.cells = [...document.querySelectorAll(".code_cell")].map(cell);
+    look("idle");
+}
+
+// What the bar offers: before Python is there "idle", then "starting", "running" or "ready"; or "failed".
+function look(state) {
+    live.bar.dataset.state = state;
+    live.start.hidden = state === "starting" || state === "running";
+    live.start.textContent = state === "ready" ? "Run all" : "Run this page here";
+    live.stop.hidden = state !== "running";
+    live.again.hidden = state !== "ready";
+    live.progress.hidden = state !== "starting" && state !== "running";
+}
+
+function button(text, act) {
+    return element("button", {type: "button", textContent: text, onclick: act});
+}
+
+// --- A cell ----------------------------------------------------------------------------------------------------------
+
+function cell(box, place) {
+    const id = box.id.replace("cell-id=", ""), hidden = box.querySelector("[data-source]")?.dataset.source;
+    const ours = (hidden ?? box.querySelector(".input_area pre").textContent).trim();
+    const own = element("span", {className: "live-cell"}), key = `${WORK}${PAGE}/${id}`;
+    const one = {id, place, box, ours, own, key, text: ours, ran: null, asks: !!box.querySelector(".ask")};
+    const kept = JSON.parse(localStorage.getItem(key) ?? "null");
+    const check = /^check\(/m.test(ours);
+    const does = check ? "Check" : hidden ? "Answer here" : "Run";
+    one.button = button(does, () => run(one));
+    one.button.setAttribute("aria-label", `${does}, cell ${place + 1}`);
+    one.mine = button("As it was", () => write(one, ours, true));
+    one.edit = button("Edit", () => edit(one).focus());
+    one.status = element("span", {className: "live-status"});
+    own.append(one.button, ...hidden ? [] : [one.edit, one.mine], one.status);
+    if (!box.querySelector(".output_wrapper"))
+        box.append(element("div", {className: "output_wrapper"}));
+    one.output = box.querySelector(".output_wrapper");
+    if (!one.asks)
+        one.output.before(own);
+    if (check)
+        one.output.querySelector(".note")?.replaceChildren(
+            "Put your answer above in the place of the ", element("code", {textContent: "..."}), ", then press Check.");
+    one.before = [...one.output.childNodes];
+    if (kept)
+        write(one, kept.text);
+    else if (id.endsWith("-stub"))
+        edit(one);
+    follow(one);
+    return one;
+}
+
+// An editor in the place of the code: a plain text box, which every phone knows, upon its own coloured copy.
+function edit(one) {
+    if (one.editor)
+        return one.editor;
+    const area = one.box.querySelector(".input_area"), shade = element("pre");
+    const box = element("textarea", {value: one.text});
+    Object.assign(box, {spellcheck: false, autocomplete: "off", autocapitalize: "off", wrap: "off", rows: 1});
+    box.setAttribute("aria-label", `code of cell ${one.place + 1}`);
+    box.setAttribute("aria-description", "Shift and Enter run it. Tab indents; Escape, then Tab leaves.");
+    shade.setAttribute("aria-hidden", "true");
+    area.classList.add("live-editor");
+    area.replaceChildren(shade, box);
+    box.oninput = () => write(one, box.value);
+    box.onkeydown = event => typed(event, box, one);
+    one.editor = box;
+    one.shade = shade;
+    one.box.querySelector("details:has(> .input)")?.setAttribute("open", "");
+    follow(one);
+    return box;
+}
+
+function write(one, text, back = false) {
+    one.text = text;
+    if (text.trim() === one.ours)
+        localStorage.removeItem(one.key);
+    else
+        localStorage.setItem(one.key, JSON.stringify({text, ours: one.ours}));
+    const editor = edit(one);
+    if (editor.value !== text)
+        editor.value = text;
+    if (back)
+        editor.focus();
+    follow(one);
+    offer();
+}
+
+function follow(one) {
+    one.edit.hidden = !!one.editor;
+    one.mine.hidden = one.text.trim() === one.ours;
+    if (one.shade)
+        one.shade.innerHTML = `${coloured(one.text)}\n`;
+    one.box.classList.toggle("live-stale", one.ran !== null && one.ran !== one.text);
+}
+
+const WORDS = "and as assert break class continue def del elif else except False finally for from global if import in " +
+              "is lambda None nonlocal not or pass raise return True try while with yield";
+const STRING = /"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/;
+const TOKEN = new RegExp(`(#.*)|([rfb]{0,2}(?:${STRING.source}))|\\b(${WORDS.replaceAll(" ", "|")})\\b|[&<>]`, "g");
+function coloured(text) {
+    const safe = words => words.replace(/[&<>]/g, sign => ({"&": "&amp;", "<": "&lt;", ">": "&gt;"})[sign]);
+    return text.replace(TOKEN, (all, remark, string, word) => {
+        const kind = remark ? "c1" : string ? "s1" : word ? "k" : "";
+        return kind ? `<span class="${kind}">${safe(all)}</span>` : safe(all);
+    });
+}
+
+// Keys of an editor of code. Through execCommand, so that the browser's own undo knows of it.
+let leaving = false;
+function typed(event, box, one) {
+    const {key, shiftKey, ctrlKey, metaKey} = event, from = box.selectionStart;
+    const start = box.value.lastIndexOf("\n", from - 1) + 1, end = box.selectionEnd;
+    const line = box.value.slice(start, from);
+    const insert = text => document.execCommand("insertText", false, text);
+    if (key === "Enter" && (shiftKey || ctrlKey || metaKey))
+        run(one);
+    else if (key === "Enter")
+        insert(`\n${/^ */.exec(line)[0]}${/:\s*(#.*)?$/.test(line) ? "    " : ""}`);
+    else if (key === "Tab" && !leaving && !ctrlKey && !metaKey) {
+        if (from === end && !shiftKey)
+            insert(" ".repeat(4 - line.length % 4));
+        else {
+            const lines = box.value.slice(start, end).split("\n");
+            const moved = lines.map(one => shiftKey ? one.replace(/^ {1,4}/, "") : `    ${one}`);
+            box.setSelectionRange(start, end);
+            insert(moved.join("\n"));
+            const by = moved.join("\n").length - lines.join("\n").length, first = moved[0].length - lines[0].length;
+            box.setSelectionRange(Math.max(start, from + first), end + by);
+        }
+    } else {
+        leaving = key === "Escape" || leaving && key === "Shift";
+        return;
+    }
+    leaving = false;
+    event.preventDefault();
+}
+
+// --- Python ----------------------------------------------------------------------------------------------------------
+
+function ask(what, ...given) {
+    return new Promise(done => {
+        live.calls.set(++live.asked, done);
+        live.worker.postMessage({id: live.asked, ask: what, given});
+    });
+}
+
+function begin() {
+    return live.started ??= (async () => {
+        const worker = live.worker = new Worker("worker.js");
+        let loaded = 0;
+        worker.onerror = event => { event.preventDefault(); ended(worker, event.message); };
+        worker.onmessage = ({data}) => {
+            if (worker !== live.worker)
+                return;
+            if (data.dead)
+                return ended(worker, data.dead);
+            if (data.id) {
+                live.calls.get(data.id)?.(data);
+                live.calls.delete(data.id);
+            } else if (data.loaded) {
+                live.progress.value = loaded += data.loaded;
+                if (loaded >= LIVE.bytes)
+                    live.note.textContent = "Python is starting …";
+            } else
+                hear(data);
+        };
+        look("starting");
+        live.progress.max = LIVE.bytes;
+        live.note.textContent = "Fetching Python …";
+        live.told = JSON.stringify(progress());
+        take(await ask("start", live.told, JSON.stringify(work())));
+    })();
+}
+
+// Python has ended, stopped or by itself. Another one starts at once; what is written stays, and runs when needed.
+function ended(worker, why) {
+    const running = live.running, starting = live.bar.dataset.state === "starting";
+    worker.terminate();
+    live.era += 1;
+    live.calls.forEach(done => done({gone: true}));
+    live.calls.clear();
+    live.models.clear();
+    live.started = live.running = undefined;
+    live.cells.forEach(one => { one.ran = null; follow(one); });
+    if (running) {
+        running.status.textContent = "";
+        put(running, {error: why});
+    }
+    if (starting) {
+        look("failed");
+        live.note.textContent = `Python could not be started: ${why}`;
+        return;
+    }
+    begin().then(() => rest("Python has started again; your answers are in their places."));
+}
+
+function stop() {
+    ended(live.worker, "Stopped. What stands above is run again when you run something.");
+}
+
+function afresh() {
+    live.cells.forEach(one => { one.output.replaceChildren(...one.before); one.status.textContent = ""; });
+    ended(live.worker, "");
+}
+
+function rest(words) {
+    look("ready");
+    live.note.textContent = words;
+}
+
+// Run what stands above and is new or changed, then the cell; one after the other, whoever asks.
+function run(one) {
+    const era = live.era;
+    return live.turn = live.turn.then(async () => {
+        if (era !== live.era)
+            return;
+        const first = performance.now();
+        await begin();
+        if (!live.worker || live.bar.dataset.state === "failed")
+            return;
+        look("running");
+        live.note.textContent = "Running …";
+        live.progress.max = 1;
+        const ahead = live.cells.slice(0, one.place + 1)
+            .filter(other => !other.asks && (other === one || other.ran !== other.text));
+        let wrong = 0;
+        for (const [i, other] of ahead.entries()) {
+            live.progress.value = i / ahead.length;
+            const answer = await single(other);
+            if (answer.gone)
+                return;
+            wrong += other !== one && !answer.ok;
+        }
+        live.bar.dataset.seconds = ((performance.now() - first) / 1000).toFixed(2);
+        rest(wrong ? `${wrong} of the cells above ended in an error.`
+                   : `Ran ${ahead.length} cell${ahead.length === 1 ? "" : "s"}.`);
+    });
+}
+
+async function single(one) {
+    const text = one.text;
+    live.running = one;
+    one.fresh = false;
+    one.status.textContent = "running …";
+    one.box.classList.add("live-running");
+    const answer = await ask("run", one.id, text, ...told());
+    one.box.classList.remove("live-running");
+    if (answer.gone)
+        return answer;
+    live.running = undefined;
+    one.status.textContent = "";
+    one.ran = text;
+    if (!one.fresh)
+        one.output.replaceChildren();
+    take(answer);
+    follow(one);
+    return answer;
+}
+
+// The learner's record is this browser's; Python is told when it has changed here, and tells when it has changed there.
+function told() {
+    const now = JSON.stringify(progress());
+    return now === live.told ? [] : [live.told = now];
+}
+
+function take(answer) {
+    if (!answer.progress)
+        return;
+    live.told = answer.progress;
+    const found = JSON.parse(answer.progress);
+    change(kept => Object.assign(kept, found, {predictions: {...kept.predictions, ...found.predictions}}));
+}
+
+function hear({cell: id, output, clear, widget, state, content}) {
+    const one = live.cells.find(other => other.id === id);
+    if (widget)
+        return heard(widget, state, content);
+    if (clear)
+        return one.output.replaceChildren();
+    put(one, output);
+}
+
+// --- What a cell shows -----------------------------------------------------------------------------------------------
+
+function put(one, output) {
+    if (output.absent && !one.fresh) {
+        one.fresh = true;
+        const note = element("p", {className: "note", textContent: `A browser has no ${output.absent}, which this needs. ` +
+                                   `What stands here was recorded. (${output.error})`});
+        return one.output.replaceChildren(note, ...one.before);
+    }
+    if (!one.fresh)
+        one.output.replaceChildren();
+    one.fresh = true;
+    const last = one.output.lastElementChild;
+    if (output.text !== undefined) {
+        const into = last?.matches(".live-text") ? last.firstChild : element("pre");
+        const whole = (into.written ?? "") + output.text;
+        into.written = whole.replace(/[^\n]*\r(?!\n)/g, "");
+        into.textContent = into.written.replace(/\n$/, "");
+        if (into.parentNode !== last || !last)
+            add("live-text output_text", into);
+    } else if (output.error !== undefined) {
+        const error = element("pre", {textContent: output.error.replace(/\n$/, "")});
+        const whole = element("details");
+        whole.append(element("summary", {textContent: "all of it, as Python says it"}),
+                     element("pre", {textContent: output.all}));
+        add("live-error", error, ...output.all ? [whole] : []);
+    } else if (output.moves)
+        add("", moves(one, output.moves));
+    else if (output.widget)
+        add("live-widget", view(output.widget, one));
+    else {
+        const html = element("div", {innerHTML: output.html});
+        add("output_html", html);
+    }
+    tidy(one.output);
+
+    function add(kind, ...inside) {
+        const area = element("div", {className: `output_area ${kind}`});
+        area.append(...inside);
+        one.output.append(area);
+    }
+}
+
+function tidy(root) {
+    for (const link of root.querySelectorAll('a[href*=".ipynb"]'))
+        link.setAttribute("href", link.getAttribute("href").replace(/\.ipynb(?=$|#)/, ".html"));
+    reachable(root);
+}
+
+// An explorer, with the controls that site.js makes; its pictures come from the worker.
+function moves(one, {key, controls, html, text, says_all: saysAll}) {
+    const box = element("div", {className: "moves", id: `live-${key}`});
+    const words = element("pre", {className: "words", textContent: text});
+    const view = element("div", {className: "view", innerHTML: html}), news = element("div", {className: "news"});
+    news.setAttribute("aria-live", "polite");
+    box.dataset.controls = JSON.stringify({controls, together: true});
+    box.append(element("div", {className: "controls"}), view);
+    if (saysAll) {
+        const fold = element("details");
+        fold.append(element("summary", {textContent: "in words"}), words);
+        box.append(fold);
+    } else
+        box.append(words);
+    box.append(news);
+    let last = [html, text];
+    attach(box, async at => {
+        const from = performance.now(), made = await ask("move", key, JSON.stringify(at));
+        box.dataset.took = Math.round(performance.now() - from);
+        return made.gone ? last : last = [made.html, made.text];
+    });
+    return box;
+}
+
+// Widgets of ipywidgets: their state comes from the worker, and there is a view for each kind that the course uses.
+function heard(id, state, content) {
+    const model = live.models.get(id) ?? {id, state: {}, views: []};
+    live.models.set(id, model);
+    Object.assign(model.state, state);
+    if (state)
+        model.views.forEach(redraw => redraw());
+    if (content?.do === "focus")
+        model.focus?.();
+}
+
+function view(id, one) {
+    const model = live.models.get(id), s = model.state, kind = s._model_name.replace("Model", "");
+    const inner = reference => live.models.get(reference.replace("IPY_MODEL_", ""));
+    const send = data => ask("event", one.id, JSON.stringify({widget: id, ...data}), ...told()).then(take);
+    const set = state => { Object.assign(s, state); send({state}); };
+    const whole = element("div", {className: "live-view"});
+    let redraw = () => {};
+
+    function labelled(control) {
+        control.id = `live-${id}`;
+        whole.append(element("label", {htmlFor: control.id, textContent: s.description}), control);
+        if (!s.description)
+            control.setAttribute("aria-label", s.tooltip ?? s.placeholder ?? kind);
+        model.focus = () => control.focus();
+        return control;
+    }
+
+    if (s.children) {
+        whole.className += ` live-${kind.toLowerCase()}`;
+        let shown;
+        redraw = () => {
+            if (shown !== s.children.join())
+                whole.replaceChildren(...s.children.map(child => view(inner(child).id, one)));
+            shown = s.children.join();
+        };
+    } else if (/^HTML/.test(kind)) {
+        let shown;
+        whole.className += " widget-html";
+        redraw = () => { if (shown !== s.value) { whole.innerHTML = shown = s.value; tidy(whole); } };
+    } else if (kind === "Button" || kind === "ToggleButton") {
+        const press = button("", () => kind === "Button" ? send({content: {event: "click"}}) : set({value: !s.value}));
+        whole.append(press);
+        model.focus = () => press.focus();
+        redraw = () => {
+            press.textContent = s.description;
+            press.className = kind === "Button" ? "" : `widget-toggle-button ${s.value ? "mod-active" : ""}`;
+            if (s.tooltip)
+                press.setAttribute("aria-label", s.tooltip);
+            if (kind === "ToggleButton")
+                press.setAttribute("aria-pressed", s.value);
+        };
+        } else if (kind === "RadioButtons") {
+        const {row, get, set: check} = chosen(s.description, s._options_labels, `live-${id}`);
+        whole.append(row);
+        row.onchange = () => set({index: s._options_labels.indexOf(get())});
+        redraw = () => check(s._options_labels[s.index] ?? "");
+    } else if (kind === "Dropdown" || kind === "SelectionSlider") {
+        const choice = labelled(element("select"));
+        choice.append(...s._options_labels.map(textContent => element("option", {textContent})));
+        choice.onchange = () => set({index: choice.selectedIndex});
+        redraw = () => choice.selectedIndex = s.index ?? -1;
+    } else if (kind === "Checkbox") {
+        const box = labelled(element("input", {type: "checkbox"}));
+        whole.prepend(box);
+        box.onchange = () => set({value: box.checked});
+        redraw = () => box.checked = s.value;
+    } else if (/Slider$|^Bounded/.test(kind)) {
+        const type = /Slider/.test(kind) ? "range" : "number";
+        const number = labelled(element("input", {type, autocomplete: "off"}));
+        number.oninput = () => number.value !== "" && set({value: +number.value});
+        redraw = () => Object.assign(number, {min: s.min, max: s.max, step: s.step, value: s.value});
+    } else if (kind === "Text" || kind === "Textarea") {
+        const tag = kind === "Text" ? "input" : "textarea";
+        const box = labelled(element(tag, {autocomplete: "off", placeholder: s.placeholder}));
+        if (kind === "Textarea")
+            box.rows = s.rows ?? 4;
+        box.oninput = () => set({value: box.value});
+        box.onkeydown = event => { if (event.key === "Enter" && kind === "Text") send({content: {event: "submit"}}); };
+        redraw = () => { if (box.value !== s.value) box.value = s.value; };
+    }
+    const layout = s.layout && inner(s.layout);
+    const every = () => {
+        redraw();
+        whole.classList.add(...s._dom_classes ?? []);
+        whole.querySelectorAll("input, select, textarea, button, fieldset").forEach(control => {
+            if (!s.children)
+                control.disabled = !!s.disabled;
+        });
+        for (const [name, value] of Object.entries(layout?.state ?? {}))
+            if (!name.startsWith("_"))
+                whole.style.setProperty(name.replaceAll("_", "-"), value ?? "");
+    };
+    model.views.push(every);
+    layout?.views.push(every);
+    every();
+    return whole;
+}
+
+if (document.querySelector(".code_cell"))
+    prepare();
+}

