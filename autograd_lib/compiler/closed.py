@@ -8,7 +8,7 @@ leaf; the function is traced on that, so what it changes under way is seen, and 
 
 import copy
 import dis
-import sysconfig
+import os
 from functools import partial
 from operator import is_not
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -21,7 +21,7 @@ from ..tape import Primitive, Tensor
 _PLAIN = {int, bool, str, bytes, complex, type(None), type(...)}
 # By identity.
 _NAMED = (type, np.ufunc, Primitive, np.dtype, np.random.Generator, type(len), type(np.sum), type(str.join))
-INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+INSTALLED = os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__))     # Python's own, and packages
 ENGINE = __name__.partition(".")[0]
 _ABSENT = object()
 

@@ -189,7 +189,7 @@ def test_the_engine_stays_small(record_property):
         assert lines <= most, f"{what} has {lines} lines, and {most} are the most: {files}"
 
 
-WIDE = 1215      # only ever lower
+WIDE = 1200      # only ever lower
 
 
 def test_new_lines_are_no_wider_than_120():
