@@ -33,7 +33,7 @@ EVERY_PAGE = pytest.mark.parametrize("name", NAMES)
 @pytest.fixture(scope="session")
 def site(request):
     """The site as `make site` makes it, of runs that are had anyway. Of pages that no test will read there is only the text."""
-    given = [item.callspec.params["name"] if hasattr(item, "callspec") else "all" for item in request.session.items
+    given = [item.callspec.params.get("name", "all") if hasattr(item, "callspec") else "all" for item in request.session.items
              if "site" in getattr(item, "fixturenames", [])]
 
     def executed(path):
