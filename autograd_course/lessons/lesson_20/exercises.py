@@ -22,7 +22,7 @@ prediction(
     "20.while", question="""`grow` doubles x for as long as it is below 50. It is traced at x = 3 and becomes a program.
         `grow(20)` is 80. What does the program give for x = 20?""", answer=640,
     reveal="""**640.** From 3 it takes five doublings to 96, so the program doubles five times, and 20 · 32 is 640. A
-        loop is unrolled as often as it ran. Its questions are written down, and nothing hangs on the answers.""")
+        loop is unrolled as often as it ran. Its comparisons are written down, and nothing depends on their answers.""")
 
 prediction(
     "20.another", question="""A compiled function is called six times in a row, each time with one thing changed: other numbers in x;
@@ -41,8 +41,9 @@ prediction(
 prediction(
     "20.kept", question="""In the solution's `gradients`, which of these are read again on the way back?""",
     answer={"t1 = x @ W": False, "t2 = t1 + b": False, "h = np.tanh(t2)": True, "error = h - y": True},
-    reveal="""**No, no, yes, yes.** The rules of + and − read nothing, tanh's reads its result, and a square its
-        argument. The memory of t1 and t2 can be written over as soon as h is there: lesson 17, now line by line.""")
+    reveal="""**No, no, yes, yes.** The rules of + and − read nothing, the rule of tanh reads its result, and the
+        rule of a square its argument. The memory of t1 and t2 can be written over as soon as h is there: lesson 17, now
+        line by line.""")
 
 card("20", [
     "A tracer sees operations. An if, a while, a float() it does not see: they decide once.",
@@ -352,8 +353,8 @@ def _read_by_any(lines, results):
     "20.needed", minutes=3, difficulty="easy",
     question="""
         **Dead code.** `lines` is a program, (name, function, names) line by line, and `results` a list of the names it
-        is to return. Give back the lines that are needed for them, in their order. What is needed only by something
-        that is not needed is dead too.""",
+        is to return. Give back the lines that are needed for them, in their order. A line that only dead lines
+        read is dead too.""",
     stub="""
         def needed(lines, results):
             ...""",
@@ -369,8 +370,8 @@ def _read_by_any(lines, results):
                     kept.append(line)
                     wanted.update(names)
             return kept[::-1]""",
-    explained="One walk is enough: who reads a value stands below it. (Plain numbers get into the set too, and harm "
-              "nobody.)",
+    explained="One walk is enough: every line that reads a value stands below it. (Plain numbers get into the set "
+              "too, and harm nobody.)",
     why="The backward pass of lesson 05 again, with a set in place of gradients.",
     mistakes=[
         (lambda lines, results: list(lines), "Those are all lines. Which of them does no result need?"),
