@@ -46,7 +46,7 @@ PARTS = {
          "the value it needs is gone."),
         ("tape:Tensor.requires_grad",
          "05 A number that remembers",
-         "Only a leaf can be asked for a gradient; a result has one if any of its inputs has."),
+         "Only a leaf can be asked for a gradient; a result wants one if any of its inputs does."),
         ("tape:Tensor.shape tape:Tensor.dtype tape:Tensor.ndim tape:Tensor.size",
          "08 Arrays have a shape",
          "What an array says of itself, a Tensor says too."),
@@ -77,7 +77,8 @@ PARTS = {
          "One product rule and one chain rule, and a clip that keeps x³ from overflowing."),
         ("ops:relu ops:abs ops:maximum ops:minimum ops:clip ops:_clip ops:where",
          "04 No slope here",
-         "At a kink the slope is agreed on: 0 for relu and abs, a half for each of two that tie."),
+         "At a kink the slope is agreed on: 0 for relu and abs, 1 for clip at its bounds, a half for each of two that "
+         "tie."),
     ]),
     "record": Part("How a call is recorded", [
         ("tape:Primitive tape:Primitive.__init__ tape:Primitive.__repr__ tape:Primitive.__reduce__",
@@ -129,10 +130,11 @@ PARTS = {
          "A sum spreads g over what was summed; a mean gives each its share."),
         ("ops:broadcast_to ops:reshape ops:transpose ops:squeeze ops:expand_dims ops:_astype ops:astype",
          "08 What only moves",
-         "Nothing is computed, so nothing but the shape has to be undone."),
+         "Values are moved, spread or made another dtype, and the way back undoes that; only what was spread is "
+         "summed."),
         ("ops:getitem ops:scatter ops:_scatter",
          "08 What is picked",
-         "Each is the other's way back. Who is read twice is paid twice."),
+         "Each is the other's way back. An entry that is read twice gets the gradients of both readings, added."),
         ("ops:_concatenate ops:concatenate ops:_own_part ops:_several ops:stack",
          "08 More ways back (optional)",
          "Joined forward, cut apart on the way back."),
@@ -141,7 +143,7 @@ PARTS = {
          "Made of the rows above, so they need no rule."),
         ("ops:var ops:std",
          "08 Sums",
-         "Made of rows too: mean, minus, times."),
+         "Made of rows too: mean, minus, times, and for std a square root."),
     ]),
     "choices": Part("Choose and normalise", [
         ("tape:primitive ops:_weighted ops:max ops:min ops:_extreme ops:_extremum ops:_parts",
@@ -234,7 +236,8 @@ PARTS = {
          "A Tensor as a Python number, as text, and as a copy."),
         ("tape:Tensor.detach tape:is_constant tape:result",
          "22 The gradient of what?",
-         "The same value without its past: a constant to every derivative."),
+         "`detach` gives the same value without its past: a constant to every derivative. `result` does the opposite: "
+         "to a value that was computed elsewhere it gives a way back."),
     ]),
     "forget": Part("Forget, and compute again", [
         ("transforms:checkpoint tape:now tape:checkpointed tape:_forgetful tape:_again tape:_checkpoint",
