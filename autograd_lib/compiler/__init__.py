@@ -19,10 +19,9 @@ class compile(Compiled):
     `f` takes arrays, Tensors, numbers, strings, None, Modules, and tuples, lists and dicts of exactly these, and
     returns arrays, Tensors or numbers in such structures. Tensors, arrays and Modules that it closes over are read at
     every call, and so are the floats among the arguments. Other numbers, strings and functions are compared at every
-    call, as are the shapes and dtypes of arrays: where one is another, a new program is written, at most 16. A sum of
-    products of large arrays may be rounded otherwise. What it returns has a gradient where a Tensor that wants one
-    took part. Inside a `grad`, `vjp` or `jvp` that is open `f` itself runs; `compile(value_and_grad(f))` compiles the
-    derivative too.
+    call, as are the shapes and dtypes of arrays: where one is another, a new program is written, at most 16. Large
+    sums of products may round otherwise. A result has a gradient where a Tensor that wants one took part. Inside a
+    `grad`, `vjp` or `jvp` that is open `f` itself runs; `compile(value_and_grad(f))` compiles the derivative too.
 
     `source` is the newest program. Not seen, and so as it was at the first call: what `f` reads in other ways, such
     as the clock, a file, an attribute of a class, a name made of text; and the numbers of a random generator made

@@ -25,12 +25,13 @@ prediction(
         loop is unrolled as often as it ran. Its comparisons are written down, and nothing depends on their answers.""")
 
 prediction(
-    "20.another", question="""A compiled function is called six times in a row, each time with one thing changed: other numbers in x;
+    "20.another", question="""
+        A compiled function is called six times in a row, each time with one thing changed: other numbers in x;
         another shape; float32; the first x again; a parameter moved; a global number changed. At how many of the six calls
         does another program run than at the call before?""", answer=4,
-    reveal="""**4**: at the new shape, at float32, at the first x again (the program of the first call is still there, but the call
-        before ran another one) and at the new global number. Other numbers in an array or in a parameter need no other program: it
-        reads them at every call.""")
+    reveal="""**4**: at the new shape, at float32, at the first x again (the program of the first call is still there, but
+        the call before ran another one) and at the new global number. Other numbers in an array or in a parameter need
+        no other program: it reads them at every call.""")
 
 prediction(
     "20.lines", question="""L = (x + y)·w is two lines forward. Into L arrives g. How many lines, at least, does the way
@@ -157,8 +158,8 @@ def _outcome(kind, probe):
                 name = f"t{len(self.lines) + 1}"
                 self.lines.append((name, function, names))
                 return Noted(function(*values), name, self.lines)""",
-    explained="Before a function such as np.tanh, or an operator, computes anything, NumPy asks its inputs for this method. So all of "
-              "these pass here. (np.mean and np.dot ask for another one, and would go past it.)",
+    explained="Before a function such as np.tanh, or an operator, computes anything, NumPy asks its inputs for this "
+              "method. So all of these pass here. (np.mean and np.dot ask for another one, and would go past it.)",
     why="Twelve lines, and NumPy itself tells them what is done.",
     mistakes=[
         edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = [x.name for x in inputs]",
