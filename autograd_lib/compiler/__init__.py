@@ -88,9 +88,10 @@ class compile(Compiled):
                                 "call to "
                                 "call; pass a float or an array for it")
             self.programs[key] = Program(self.f, args, kwargs, paths)
-        self._last = _Bound(self.programs[key], walk, walk.leaves[given:], specs, (tuple, *forms))
+        leaves, walk.leaves = walk.leaves, None       # the arguments of this call are nobody's
+        self._last = _Bound(self.programs[key], walk, leaves[given:], specs, (tuple, *forms))
         self._source = self.programs[key].source
-        return self._last, walk.leaves
+        return self._last, leaves
 
 
 class _Bound:

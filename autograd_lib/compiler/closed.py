@@ -10,7 +10,7 @@ import copy
 import dis
 import os
 from functools import partial
-from operator import is_not
+from operator import attrgetter, is_not
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 
 import numpy as np
@@ -23,7 +23,7 @@ _PLAIN = {int, bool, str, bytes, complex, type(None), type(...)}
 _NAMED = (type, np.ufunc, Primitive, np.dtype, np.random.Generator, type(len), type(np.sum), type(str.join))
 INSTALLED = os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__))     # Python's own, and packages
 ENGINE = __name__.partition(".")[0]
-_ABSENT = object()
+_contents = attrgetter("cell_contents")
 
 
 def spec(x):
@@ -65,25 +65,22 @@ class Compiled:
 
 
 class Walk:
-    """Attributes, beside `leaves` and `paths`, what these are called:
+    """Attributes, beside `leaves`:
 
     functions : the names of the learner's functions, in the order they were met
-    cells, names, parts : what is compared by identity, each with its value: while it is all the same, so is the form
+    places, parts : what is compared by identity, each with its value: while it is all the same, so is the form
     nested : whether a leaf is a Tensor of a transform that is open
     """
 
     def __init__(self, stand_in=lambda leaf, path: None):
-        self.leaves, self.paths, self.cells, self.names, self.parts, self.nested = [], [], [], [], [], False
+        self.leaves, self.places, self.parts, self.nested = [], [], [], False
         self.functions = []
-        self._stand_in, self._made, self._drawn, self._seen = stand_in, [], [], {}
+        self._stand_in, self._made, self._drawn, self._seen, self._within = stand_in, [], [], {}, set()
 
     def same(self):
         """Whether nothing that is closed over was replaced since."""
-        for cell, value in self.cells:
-            if cell.cell_contents is not value:
-                return False
-        for space, name, value in self.names:
-            if space.get(name, _ABSENT) is not value:
+        for read, place, value in self.places:
+            if read(place) is not value:
                 return False
         for view, values in self.parts:
             if len(view) != len(values) or any(map(is_not, view, values)):
@@ -107,7 +104,6 @@ class Walk:
         if spec(x) is not None or isinstance(x, Tensor):
             self.nested |= isinstance(x, Tensor) and x.level > 0
             self.leaves.append(x)
-            self.paths.append(path)
             return ..., self._stand_in(x, path)
         if kind in _PLAIN:
             return (kind, x), x
@@ -146,6 +142,9 @@ class Walk:
         return (make, *[form for form, _ in found]), make(*[new for _, new in found])
 
     def _entries(self, x, path, where):
+        if id(x) in self._within:
+            raise TypeError(f"compile: {path} holds itself: take out of it what is needed")
+        self._within.add(id(x))
         if type(x) is dict:
             if odd := [key for key in x if type(key) not in _PLAIN]:
                 raise TypeError(f"compile: {path} is a dict with the key {odd[0]!r}: whole numbers and strings are "
@@ -156,6 +155,7 @@ class Walk:
         else:
             found = [self.walk(value, f"{path}_{i}", where) for i, value in enumerate(x)]
             new, form = type(x)([part for _, part in found]), (type(x), *[part for part, _ in found])
+        self._within.discard(id(x))
         if type(x) is not tuple:
             old, mine = (x.values(), new.values()) if type(x) is dict else (x, new)
             self._made.append((path, mine, [*mine]))
@@ -198,9 +198,9 @@ class Walk:
                                 "would "
                                 "not: return the new value")
             for name in loaded:
-                value = f.__globals__.get(name, _ABSENT)
-                self.names.append((f.__globals__, name, value))
-                if value is not _ABSENT:
+                value = f.__globals__.get(name)
+                self.places.append((f.__globals__.get, name, value))
+                if name in f.__globals__:
                     part, space[name] = self.walk(value, name, where)
                     form += [name, part]
         for name, cell, mine in zip(code.co_freevars, f.__closure__ or (), cells):
@@ -208,7 +208,7 @@ class Walk:
                 value = cell.cell_contents
             except ValueError:      # not filled yet
                 continue
-            self.cells.append((cell, value))
+            self.places.append((_contents, cell, value))
             part, mine.cell_contents = self.walk(value, name, where)
             form.append(part)
         defaults = f.__defaults__ or ()
