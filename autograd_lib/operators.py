@@ -7,7 +7,7 @@ from dis import opmap
 import numpy as np
 
 from . import ops
-from .tape import Primitive, Tensor, Traced, is_constant, plain, primitive, traced_in
+from .tape import Primitive, Tensor, Traced, is_constant, plain, primitive, refuse, traced_in
 
 
 def _method(f):
@@ -139,7 +139,7 @@ def _array_function(self, function, types, args, kwargs):
 
 def _array(self, dtype=None, copy=None):
     if not is_constant(self):
-        raise TypeError("a Tensor that requires a gradient cannot become an array unnoticed: "
+        refuse(self, "a Tensor that requires a gradient cannot become an array unnoticed: "
                         "use t.data for its value, t.detach() for a constant, stack or concatenate to join several")
     return np.array(plain(self), dtype=dtype, copy=copy)
 
@@ -149,7 +149,7 @@ def _getitem(self, index):
     if any(isinstance(i, Tensor) for i in parts):
         parts = tuple(plain(i) if isinstance(i, Tensor) else i for i in parts)
         if any(type(i) is Traced and i.dtype == bool for i in parts):
-            raise TypeError("x[mask] has as many entries as the mask has True, and a program is written for one "
+            refuse(self, "x[mask] has as many entries as the mask has True, and a program is written for one "
                             "number of them: "
                             "use where(mask, x, 0)")
         index = parts if isinstance(index, tuple) else parts[0]
@@ -160,9 +160,9 @@ def _seen(self):
     """The value, where it may decide something."""
     value = plain(self)
     if type(value) is Traced:
-        raise TypeError("a value decides here, as an if, a while or an index does, in a function that is being "
-                        "compiled: the "
-                        "program would do for ever what it did for the first call; use where(…), or keep this part out")
+        refuse(self, "a value decides here, as an if, a while or an index does, in a function that is being "
+                     "compiled: the "
+                     "program would do for ever what it did for the first call; use where(…), or keep this part out")
     return value
 
 
@@ -180,14 +180,14 @@ def _float(self):
 
 
 def _setitem(self, index, value):
-    raise TypeError("items of a Tensor cannot be assigned, because gradients flow through its old values: "
+    refuse(self, "items of a Tensor cannot be assigned, because gradients flow through its old values: "
                     "use where(mask, new, t) or concatenate for a new Tensor, or t.data = … on a leaf")
 
 
 def _in_place(self, other):
     """`x += y` is `x = x + y`, and x another Tensor; but `p -= lr * p.grad` in a loop would so train nothing."""
     if type(self) is Traced:
-        raise TypeError("an operator in place, such as x += y, would write into an array in a function that is being "
+        refuse(self, "an operator in place, such as x += y, would write into an array in a function that is being "
                         "compiled: "
                         "write x = x + y")
     if self.op is None and self._requires_grad and self.level == 0:

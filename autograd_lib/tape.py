@@ -205,9 +205,9 @@ class Tensor:
         """The value as a Python number. Raises ValueError if there is more than one element, and TypeError inside a
         function that is being differentiated, where the number would be taken for a constant."""
         if self.level and not is_constant(self):
-            raise TypeError("a value cannot become a Python number, as by float() or if, inside a function that is being "
-                            "differentiated or compiled: use the functions of autograd_lib or NumPy, where(…) for an if, or "
-                            ".detach() where a constant to the derivative is meant")
+            refuse(self, "a value cannot become a Python number, as by float() or if, inside a function that is being "
+                         "differentiated or compiled: use the functions of autograd_lib or NumPy, where(…) for an if, or "
+                         ".detach() where a constant to the derivative is meant")
         if self.size != 1:
             raise ValueError(f"item: one element is needed, this Tensor has shape {self.shape}")
         return plain(self).item()
@@ -841,6 +841,14 @@ def plain(t):
             return t
         t = t._data
     return np.asarray(t)
+
+
+def refuse(t, message):
+    """Raise TypeError; where a program is written of `t`, a Tensor, it is noted, so that nobody catches it unseen."""
+    error, value = TypeError(message), plain(t)
+    if type(value) is Traced:
+        value.trace.refused.append(error)
+    raise error
 
 
 def traced_in(x):

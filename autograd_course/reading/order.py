@@ -195,7 +195,7 @@ PARTS = {
     ]),
     "refused": Part("What is refused", [
         ("operators:_getitem operators:_setitem operators:_in_place operators:_float operators:_STORE_SUBSCR "
-         "operators:_seen operators:_bool",
+         "operators:_seen tape:refuse operators:_bool",
          "08 What is picked",
          "Reading items is a row. Writing items would change what others have read: an error says what to write in "
          "its place."),

@@ -75,6 +75,7 @@ class compile(Compiled):
         forms = [walk.walk(x, path)[0] for x, path in zip(args, paths)]
         forms += [(name, walk.walk(x, name)[0]) for name, x in kwargs.items()]
         given = len(walk.leaves)
+        walk.places, walk.parts = [], []        # arguments are gone through at every call
         closed = walk.walk(self.f, self.__name__, "closed")[0]
         if walk.nested:
             return None, None
@@ -88,7 +89,8 @@ class compile(Compiled):
                                 "call to "
                                 "call; pass a float or an array for it")
             self.programs[key] = Program(self.f, args, kwargs, paths)
-        leaves, walk.leaves = walk.leaves, None       # the arguments of this call are nobody's
+        leaves = walk.leaves
+        vars(walk).update(leaves=None, _seen=None, _made=None)      # the arguments of this call are nobody's
         self._last = _Bound(self.programs[key], walk, leaves[given:], specs, (tuple, *forms))
         self._source = self.programs[key].source
         return self._last, leaves

@@ -9,6 +9,7 @@ leaf; the function is traced on that, so what it changes under way is seen, and 
 import copy
 import dis
 import os
+import pickle
 from functools import partial
 from operator import attrgetter, is_not
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -18,12 +19,12 @@ import numpy as np
 from ..nn import Module
 from ..tape import Primitive, Tensor
 
-_PLAIN = {int, bool, str, bytes, complex, type(None), type(...)}
+_PLAIN = {int, bool, str, bytes, type(None), type(...)}
 # By identity.
 _NAMED = (type, np.ufunc, Primitive, np.dtype, np.random.Generator, type(len), type(np.sum), type(str.join))
 INSTALLED = os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__))     # Python's own, and packages
 ENGINE = __name__.partition(".")[0]
-_contents = attrgetter("cell_contents")
+_code, _defaults = attrgetter("__code__"), attrgetter("__defaults__")
 
 
 def spec(x):
@@ -60,6 +61,13 @@ def is_library(thing):
         name.partition(".")[0] in ("builtins", "numpy", ENGINE)
 
 
+def _contents(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:      # it is empty
+        return ...
+
+
 class Compiled:
     """What `compile` returns: a function, `f`, and its programs."""
 
@@ -92,7 +100,7 @@ class Walk:
         for path, view, values in self._made:
             if len(view) != len(values) or any(map(is_not, view, values)):
                 return path
-        return next((path for path, rng, state in self._drawn if rng.bit_generator.state != state), None)
+        return next((path for path, rng, state in self._drawn if pickle.dumps(rng.bit_generator.state) != state), None)
 
     def walk(self, x, path, where="argument"):
         """(form, copy) of an "argument", an "attribute" of a Module, something "closed" over, or a "library"'s own."""
@@ -101,16 +109,19 @@ class Walk:
             return (kind, repr(x)), x
         if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind not in "biuf":
             raise TypeError(f"compile: {path} is of dtype {x.dtype}, and real numbers are needed")
+        if id(x) in self._seen:
+            return self._seen[id(x)]
         if spec(x) is not None or isinstance(x, Tensor):
             self.nested |= isinstance(x, Tensor) and x.level > 0
             self.leaves.append(x)
-            return ..., self._stand_in(x, path)
+            found = self._stand_in(x, path)
+            if isinstance(x, Tensor):       # met again it is the same
+                self._seen[id(x)] = ("again", len(self._seen)), found
+            return ..., found
         if kind in _PLAIN:
             return (kind, x), x
         if kind is slice:
             return (slice, x.start, x.stop, x.step), x
-        if id(x) in self._seen:
-            return self._seen[id(x)]
         if isinstance(x, Module):
             return self._module(x, path)
         if kind is tuple or kind in (list, dict) and where != "closed":
@@ -123,10 +134,11 @@ class Walk:
             if kind is MethodType:
                 return self._rebuilt(MethodType, (x.__func__, x.__self__), path)
             if kind is partial:
+                self._watch(x.keywords)
                 parts = x.func, x.args, dict(x.keywords)
                 return self._rebuilt(lambda f, args, named: partial(f, *args, **named), parts, path, "attribute")
             if isinstance(x, np.random.Generator):
-                self._drawn.append((path, x, x.bit_generator.state))
+                self._drawn.append((path, x, pickle.dumps(x.bit_generator.state)))
             if isinstance(x, _NAMED) or isinstance(x, ModuleType) and is_library(x) or where == "library":
                 return x, x
         raise TypeError(f"compile: {path} is of type {kind.__name__}. " + (
@@ -157,25 +169,38 @@ class Walk:
             new, form = type(x)([part for _, part in found]), (type(x), *[part for part, _ in found])
         self._within.discard(id(x))
         if type(x) is not tuple:
-            old, mine = (x.values(), new.values()) if type(x) is dict else (x, new)
+            mine = new.values() if type(x) is dict else new
             self._made.append((path, mine, [*mine]))
             if where != "argument":
-                self.parts.append((old, [*old]))
+                self._watch(x)
         return form, new
+
+    def _watch(self, entries):
+        """Compare the entries of a list, or the names and values of a dict, at every call."""
+        self.parts.append((entries, [*entries]))
+        if type(entries) is dict:
+            self.parts.append((entries.values(), [*entries.values()]))
 
     def _module(self, x, path):
         new, cls = copy.copy(x), type(x)
         self._seen[id(x)] = ("again", len(self._seen)), new
-        self.parts.append((vars(x).values(), [*vars(x).values()]))
+        self._watch(vars(x))
+        self.places.append((type, x, cls))
         form, methods = [cls, x.training], {}
         for name, value in vars(x).items():
             part, vars(new)[name] = self.walk(value, f"{path}_{name}", "attribute")
             form += [name, part]
-        for base in reversed(cls.__mro__):
+        for base in reversed([base for base in cls.__mro__ if not is_library(base)]):
             for name, f in vars(base).items():
-                if type(f) is FunctionType and not is_library(f):
-                    part, methods[name] = self.walk(f, f"{path}_{name}", "closed")
+                inner, before = getattr(f, "__func__", None) or getattr(f, "fget", None) or f, len(self.leaves)
+                if isinstance(inner, (FunctionType, Compiled)):
+                    part, copied = self.walk(inner, f"{path}_{name}", "closed")
                     form.append(part)
+                    if len(self.leaves) > before:
+                        methods[name] = copied
+                        if inner is not f:
+                            raise TypeError(f"compile: {path}.{name}, which is no plain method, closes over a Tensor or an array: "
+                                            "make that an attribute of the Module, or pass it as an argument")
         if methods:
             new.__class__ = type(cls.__name__, (cls,), methods)
         self._made.append((path, vars(new).values(), [*vars(new).values()]))
@@ -187,9 +212,15 @@ class Walk:
         cells = [CellType() for _ in f.__closure__ or ()]
         space = f.__globals__ if library else dict(f.__globals__)
         new = FunctionType(code, space, f.__name__, f.__defaults__, tuple(cells))
-        new.__dict__.update(f.__dict__)
+        self.places += [(_code, f, code), (_defaults, f, f.__defaults__)]
+        self._watch(vars(f))
+        self._watch(f.__kwdefaults__ or {})
         self._seen[id(f)] = ("again", len(self._seen)), new
         form = [code]
+        for name, value in vars(f).items():
+            part, vars(new)[name] = self.walk(value, f"{path}_{name}", where)
+            form += [name, part]
+        self._made.append((path, vars(new).values(), [*vars(new).values()]))
         if not library:
             self.functions.append(f.__name__)
             loaded, stored = _names(code)

@@ -52,6 +52,9 @@ def placed(lines, kept, names):
         for x in [node, *node.reads]:
             end[root(x).order] = node.order
     end |= {root(x).order: np.inf for x in kept}
+    for node in reversed(lines):        # what a row of the learner's returns may be any of its arguments
+        for x in node.reads if own(node.op) else ():
+            end[root(x).order] = max(end[root(x).order], end[root(node).order])
     kind = {node.order: _made(node._data) for node in lines}
     last = {node.order: {x.order: x for x in map(root, node.reads)    # what of its own it is the last to read
                          if end[x.order] == node.order and x.order in kind} for node in lines}

@@ -44,7 +44,7 @@ class Trace:
     def __init__(self, f, args, kwargs, paths):
         self.level, self.above, self.open = new_level(), new_level(), True
         self.inputs, self.boxes, self.outputs, self.names, self._known, self._libraries = [], [], [], {}, {}, {}
-        self._inside = set()
+        self._inside, self._constants, self.refused = set(), {}, []
         self._errors, self._recorded = np.geterr(), recording()
         walk = Walk(self._stand_in)
         mine = [walk.walk(x, path)[1] for x, path in zip(args, paths)]
@@ -58,6 +58,8 @@ class Trace:
             out = copied(*mine, **named)
         finally:
             sys.settrace(traced)
+        if self.refused:
+            raise self.refused[0]       # the function has caught it, and gone another way than it goes with arrays
         if drawn != _drawn():
             raise TypeError("compile: random numbers are drawn from NumPy's or Python's own generator, and a program "
                             "would "
@@ -67,7 +69,8 @@ class Trace:
                             "new")
         self.structure, self.passes = self._flatten(out), {}
         for i, z in enumerate(self.outputs):
-            if isinstance(z, Tensor) and z.level == self.above and z.requires_grad and type(z) is not _Given:
+            wanted = self._recorded and isinstance(z, Tensor) and z.level == self.above and z.requires_grad
+            if wanted and type(z) is not _Given:
                 g = self._input(np.ones(z.shape, z.dtype)[()], "g")
                 places = {id(box): n for n, box in enumerate(self.boxes)}
                 self.passes[i] = g, [(places[id(t)], gx) for t, gx in collect(z, g) if id(t) in places]
@@ -88,7 +91,7 @@ class Trace:
         if tensor:
             self.boxes[-1] = box = _Given.__new__(_Given)
             box._data, box.level, box.order, box.name = node, self.above, tape.now(), x.name
-            box._requires_grad = x._requires_grad and self._recorded
+            box._requires_grad, box.parameter = x._requires_grad, x.parameter
         return self.boxes[-1]
 
     def place(self, z):
@@ -124,9 +127,11 @@ class Trace:
         if type(row.function) is not FunctionType or row.name in self._inside or ops.ROWS.get(row.name) is not row:
             return None
         self._inside.add(row.name)
+        refused = len(self.refused)
         try:
             return row.function(*args, **params)
         except Exception:       # it looks at a value; or something is wrong, and the one line says what
+            del self.refused[refused:]
             return None
         finally:
             self._inside.discard(row.name)
@@ -146,10 +151,21 @@ class Trace:
                     and (a.shape, a.dtype) == (node.shape, node.dtype) \
                     and (node.op is ops.multiply or a is node.inputs[0]):
                 return a
+        node.inputs, node.params = self._as_now(node.inputs), self._as_now(node.params)
         key = node.op.function, _key(node.inputs), _key(node.params)
         if key not in self._known:
             self._known[key], node.origin, node.reads = node, _origin(), [*traced_in([node.inputs, node.params])]
         return self._known[key]
+
+    def _as_now(self, x):
+        """`x` with every array that is part of the program as it is now, also if the function writes into it later."""
+        if type(x) in (tuple, list):
+            return type(x)(map(self._as_now, x))
+        if type(x) is dict:
+            return {name: self._as_now(part) for name, part in x.items()}
+        if not isinstance(x, np.ndarray):
+            return x
+        return self._constants.setdefault((x.dtype, x.shape, x.tobytes()), x.copy())
 
     def _note_names(self, frame, event, value):
         """Notes what arrays are called in the learner's functions, as these return."""

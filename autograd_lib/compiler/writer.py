@@ -215,7 +215,7 @@ def _literal(array):
     n = len(array)
     texts = {f"np.arange({n})": np.arange(n)} | ({f"np.eye({n})": np.eye(n)} if array.shape == (n, n) else {})
     for text, same in texts.items():
-        if same.dtype == array.dtype and np.array_equal(same, array):
+        if same.dtype == array.dtype and same.shape == array.shape and same.tobytes() == array.tobytes():
             return text
     if not 0 < array.size <= 64 or array.dtype.kind == "f" and not np.isfinite(array).all():
         return None

@@ -1137,3 +1137,126 @@ def test_the_arguments_of_a_call_are_not_kept():
     del x
     gc.collect()
     assert gone() is None
+
+
+# --- What a hostile tester found --------------------------------------------------------------------------------
+
+
+def test_parameters_are_found_inside_also_without_gradients():
+    model = nn.Linear(2, 2, rng=0)
+    f = ag.compile(lambda x: x * sum((p ** 2).sum() for p in model.parameters()))
+    f(1.0).backward()
+    assert all(np.allclose(p.grad, 2 * p.data) for p in model.parameters())
+    with ag.no_grad():
+        same(f(1.0), f.f(1.0))
+        assert not f(1.0).requires_grad
+
+
+def test_an_array_of_the_program_is_as_it_was_when_it_was_used():
+    def rows(x):
+        e, z = np.zeros(3), 0.0
+        for i in range(3):
+            e[:] = 0
+            e[i] = i + 1
+            z = z + x * e
+        places = np.array([0, 1])
+        z = z[places] * x[:2]
+        places[0] = 2
+        return z + x[places]
+    both(rows, np.array([1.0, 2.0, 3.0]))
+    both(lambda x: 1 / (x * np.array([[1.0, -0.0], [0.0, 1.0]])), np.ones((2, 2)) * 2)
+
+
+def test_a_tensor_met_twice_is_one():
+    class Tied(nn.Module):
+        def __init__(self):
+            self.a = ag.Tensor([2.0], requires_grad=True)
+            self.b = self.a
+
+        def forward(self, x):
+            return x * sum((t ** 2).sum() for _, t in self.named_tensors())
+    tied = Tied()
+    both(lambda x: tied(x), np.ones(1))
+    t = ag.Tensor([3.0], requires_grad=True)
+    ag.compile(lambda x, y: (x * y).sum() * (1.0 if x is y else 0.0))(t, t).backward()
+    same(t.grad, np.array([6.0]))
+
+
+def test_a_refusal_that_is_caught_is_one_all_the_same():
+    def caught(x):
+        try:
+            if x[0] > 0:
+                return x * 2
+        except TypeError:
+            pass
+        return x * 3
+    with pytest.raises(TypeError, match="decides"):
+        ag.compile(caught)(np.ones(2))
+
+
+class Named(nn.Module):
+    K = 2.0
+
+    def __init__(self):
+        self.a, self.b = 1.0, 5.0
+
+    @property
+    def k(self):
+        return SCALE
+
+    def forward(self, x):
+        return x * self.a * self.k * (2.0 if type(self) is Named else 7.0)
+
+
+class Other(Named):
+    def forward(self, x):
+        return x * 100.0
+
+
+def test_names_classes_defaults_and_properties_are_compared():
+    global SCALE
+    module, x = Named(), np.ones(2)
+    f = ag.compile(lambda x: module(x))
+    same(f(x), f.f(x))
+    module.a, module.b = module.b, module.a
+    same(f(x), f.f(x))
+    a, b = module.a, module.b
+    del module.a, module.b
+    module.b, module.a = a, b
+    same(f(x), f.f(x))
+    SCALE = 11.0
+    same(f(x), f.f(x))
+    SCALE = 2.0
+    module.__class__ = Other
+    same(f(x), f.f(x))
+
+    def helper(x, k=1.0, *, m=1.0):
+        return x * k * m * getattr(helper, "factor", 1.0)
+    g = ag.compile(lambda x: helper(x))
+    changes = [lambda: None, lambda: setattr(helper, "__defaults__", (3.0,)), lambda: helper.__kwdefaults__.update(m=4.0),
+               lambda: setattr(helper, "factor", 5.0), lambda: setattr(helper, "factor", 6.0)]
+    for change in changes:
+        change()
+        same(g(x), g.f(x))
+
+
+def test_a_row_that_returns_one_of_its_arguments():
+    pick = ag.primitive(lambda a, b: a if a.flat[0] > b.flat[0] else b, [lambda g, z, a, b: g, lambda g, z, a, b: g],
+                        [lambda t, z, a, b: t, lambda t, z, a, b: t], name="pick")
+
+    def f(x, y):
+        z = pick(x * 2.0, y * 3.0)
+        c = ag.exp(x * 2.0) * (y * 3.0)
+        return z * 1.0, ag.sin(c) + c
+    compiled, high, low = ag.compile(f), np.full(600, 5.0), np.full(600, 1.0)
+    for args in ((high, low), (low, high)):
+        same(compiled(*args), f(*args))
+
+
+@pytest.mark.parametrize("generator", [np.random.MT19937, np.random.Philox, np.random.SFC64])
+def test_any_generator_may_rest_in_a_module(generator):
+    drop = nn.Dropout(0.5, np.random.Generator(generator(0)))
+    with pytest.raises(TypeError, match="rng is changed"):
+        ag.compile(lambda x: drop(x))(np.ones(3))
+    drop.eval()
+    same(ag.compile(lambda x: drop(x))(np.ones(3)), np.ones(3))
