@@ -183,7 +183,7 @@ def two_knobs(answer):
               _mixed: (lambda x, y: np.cos(x) * y, lambda x, y: np.sin(x) + 2 * y),
               _apart: (lambda x, y: 1.0, lambda x, y: np.sin(y))}
     expect_over(answer, lambda f, x, y, dx, dy: slopes[f][0](x, y) * dx + slopes[f][1](x, y) * dy, lambda d: (
-        d.another(*slopes), x := d(), d.choice(x, d()), dx := d.g(), d.choice(d.g(), dx, 0.0)),
+        d.another(*slopes), x := d(), d.choice(x, d()), dx := 3 * np.tanh(d.g()), d.choice(3 * np.tanh(d.g()), dx, 0.0)),
         apart=True, rtol=1e-4, atol=1e-4,
         first=[(_mixed, 0.5, -2.0, 0.2, -0.4), (_steep, 3.0, 2.0, 0.1, 0.3)], hints=two_knobs.mistakes)
 

@@ -127,7 +127,7 @@ def multiply(answer):
         __add__ = __mul__ = lambda self, other: NotImplemented
 
     Plain.__name__ = "Value"
-    for a, b in [(3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None), (1.0, -4.5), (-4.5, 1.0), (2.5, 2.5), (3e-7, 4e6),
+    for a, b in [(3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None), (1.0, -4.5), (4.5, 1.0), (1.0, 4.5), (2.5, 2.5), (3e-7, 4e6),
                  (-1.0, None), (0.0, 0.0)]:
         x = Plain(a, name="x")
         y = x if b is None else Plain(b, name="y")
@@ -216,9 +216,10 @@ def _long_way():
 
 def _of_one_and_three():
     """Values of one input and of three, some locals 0; one of them stands in two places."""
-    a, b = _Value(2.0, name="a"), _Value(-1.0, name="b")
+    a, b, c = (_Value(number, name=name) for number, name in [(2.0, "a"), (-1.0, "b"), (4.0, "c")])
     t = _Value(0.5, (a,), (-0.25,), "t")
-    return (_Value(3.0, (t, b, t), (1.5, 0.0, 2.0), "L"), "t is made of a alone, and L of t, b and t, three inputs", "L, t, b, a")
+    return (_Value(3.0, (t, b, t, c), (1.5, 0.0, 2.0, -1.0), "L"),
+            "t is made of a alone, and L of four inputs, t, b, t and c", "L, t, c, b, a")
 
 
 def _doubled(steps):
@@ -517,8 +518,8 @@ def _expect_everywhere(answer):
     for k, value in enumerate(reached):
         value.grad = 0.25 * k + 1        # all of them hold a gradient already
     answer(L)
-    expect(tuple(value.grad for value in reached), (2.0, 4.75, 1.5, 1.75 - 0.875),
-           tried=f"every .grad after backward(L), where {words}, and each held a gradient before (of L, t, b, a)")
+    expect(tuple(value.grad for value in reached), (2.0, 4.75, 0.5, 1.75, 2.0 - 0.875),
+           tried=f"every .grad after backward(L), where {words}, and each held a gradient before (of L, t, c, b, a)")
 
 
 def _missing(key, output):

@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import Named, NotYet, Wrong, brief, exercise, expect_call, expect_over, is_stub
+from ...ask import Named, NotYet, Wrong, brief, exercise, expect_over, is_stub
 from ...ask.texts import Question, card, prediction, recall
 
 recall("08", [
@@ -376,13 +376,10 @@ def back(answer):
     x, y = np.array([[8.0, 1, 0], [2, 4, 5]]), np.array([[7.0, 7, 7]])
     g, joined = np.array([[1.0, 2], [3, 4], [5, 6]]), np.array([[1.0, 2, 3], [4, 5, 6], [7, 8, 9]])
     z = np.concatenate([x, y])
-    for rule, name, args, right, hints in zip(answer, ("reshape_x", "transpose_x", "join_x", "join_y"), [
-            (g, x.reshape(3, 2), x, (3, 2)), (g, x.T, x, None), (joined, z, x, y, 0, [0, 2, 3]),
-            (joined, z, x, y, 0, [0, 2, 3])],
-            [np.array([[1.0, 2, 3], [4, 5, 6]]), np.array([[1.0, 3, 5], [2, 4, 6]]), joined[:2], joined[2:]],
-            [_RESHAPE, _TRANSPOSE, _JOIN_X, _JOIN_Y]):
-        shapes = "x of shape (2, 3)" + (" and y of shape (1, 3)" if name.startswith("join") else "")
-        expect_call(rule, *args, gives=right, hints=hints, tried=f"{name}, with g = {brief(args[0])}, {shapes}")
+    axes = Named(axis=0, starts=[0, 2, 3])
+    both = joined, z, x, y, axes
+    examples = [(g, x.reshape(3, 2), x, Named(shape=(3, 2))), (g, x.T, x, Named(axes=None)), both, both]
+
     def reshaped(d):
         x = d(*(d.size() for _ in range(d.choice(2, 3, 1))))
         shape = d.choice((x.size,), x.shape[::-1], (1, x.size))
@@ -397,12 +394,12 @@ def back(answer):
         x, y = d(n, width), d(m, width)
         return d.g(n + m, width), np.concatenate([x, y]), x, y, Named(axis=0, starts=[0, n, n + m])
 
-    for rule, name, build, right, hints in zip(
-            answer, ("reshape_x", "transpose_x", "join_x", "join_y"), (reshaped, transposed, joined, joined), (
+    for rule, name, example, build, right, hints in zip(
+            answer, ("reshape_x", "transpose_x", "join_x", "join_y"), examples, (reshaped, transposed, joined, joined), (
                 lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes=None: g.T,
                 lambda g, z, x, y, axis, starts: g[:len(x)], lambda g, z, x, y, axis, starts: g[len(x):]),
             (_RESHAPE, _TRANSPOSE, _JOIN_X, _JOIN_Y)):
-        expect_over(rule, right, build, hints=hints, tried=lambda g, z, *xs, name=name: (
+        expect_over(rule, right, build, first=[example], hints=hints, tried=lambda g, z, *xs, name=name: (
             f"{name}, with g = {brief(g)}, " + " and ".join(
                 f"{letter} of shape {x.shape}" for letter, x in zip("xy", xs[:-1]))))
 

@@ -338,6 +338,8 @@ def back(answer):
     for T, n, d, m, allowed in [(2, 2, 4, 3, np.tri(2) > 0), (3, 5, 4, 2, np.ones((3, 5), bool))]:
         g, Q, K, V = (rng.normal(size=shape).round(1) for shape in [(T, m), (T, d), (n, d), (n, m)])
         examples.append((g, Q, K, V, _attention(Q, K, V, allowed)))
+    unsure = np.array([[0.9995, 4e-4, 1e-4], [2e-5, 0.4, 0.59998]])      # small weights carry something too
+    examples.append((*(rng.normal(size=shape).round(1) for shape in [(2, 3), (2, 2), (3, 2), (3, 3)]), unsure))
     expect_over(answer, _back, build, first=examples, hints=back.mistakes, tried=lambda g, Q, K, V, P: (
         f"attention_back with {len(Q)} queries and {len(K)} keys, d = {K.shape[1]}, values of {V.shape[1]}"))
 

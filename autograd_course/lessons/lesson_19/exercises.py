@@ -262,7 +262,7 @@ def picking(answer):
     expect_over(_row(answer), _row(_pick), lambda d: (np.tanh(d(d.size())) * d.choice(3, 30, 8000), d.another(0.5, 3.0, 1.0, 0.01)),
                 first=[(rng.normal(0, 1.5, 6).round(1), temperature) for temperature in (0.5, 3.0, 1.0)], hints=hints, rounds=9,
                 apart=True, tried=lambda logits, temperature: (
-                    f"pick({brief(logits)}, {temperature}, u) for u = 0, 0.05, 0.1, … 0.95"))
+                    f"pick({brief(logits)}, {temperature}, u) for u = 0, 0.05, … 0.95, and about each end"))
     expect_call(answer, np.log([0.125, 0.25, 0.125, 0.5]), 1.0, 0.2, gives=1)
     for u, letter in [(0.3, 1), (0.9, 2)]:
         expect_call(answer, np.array([-8.0, 7.995, 8.0, 4.0]), 0.01, u, gives=letter, hints=picking.mistakes)
@@ -276,8 +276,12 @@ def picking(answer):
 
 
 def _row(pick):
-    """The letters for twenty u at once."""
-    return lambda logits, temperature: [pick(logits, temperature, u) for u in np.linspace(0, 0.95, 20)]
+    """The letters for twenty u at once, and for those just before and behind where each stretch ends."""
+    def row(logits, temperature):
+        ends = np.cumsum(ag.softmax(logits / temperature))[:-1]
+        us = [*np.linspace(0, 0.95, 20), *(u for u in [*(ends - 1e-6), *(ends + 1e-6)] if 0 <= u < 1 - 1e-6)]
+        return [pick(logits, temperature, float(u)) for u in us if np.all(np.abs(u - ends) > 5e-7)]
+    return row
 
 
 # --- 19.invented ------------------------------------------------------------------------------------------------------

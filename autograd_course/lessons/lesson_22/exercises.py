@@ -323,7 +323,7 @@ def round_trip(answer):
     expect_over(answer, _round_trip, lambda d: (d.another(np.sin, whirl, np.cos), d(d.size(2), d.size(2, 3)), d.another(1, 2, 3)),
                 apart=True, rounds=8, hints=round_trip.mistakes, first=[
                     (uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1], 4), (bits, rectangle, 10),
-                    (np.sin, TOUR[[0, 0, 1, 2]], 5)], tried=lambda field, corners, steps: (
+                    (np.sin, TOUR[[0, 0, 1, 2]], 5), (uneven, TOUR[:2], 2)], tried=lambda field, corners, steps: (
                         f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}"))
 
 
