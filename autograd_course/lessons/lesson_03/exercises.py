@@ -295,5 +295,6 @@ def power(answer):
 def _powers(d):
     """g, z, x and y: any x with a whole y, or x above 0 with any."""
     n = d.size()
-    x, y = d.choice((d(n), float(d.choice(1, 2, 3, 5))), (d(n), d.places(4, n) + 1.0), (d.above(n), d(n)), (d.above(n), d()))
+    x, y = d.choice((d(n), float(d.choice(1, 2, 3, 5))), (d(n), d.places(4, n) + 1.0), (d.above(n), d(n)),
+                    (d.above(n), d()))
     return d.g(n), x ** y, x, y

@@ -127,7 +127,8 @@ def multiply(answer):
         __add__ = __mul__ = lambda self, other: NotImplemented
 
     Plain.__name__ = "Value"
-    for a, b in [(3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None), (1.0, -4.5), (4.5, 1.0), (1.0, 4.5), (2.5, 2.5), (3e-7, 4e6),
+    for a, b in [(3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None), (1.0, -4.5), (4.5, 1.0), (1.0, 4.5), (2.5, 2.5),
+                 (3e-7, 4e6),
                  (-1.0, None), (0.0, 0.0)]:
         x = Plain(a, name="x")
         y = x if b is None else Plain(b, name="y")

@@ -395,7 +395,8 @@ def back(answer):
         return d.g(n + m, width), np.concatenate([x, y]), x, y, Named(axis=0, starts=[0, n, n + m])
 
     for rule, name, example, build, right, hints in zip(
-            answer, ("reshape_x", "transpose_x", "join_x", "join_y"), examples, (reshaped, transposed, joined, joined), (
+            answer, ("reshape_x", "transpose_x", "join_x", "join_y"), examples,
+            (reshaped, transposed, joined, joined), (
                 lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes=None: g.T,
                 lambda g, z, x, y, axis, starts: g[:len(x)], lambda g, z, x, y, axis, starts: g[len(x):]),
             (_RESHAPE, _TRANSPOSE, _JOIN_X, _JOIN_Y)):
