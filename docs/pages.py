@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import asked
+import elsewhere
 import frames
 import icons
 import jinja2
@@ -63,6 +64,10 @@ PAGE = """<!DOCTYPE html>
 {%- endmacro %}
 {{ turn("") }}
 {{ page.body | safe }}
+{%- if places %}
+<p class="note">As a notebook: in <a href="{{ places.Colab }}">Colab</a>, on
+<a href="{{ places.Binder }}">Binder</a>.</p>
+{%- endif %}
 {{ turn(" end") }}
 </main>
 <div class="aside" id="contents">
@@ -371,10 +376,11 @@ def build(folder, executed=executed, parts=None):
     headings = {rows[0][0]: part for part, rows in grouped((ROOT / "README.md").read_text(encoding="utf-8"))}
     for page in lessons:
         page.group = headings.get(page.number, "")
-    files = {}
+    files, repository = {}, elsewhere.repository()
     template = jinja2.Template(PAGE, autoescape=True)
     for before, page, after in zip([None, *pages], pages, [*pages[1:], None]):
-        files[page.file] = template.render(pages=pages, page=page, before=before, after=after)
+        places = repository and page in lessons and elsewhere.places(repository, page.file.removesuffix(".html"))
+        files[page.file] = template.render(pages=pages, page=page, before=before, after=after, places=places)
     for beside in ("site.css", "site.js"):
         files[beside] = (ROOT / "docs" / beside).read_text(encoding="utf-8")
     dark = f"@media screen and (prefers-color-scheme: dark) {{ {style.sheet(1)} }}"

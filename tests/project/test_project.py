@@ -209,7 +209,8 @@ def test_ruff_finds_nothing():
 # ---------------------------------------------------------------- what is stored
 
 ADDRESSES = {"127.0.0.1", "localhost", "www.w3.org",  # the last one is in every SVG, as a name
-             "cdn.jsdelivr.net"}  # Pyodide's own address, for pages that run
+             "cdn.jsdelivr.net",  # Pyodide's own address, for pages that run
+             "github.com", "colab.research.google.com", "mybinder.org", "codespaces.new"}  # docs/elsewhere.py
 SOURCES = {"github.com", "www.youtube.com", "zekcrates.quarto.pub"}  # write-ups, talks and engines that lessons name
 
 

@@ -1,0 +1,73 @@
+"""Where the course opens with nothing installed: every address is made from the repository's, in pyproject.toml.
+
+python docs/elsewhere.py OWNER/NAME         set that address, and README's line that has links made from it
+python docs/elsewhere.py --colab FOLDER     write the lessons for Colab, each with a first cell that installs the course
+"""
+import json
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+GITHUB, NOBODY = "https://github.com/", "OWNER/NAME"
+UNSET = ("- In Colab, on Binder, in a codespace: `python docs/elsewhere.py OWNER/NAME`, with the repository's name on GitHub,\n"
+         "  writes the links here and on every page.\n")
+SET = ("- On somebody else's machine: [Colab]({Colab}),\n  [Binder]({Binder})\n  or [a codespace]({codespace}). "
+       "What you do there is gone when it ends, unless you save a copy.\n")
+INSTALL = "%pip install --quiet --no-deps git+{}  # the course; Colab has what it needs"
+
+
+def repository(root=ROOT):
+    """"OWNER/NAME" on GitHub, or "" while pyproject.toml names nobody."""
+    address = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
+    name = address.removeprefix(GITHUB)
+    return "" if name == NOBODY else name
+
+
+def pages(repository):
+    """The address of what `.github/workflows/pages.yml` publishes."""
+    owner, name = repository.split("/")
+    return f"https://{owner.lower()}.github.io/" + f"{name}/" * (name.lower() != f"{owner.lower()}.github.io")
+
+
+def places(repository, stem):
+    """{"Colab": …, "Binder": …, "codespace": …}: where notebooks/`stem`.ipynb opens."""
+    return {
+        "Colab": f"https://colab.research.google.com/github/{repository}/blob/colab/{stem}.ipynb",
+        "Binder": f"https://mybinder.org/v2/gh/{repository}/main?urlpath=lab/tree/notebooks/{stem}.ipynb",
+        "codespace": f"https://codespaces.new/{repository}"}
+
+
+def line(repository):
+    """What README says of it."""
+    return SET.format(**places(repository, "00_start_here")) if repository else UNSET
+
+
+def publish(new, root=ROOT):
+    """Make this the repository's address, in pyproject.toml and in README.md."""
+    old = repository(root)
+    for name, was, now in [("README.md", line(old), line(new)),
+                           ("pyproject.toml", f'"{GITHUB}{old or NOBODY}"', f'"{GITHUB}{new}"')]:
+        text = (root / name).read_text(encoding="utf-8")
+        (root / name).write_text(text.replace(was, now), encoding="utf-8")
+
+
+def for_colab(folder, repository):
+    """Write every notebook into a folder, with a cell before its first."""
+    cell = {"cell_type": "code", "execution_count": None, "id": "colab", "metadata": {}, "outputs": [],
+            "source": [INSTALL.format(GITHUB + repository)]}
+    Path(folder).mkdir(exist_ok=True)
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        notebook["cells"].insert(0, cell)
+        (Path(folder) / path.name).write_text(json.dumps(notebook, indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 2 and re.fullmatch(r"[\w-]+/[\w.-]+", sys.argv[1]):
+        publish(sys.argv[1])
+    elif len(sys.argv) == 3 and sys.argv[1] == "--colab" and repository():
+        for_colab(sys.argv[2], repository())
+    else:
+        sys.exit(__doc__)
