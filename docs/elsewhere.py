@@ -11,8 +11,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 GITHUB, NOBODY = "https://github.com/", "OWNER/NAME"
-UNSET = ("- In Colab, on Binder, in a codespace: `python docs/elsewhere.py OWNER/NAME`, with the repository's name on GitHub,\n"
-         "  writes the links here and on every page.\n")
+UNSET = """\
+- In Colab, on Binder, in a codespace: `python docs/elsewhere.py OWNER/NAME`, with the repository's name on GitHub,
+  writes the links here and on every page.
+"""
 SET = ("- On somebody else's machine: [Colab]({Colab}),\n  [Binder]({Binder})\n  or [a codespace]({codespace}). "
        "What you do there is gone when it ends, unless you save a copy.\n")
 INSTALL = "%pip install --quiet --no-deps git+{}  # the course; Colab has what it needs"
