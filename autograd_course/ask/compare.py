@@ -235,10 +235,10 @@ def _ringing(ring):
     """Calls `ring` every LONGEST seconds; without signals, never."""
     try:
         before = signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, LONGEST, LONGEST)
     except (AttributeError, ValueError):      # Windows and a browser; a thread
         yield
         return
-    signal.setitimer(signal.ITIMER_REAL, LONGEST, LONGEST)
     try:
         yield
     finally:
