@@ -372,4 +372,25 @@ BESIDE = {
         "tape:Primitive._push",
         "Yours writes each operator's tangent down; ours reads it off the kind of the row, so that one method "
         "serves the whole table."),
+    "08.bias": (
+        "tape:unbroadcast",
+        "Yours are two cases of one sum: an axis of length 1 that was stretched, and axes that were not there. Ours "
+        "reads off the two shapes which axes to sum, and refuses shapes that broadcasting cannot have made."),
+    "08.scatter": (
+        "ops:_scatter",
+        "The way with `add.at` is yours. Where the index is made of numbers and slices alone, no entry is read twice, and "
+        "`=` does the same more quickly; where most entries are read, `bincount` does."),
+    "09.matmul": (
+        "ops:_matmul",
+        "The two rules are yours. The row has its function beside them; and that it is `bilinear`, linear in each factor, "
+        "says how tangents go: forward mode needs no further line."),
+    "17.by_hand": (
+        "transforms:checkpoint",
+        "Yours keeps marks of a chain whose step it knows, and calls the step again. Ours takes any function: it runs "
+        "once, and what was recorded is the recipe that the walk back runs again. So no mark needs to be "
+        "chosen, and random numbers are drawn once."),
+    "20.Noted": (
+        "tape:Primitive.note",
+        "Yours is asked by NumPy and writes down one line. Ours is asked by the row itself, because every call comes "
+        "through `record`: so a line also has the row's keywords, and may stand on any level."),
 }
