@@ -111,8 +111,19 @@ gelu = elementwise(lambda x: 0.5 * x * (1 + _gelu_tanh(np.clip(x, -100, 100))),
 # Kinks have a stated rule: the slope of relu and of abs at 0 is 0; a tie of maximum or minimum shares
 # equally; clip passes the gradient on at its bounds. All as in PyTorch.
 
+
+def _where(c, x, y, out=None):
+    """np.where, which stumbles wherever a mask goes from True to False; where y is 0 its bits are joined to those of x."""
+    if type(x) is np.ndarray and type(c) is np.ndarray and type(y) in (int, float) and y == 0 and x.size >= 1024 \
+            and c.shape == x.shape and c.dtype == bool and x.dtype.char in "fd" and math.copysign(1, y) == 1:
+        bits = np.dtype(f"i{x.itemsize}")
+        mask = np.negative(c.view(np.int8), dtype=bits, out=None if out is None else out.view(bits))   # all ones, or 0
+        return np.bitwise_and(x.view(bits), mask, out=mask).view(x.dtype)
+    return np.where(c, x, y)
+
+
 relu = elementwise(lambda x: np.maximum(x, 0),
-    lambda g, z, x: np.where(x > 0, g, 0.0),     # ∂z/∂x = 1 above 0, else 0; g may be ∞, and ∞·0 is nan
+    lambda g, z, x: _where(x > 0, g, 0.0),       # ∂z/∂x = 1 above 0, else 0; g may be ∞, and ∞·0 is nan
     name="relu")
 
 abs = elementwise(np.abs,
@@ -141,10 +152,11 @@ def clip(x, min=None, max=None):
     return _clip(x, least if min is None else min, most if max is None else max)
 
 
-where = elementwise(np.where,
+where = elementwise(_where,
     None,                                  # a condition has no slope
-    lambda g, z, c, x, y: np.where(c, g, 0.0),
-    lambda g, z, c, x, y: np.where(c, 0, g))
+    lambda g, z, c, x, y: _where(c, g, 0.0),
+    lambda g, z, c, x, y: np.where(c, 0, g),
+    name="where")
 
 # --- Lesson 08: share and sum ----------------------------------------------------------------------------
 
@@ -309,7 +321,7 @@ min = primitive(_extremum(np.minimum, np.min), *_weighted(_extreme), name="min")
 
 def _floating(x):
     """Integers as float64, as NumPy's mean takes them: x − max would wrap around."""
-    x = np.asarray(x)
+    x = x if hasattr(x, "dtype") else np.asarray(x)
     return x if x.dtype.kind == "f" else x.astype(float)
 
 
@@ -329,7 +341,7 @@ logsumexp = primitive(_logsumexp,
 
 def _softmax(x, axis=-1):
     e = np.exp(_floating(x) - np.max(x, axis=axis, keepdims=True))
-    e /= e.sum(axis=axis, keepdims=True)
+    e = e / e.sum(axis=axis, keepdims=True)
     return e
 
 
@@ -363,7 +375,7 @@ def _nll_loss(x, target):
 
 nll_loss = linear(_nll_loss,
     lambda g, z, x, target:                                 # ∂z/∂xₙₖ = −1/N at the target
-        g * (np.arange(x.shape[-1]) == target[:, None]) * (-1 / builtins.max(len(target), 1)),
+        (np.arange(x.shape[-1]) == target[:, None]) * (g * (-1 / builtins.max(len(target), 1))),
     name="nll_loss", doc="−mean of x at the target: (N, C) log-probabilities and (N,) class numbers give one number.")
 
 # --- Lesson 14: see locally -------------------------------------------------------------------------------

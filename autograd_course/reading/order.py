@@ -75,7 +75,7 @@ PARTS = {
         ("ops:gelu ops:_gelu* ops:_GELU",
          "04 Two longer rules (optional)",
          "One product rule and one chain rule, and a clip that keeps x³ from overflowing."),
-        ("ops:relu ops:abs ops:maximum ops:minimum ops:clip ops:_clip ops:where",
+        ("ops:relu ops:abs ops:maximum ops:minimum ops:clip ops:_clip ops:where ops:_where",
          "04 No slope here",
          "At a kink the slope is agreed on: 0 for relu and abs, 1 for clip at its bounds, a half for each of two that "
          "tie."),
@@ -330,7 +330,7 @@ FORETOLD = {
         {"only zeros": "(x[1:, 0] + x[0, -1])",
          "the right gradient": "x[[0, 2, 0]]"}),
     "softmax": Foretold(
-        "ops:_softmax", "e /= e.sum",
+        "ops:_softmax", "e = e / e.sum",
         "logsumexp of [1000, −1000, 1000] has the gradient [½, 0, ½]. What is it without the line?",
         [1.0, 0.0, 1.0],
         "**[1, 0, 1].** The slope of logsumexp *is* softmax, and without its sum softmax is e to the distance from "
@@ -358,7 +358,7 @@ PATIENTS = {
     "A": ("tape:backward_pass", "ledger[key] = ledger[key] + gx"),
     "B": ("tape:fit", "gx = unbroadcast"),
     "C": ("tape:Primitive.record", "if tangents:"),
-    "D": ("ops:_softmax", "e /= e.sum"),
+    "D": ("ops:_softmax", "e = e / e.sum"),
     "E": ("tape:plain", "t = t._data"),
 }
 # An exercise in which the learner wrote it too, and what differs.

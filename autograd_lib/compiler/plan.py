@@ -7,7 +7,7 @@ from itertools import count
 import numpy as np
 
 from .. import ops
-from ..tape import Traced, primitive, value_of
+from ..tape import Tensor, Traced, primitive, value_of
 
 LARGE = 1 << 11     # bytes from which on a line is written for speed: with memory that is kept, by no detour
 JOINED = 1 << 16    # bytes of products from which on their sum is a dot product, which rounds otherwise
@@ -59,7 +59,7 @@ def placed(lines, kept, names):
     last = {node.order: {x.order: x for x in map(root, node.reads)    # what of its own it is the last to read
                          if end[x.order] == node.order and x.order in kind} for node in lines}
     over = {node.order: [x for x in last[node.order].values() if kind[x.order] == kind[node.order]]
-            for node in lines if _large(node) and ufunc(node) is not np.matmul}
+            for node in lines if _large(node) and ufunc(node) not in (np.matmul, None)}
     returned = {node.order for node in lines if end[root(node).order] == np.inf}
     for node in reversed(lines):
         if node.order in returned and over.get(node.order):
@@ -90,7 +90,8 @@ def ufunc(node):
 
 
 def _large(node):
-    return ufunc(node) is not None and node._data.nbytes >= LARGE
+    masked = node.op is ops.where and isinstance(node._data, np.ndarray) and not isinstance(node.inputs[2], Tensor)
+    return (masked or ufunc(node) is not None) and node._data.nbytes >= LARGE
 
 
 def _made(z):

@@ -17,6 +17,7 @@ _SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", 
           np.greater: ">", np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==",
           np.not_equal: "!=", np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^", np.remainder: "%",
           np.floor_divide: "//", np.negative: "-", np.invert: "~"}
+_REDUCTIONS = {ops.sum: "add", ops.mean: "add", ops.max: "maximum", ops.min: "minimum"}
 _SIGNS |= {function: _SIGNS[uf] for function, uf in UFUNCS.items()}
 
 
@@ -116,8 +117,9 @@ class Writer:
         said = [self.say(a, node) for a in args]
         first = args[0]._data if args and isinstance(args[0], Traced) else args[0]
         if out:
-            called = "dot" if ufunc(node) is np.matmul and _gemm(args) else ufunc(node).__name__
-            return f"np.{called}({', '.join([*said, f'out={out}'])})"
+            uf = ufunc(node)
+            called = "np.dot" if uf is np.matmul and _gemm(args) else f"np.{uf.__name__}" if uf else self.called(node.op)
+            return f"{called}({', '.join([*said, f'out={out}'])})"
         if function in _SIGNS and not params:
             said[0] = f"({said[0]})" if said[0].startswith("-") else said[0]
             return f" {_SIGNS[function]} ".join(said) if len(said) > 1 else _SIGNS[function] + said[0]
@@ -129,13 +131,13 @@ class Writer:
             return f"{said[0]}.astype({self.say(np.dtype(params['dtype']))})"
         if node.op is ops.reshape and isinstance(first, np.ndarray):
             return f"{said[0]}.reshape({self.say(params['shape'])})"
-        if node.op in (ops.sum, ops.mean) and isinstance(first, np.ndarray) and first.dtype.char in "fd" and first.size:
+        if node.op in _REDUCTIONS and isinstance(first, np.ndarray) and first.dtype.char in "fd" and first.size:
             axis, keep = params.get("axis"), ", keepdims=True" * bool(params.get("keepdims"))
             if first.nbytes < LARGE:
                 named = f"axis={self.say(axis)}{keep}" if axis is not None else keep.removeprefix(", ")
                 return f"{said[0]}.{node.op.name}({named})"
             mean = f" / {first.size // max(np.size(z), 1)}" * (node.op is ops.mean)
-            return f"np.add.reduce({said[0]}, axis={self.say(axis)}{keep})" + mean
+            return f"np.{_REDUCTIONS[node.op]}.reduce({said[0]}, axis={self.say(axis)}{keep})" + mean
         named = [f"{name}={self.say(value)}" for name, value in params.items()]
         return f"{self.called(node.op)}({', '.join(said + named)})"
 

@@ -944,6 +944,20 @@ def test_errors_name_the_op_the_argument_and_the_shapes(call, parts):
     assert all(part in str(caught.value) for part in parts), str(caught.value)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_many_are_chosen_to_the_same_bits(dtype):
+    """The quick way goes by the bits of what is chosen: of ∞, nan and −0.0 too, in any order in memory."""
+    x = np.random.default_rng(0).normal(size=(64, 48)).astype(dtype)
+    x[0, :8], x[1, :8] = [np.inf, -np.inf, np.nan, 0.0, -0.0, 1.0, -1.0, 2.0], np.nan
+    for a, c in [(x, x > 0), (x, ~(x > 0)), (x.T, x.T > 0), (np.repeat(x, 2, 1)[:, ::2], x.T.copy().T > 0), (x, x[:1] > 0)]:
+        for zero in (0, 0.0, -0.0, dtype(0)):
+            found, wanted = ag.where(c, a, zero), np.where(c, a, zero)
+            assert found.dtype == wanted.dtype and np.array_equal(found, wanted, equal_nan=True)
+            assert np.array_equal(np.signbit(found), np.signbit(wanted))
+    g = ag.vjp(ag.relu, x)[1](x[::-1])[0]
+    np.testing.assert_array_equal(g, np.where(x > 0, x[::-1], 0.0))
+
+
 @pytest.mark.parametrize("f", [lambda x: ag.sqrt(ag.relu(x)), lambda x: ag.sqrt(ag.maximum(x, 0.0)), lambda x: ag.sqrt(ag.maximum(0.0, x)),
                                lambda x: ag.sqrt(-ag.minimum(-x, 0.0)), lambda x: ag.sqrt(ag.clip(x, 0.0, 2.0))])
 @pytest.mark.filterwarnings("ignore:divide by zero")
