@@ -113,7 +113,7 @@ gelu = elementwise(lambda x: 0.5 * x * (1 + _gelu_tanh(np.clip(x, -100, 100))),
 
 
 def _where(c, x, y, out=None):
-    """np.where, which stumbles wherever a mask goes from True to False; where y is 0 its bits are joined to those of x."""
+    """np.where, which stumbles over every change of a mask; where y is 0, x's bits are joined to the mask's instead."""
     if type(x) is np.ndarray and type(c) is np.ndarray and type(y) in (int, float) and y == 0 and x.size >= 1024 \
             and c.shape == x.shape and c.dtype == bool and x.dtype.char in "fd" and math.copysign(1, y) == 1:
         bits = np.dtype(f"i{x.itemsize}")

@@ -118,8 +118,8 @@ class Writer:
         first = args[0]._data if args and isinstance(args[0], Traced) else args[0]
         if out:
             uf = ufunc(node)
-            called = "np.dot" if uf is np.matmul and _gemm(args) else f"np.{uf.__name__}" if uf else self.called(node.op)
-            return f"{called}({', '.join([*said, f'out={out}'])})"
+            called = "dot" if uf is np.matmul and _gemm(args) else uf.__name__ if uf else ""
+            return f"{f'np.{called}' if uf else self.called(node.op)}({', '.join([*said, f'out={out}'])})"
         if function in _SIGNS and not params:
             said[0] = f"({said[0]})" if said[0].startswith("-") else said[0]
             return f" {_SIGNS[function]} ".join(said) if len(said) > 1 else _SIGNS[function] + said[0]

@@ -949,7 +949,8 @@ def test_many_are_chosen_to_the_same_bits(dtype):
     """The quick way goes by the bits of what is chosen: of ∞, nan and −0.0 too, in any order in memory."""
     x = np.random.default_rng(0).normal(size=(64, 48)).astype(dtype)
     x[0, :8], x[1, :8] = [np.inf, -np.inf, np.nan, 0.0, -0.0, 1.0, -1.0, 2.0], np.nan
-    for a, c in [(x, x > 0), (x, ~(x > 0)), (x.T, x.T > 0), (np.repeat(x, 2, 1)[:, ::2], x.T.copy().T > 0), (x, x[:1] > 0)]:
+    for a, c in [(x, x > 0), (x, ~(x > 0)), (x.T, x.T > 0), (np.repeat(x, 2, 1)[:, ::2], x.T.copy().T > 0),
+                 (x, x[:1] > 0)]:
         for zero in (0, 0.0, -0.0, dtype(0)):
             found, wanted = ag.where(c, a, zero), np.where(c, a, zero)
             assert found.dtype == wanted.dtype and np.array_equal(found, wanted, equal_nan=True)
