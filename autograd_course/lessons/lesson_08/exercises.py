@@ -45,7 +45,7 @@ prediction(
 
 card("08", [
     "The gradient of x has the shape of x, whatever the op.",
-    "Follow one entry: its gradient is the sum of what arrives wherever it went, times the slope.",
+    "Follow one entry to every place that it went to: what arrives there, times the slope, adds up to its gradient.",
     "Copied forward, added backward: g.sum(axis=0) for a row; axis=1 with keepdims=True for a column.",
     "Added forward, copied backward; for a mean with 1/n.",
     "Moved forward (reshape, transpose, join), moved back: each g to where its entry came from.",
@@ -210,8 +210,8 @@ _MEAN = [
 @exercise(
     "08.spread", minutes=6, difficulty="medium",
     question="""
-        Write both rules as the library has them. axis and keepdims are those of the sum; None means over all. `restore` puts a lost
-        axis back, with the length 1, so that `np.broadcast_to(a, shape)` can copy along it.""",
+        Write both rules as the library has them. axis and keepdims are what the sum was called with; with axis=None it added everything.
+        `restore` puts a lost axis back, with the length 1, so that `np.broadcast_to(a, shape)` can copy along it.""",
     stub="""
         def restore(g, x, axis):
             return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
@@ -291,6 +291,8 @@ def lucky(answer):
                     "a transpose?" if x.shape[0] == x.shape[1] else
                     "The numbers in x do not matter, its shape does. When do the entries stand in the same order after a transpose?"
                     ) from None
+    if 1 not in x.shape:
+        raise Wrong("your x", brief(x), "an x that fools the check by its shape", "In numbers as large as these a small step is lost.")
 
 
 _RESHAPE = [
