@@ -142,7 +142,7 @@ PATIENTS = {
         {"several": np.array([2, 4, 6])}),
     3: Patient(
         Twice, "__matmul__", "Right for A @ B, wrong for A @ A.", "the blog series on Zen",
-        "an operand in both places gets the first one's rule twice",
+        "a matrix in both places gets the first place's rule twice",
         "It passes for two different matrices, square or not. Use one matrix in both places, and it fails.",
         {"square": np.array([[6, 14], [6, 14]])}),
     4: Patient(

@@ -45,7 +45,7 @@ card("09", [
     "Z = A @ B: entry Z[i, j] is row i of A times column j of B.",
     "A[i, k] moves row i of Z, weighted by row k of B. Backward the same: g·Bᵀ. For B: Aᵀ·g.",
     "Shapes choose the product if no two sides are equal. With squares everything fits: right shape, wrong numbers.",
-    "⟨u, Jv⟩ = ⟨Jᵀu, v⟩ tells for any linear op, with two products and no h.",
+    "⟨u, Jv⟩ = ⟨Jᵀu, v⟩ checks any linear op: random u and v, two products, no h.",
     "J is never built: a rule gives Jᵀ·g at once.",
     "A matrix used by a whole batch, or in both places: its gradients are added."])
 
@@ -66,7 +66,7 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
     "09.indices", minutes=4, difficulty="easy",
     question="""
         **From the indices.** The loop goes through every multiplication in Z = A @ B: a product of two numbers, added
-        into Z[i, j]. What does it send to A[i, k], and what to B[k, j]? The `+=` adds up all that arrives.""",
+        into Z[i, j]. What does this product send to A[i, k], and what to B[k, j]? The `+=` adds up all that arrives.""",
     stub="""
         def from_indices(g, A, B):
             grad_A, grad_B = np.zeros(A.shape), np.zeros(B.shape)
@@ -194,15 +194,15 @@ def matmul(answer):
     for slot, rule, right, hints in [("x", to_x, _matmul_x, [swapped, *WRONG_X]), ("y", to_y, _matmul_y, WRONG_Y)]:
         example = G, RECTANGLES[0] @ RECTANGLES[1], *RECTANGLES
         expect_over(rule, right, _product, first=[example], tried=lambda g, z, x, y: (
-            f"the rule for {slot}, with g {g.shape}, x {x.shape} and y {y.shape}"), hints=hints + of_rule(
+            f"the rule for {slot}, with g {g.shape}, x {x.shape} and y {'the same array' if y is x else y.shape}"), hints=hints + of_rule(
                 ag.ops.ROWS["matmul"], int(slot == "y"), inputs=[TALL[1:], THIN]))
 
 
 def _product(d):
-    """g, z = x @ y, x and y."""
+    """g, z = x @ y, x and y; now and then one square in both places."""
     n, k, m = d.size(), d.size(), d.size()
-    x, y = d(n, k), d(k, m)
-    return d.g(n, m), x @ y, x, y
+    x, y = (d(n, k), d(k, m)) if d.round % 11 != 7 else [d(n, n)] * 2
+    return d.g(*(x @ y).shape), x @ y, x, y
 
 
 # --- The same matrix twice ----------------------------------------------------------------------------------------------------------
@@ -305,9 +305,9 @@ def _to_w(g, x, w):
         (lambda g, x, w: np.reshape(x, (3, -1)) @ np.reshape(g, (-1, 4)),
          "A reshape is no transpose: np.reshape(x, (-1, 3)) has the ten rows, and .T turns them."),
         (lambda g, x, w: sum(x[n].T @ g[n] for n in range(5)),
-         "The check tries a batch of four too. How many there are is len(x)."),
+         "The check tries other batches too. How many there are is len(x)."),
         (lambda g, x, w: x.reshape(10, 3).T @ g.reshape(10, 4),
-         "Right for five times two rows. The check tries a batch of four too: −1 in place of 10 counts them."),
+         "Right for five times two rows. The check tries other batches too: −1 in place of 10 counts them."),
         (lambda g, x, w: x.mT.reshape(3, -1) @ g.reshape(-1, 4),
          "A reshape is no transpose: x.reshape(-1, 3) has the rows, and .T turns them.")])
 def batch(answer):
@@ -448,11 +448,11 @@ def mended(answer):
             ("A @ B", lambda x, y: x @ y, (A, B), [
                 (B, "That is the rule entry by entry, of a dot product."),
                 (np.array([[12, 14], [12, 14]]), "Nothing is transposed now: g·yᵀ goes to x, and xᵀ·g to y."),
-                (np.array([[3, 7], [3, 7]]), "The left rule in both places. To y goes xᵀ·g."),
+                (np.array([[3, 7], [3, 7]]), "That is g·Aᵀ, and A is the left matrix itself: to x goes g·yᵀ."),
                 (np.array([[11, 15], [11, 15]]), "What goes to x goes to y too. To y goes xᵀ·g."),
                 (np.array([[15, 19], [17, 21]]),
                  "The two are added here. Give one for each place: backward adds, if both are one matrix."),
-                (np.array([[4, 4], [6, 6]]), "The two are exchanged: the first of the list goes to x.")]),
+                (np.array([[4, 4], [6, 6]]), "That is Aᵀ·g, which goes to the right matrix. To x, the first of the list, goes g·yᵀ.")]),
             ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
             ("b @ b of one axis", lambda x, y: x @ y, (b, b + 1), []),
             ("(b · w + w) · w, w = x − 3", lambda x, y: (x * y + y) * y, (b, x - 3), [_sent_on]),

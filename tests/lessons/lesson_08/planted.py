@@ -55,7 +55,7 @@ throw(
         ((1, 3), "np.ones((1, 3))"),
         (np.ones((1, 1)), "two entries"), ([[1.0, 2.0], [2.0, 1.0]], "square"), (2.0, "two axes"), ("np.ones", "array"),
         (np.ones((2, 1, 3)), "two axes"), (np.ones((0, 3)), "two entries"), (np.full((1, 3), np.nan), "finite"),
-        (np.full((2, 2), 1e200), "a small step is lost")],
+        ([[1e200, 1.0], [1.0, 1e200]], "a small step is lost")],
     also_right=["[[1, 2, 3]]", "np.zeros((5, 1))", "ag.Tensor([[1.0, 2.0]])", "np.array([[1], [2]])"])
 
 throw(
