@@ -210,8 +210,9 @@ _MEAN = [
 @exercise(
     "08.spread", minutes=6, difficulty="medium",
     question="""
-        Write both rules as the library has them. axis and keepdims are what the sum was called with; with axis=None it added everything.
-        `restore` puts a lost axis back, with the length 1, so that `np.broadcast_to(a, shape)` can copy along it.""",
+        Write both rules as the library has them. axis and keepdims are what the sum was called with; with axis=None it
+        added everything. `restore` puts a lost axis back, with the length 1, so that `np.broadcast_to(a, shape)` can
+        copy along it.""",
     stub="""
         def restore(g, x, axis):
             return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
@@ -292,7 +293,8 @@ def lucky(answer):
                     "The numbers in x do not matter, its shape does. When do the entries stand in the same order after a transpose?"
                     ) from None
     if 1 not in x.shape:
-        raise Wrong("your x", brief(x), "an x that fools the check by its shape", "In numbers as large as these a small step is lost.")
+        raise Wrong("your x", brief(x), "an x that fools the check by its shape",
+                    "In numbers as large as these a small step is lost.")
 
 
 _RESHAPE = [

@@ -66,7 +66,8 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
     "09.indices", minutes=4, difficulty="easy",
     question="""
         **From the indices.** The loop goes through every multiplication in Z = A @ B: a product of two numbers, added
-        into Z[i, j]. What does this product send to A[i, k], and what to B[k, j]? The `+=` adds up all that arrives.""",
+        into Z[i, j]. What does this product send to A[i, k], and what to B[k, j]? The `+=` adds up all
+        that arrives.""",
     stub="""
         def from_indices(g, A, B):
             grad_A, grad_B = np.zeros(A.shape), np.zeros(B.shape)
@@ -193,9 +194,9 @@ def matmul(answer):
     to_x, to_y = answer
     for slot, rule, right, hints in [("x", to_x, _matmul_x, [swapped, *WRONG_X]), ("y", to_y, _matmul_y, WRONG_Y)]:
         example = G, RECTANGLES[0] @ RECTANGLES[1], *RECTANGLES
-        expect_over(rule, right, _product, first=[example], tried=lambda g, z, x, y: (
-            f"the rule for {slot}, with g {g.shape}, x {x.shape} and y {'the same array' if y is x else y.shape}"), hints=hints + of_rule(
-                ag.ops.ROWS["matmul"], int(slot == "y"), inputs=[TALL[1:], THIN]))
+        hints = hints + of_rule(ag.ops.ROWS["matmul"], int(slot == "y"), inputs=[TALL[1:], THIN])
+        expect_over(rule, right, _product, first=[example], hints=hints, tried=lambda g, z, x, y: (
+            f"the rule for {slot}, with g {g.shape}, x {x.shape} and y {'the same array' if y is x else y.shape}"))
 
 
 def _product(d):
@@ -452,7 +453,8 @@ def mended(answer):
                 (np.array([[11, 15], [11, 15]]), "What goes to x goes to y too. To y goes xᵀ·g."),
                 (np.array([[15, 19], [17, 21]]),
                  "The two are added here. Give one for each place: backward adds, if both are one matrix."),
-                (np.array([[4, 4], [6, 6]]), "That is Aᵀ·g, which goes to the right matrix. To x, the first of the list, goes g·yᵀ.")]),
+                (np.array([[4, 4], [6, 6]]),
+                 "That is Aᵀ·g, which goes to the right matrix. To x, the first of the list, goes g·yᵀ.")]),
             ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
             ("b @ b of one axis", lambda x, y: x @ y, (b, b + 1), []),
             ("(b · w + w) · w, w = x − 3", lambda x, y: (x * y + y) * y, (b, x - 3), [_sent_on]),

@@ -29,6 +29,7 @@ throw(
              *(((_softmax, wrong), hint) for wrong, hint in WRONG_LOG),
              ((_log_softmax, _softmax), "rule for x of softmax"),
              ((lambda g, z, x, axis=-1: _softmax(g, _afresh(x, axis), x, axis), _log_softmax), "in z already"),
+             ((_softmax, lambda g, z, x, axis=-1: _softmax(g / np.exp(z), np.exp(z), x, axis)), "or divide by p"),
              ((_softmax, lambda g, z, x, axis=-1: g - _afresh(x, axis) * np.sum(g, axis=axis, keepdims=True)),
               "in z already"),
              ((_softmax, lambda g, z, x, axis=-1: _log_softmax(g, z, x)), "axis is passed"),
@@ -52,7 +53,8 @@ throw(
 throw(
     "10.loss",
     planted=[(lambda g, z, x, target: -g * _onehot(x, target).sum(axis=0) / len(target), "Shape (3,)"),
-             (lambda g, z, x, target: np.squeeze(-g * _onehot(x, target) / len(target)), "length 1 is lost")],
+             (lambda g, z, x, target: np.squeeze(-g * _onehot(x, target) / len(target)), "length 1 is lost"),
+             (lambda g, z, x, target: -g * (x == x[range(len(x)), target][:, None]) / len(x), "differs is [1, 1]")],
     also_right=[
         """
         def nll_loss_x(g, z, x, target):
@@ -70,7 +72,8 @@ throw(
 throw(
     "10.careful",
     planted=[(lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "1000"),
-             (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "1000"), (lambda x: np.max(x) + np.log(2), "got")],
+             (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "1000"), (lambda x: np.max(x) + np.log(2), "got"),
+             (lambda x: np.log(1 + np.sum(np.exp(x[x != np.max(x)] - np.max(x)))) + np.max(x), "and not here")],
     also_right=["np.logaddexp.reduce", "ag.logsumexp",
                 """
                 def my_logsumexp(x):
