@@ -310,7 +310,7 @@ function read(text) {
 
 // What is kept, read anew each time: another page may have written it.
 function progress() {
-    return {exercises: [], predictions: {}, cards: {}, gym: {}, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}")};
+    return {exercises: [], predictions: {}, cards: {}, gym: {}, tries: {}, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}")};
 }
 
 function change(event) {
@@ -357,7 +357,7 @@ function offer() {
 async function bring(file) {
     try {
         const {cells = {}, ...found} = JSON.parse(await file.text()), now = progress();
-        for (const part of ["predictions", "cards", "gym"])
+        for (const part of ["predictions", "cards", "gym", "tries"])
             Object.assign(now[part], found[part]);
         now.exercises = [...new Set([...now.exercises, ...found.exercises])];
         for (const [name, {text, ours}] of Object.entries(cells))

@@ -84,6 +84,7 @@ import numpy as np
 import autograd_lib
 
 from ..source import blank_indices, has_blank, is_stub
+from . import record
 from .answers import defined, edit
 from .compare import expect, expect_call, expect_untouched, returned, times, unfinished, waits, without
 from .battery import Named, expect_over
@@ -197,8 +198,9 @@ def check(name, answer):
             rows = [("tried", getattr(error, "tried", "")), ("raised", shortened(error))]
             hint = "hint", getattr(error, "hint", "") or likely(error)
         own = [said for wrong, said in filter(lambda one: isinstance(one, tuple), exercise.mistakes)]
-        return Verdict("wrong", *rows, hint, ("look", "" if hint[1] in own else slip(exercise, answer)))
-    from . import record      # here, for it draws: a verdict must not wait for that
+        verdict = Verdict("wrong", *rows, hint, ("look", "" if hint[1] in own else slip(exercise, answer)))
+        record.missed(name, dict(verdict.rows).get("hint", ""), repr(verdict))
+        return verdict
     record.solved(name)
     return Verdict("right", ("", exercise.why), ("but", remark or ""))
 

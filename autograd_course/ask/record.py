@@ -1,16 +1,18 @@
-"""What the learner has got right so far: `progress.json` beside the notebook. Deleting it loses nothing else.
+"""What the learner has done so far: `progress.json` beside the notebook. Deleting it loses nothing else.
 
-Written only when the learner does something: a check that says right, a prediction revealed, a card written, a
-problem of the gym answered. Each event waits its turn,
-reads the file anew and replaces it in one step, so that two open notebooks do not lose each other's entries. Nothing here ever raises:
-where the file cannot be read or written it is left as it is, `progress()`, in report.py, says so, and what was not kept is kept with the
-next event that can be.
+Written only when the learner does something: a check that says right or wrong, a prediction revealed, a card written,
+a problem of the gym answered. Of a wrong answer its hint is kept, and not the answer. Each event waits its turn, reads
+the file anew and replaces it in one step, so that two open notebooks do not lose each other's entries. Nothing here
+ever raises: where the file cannot be read or written it is left as it is, `progress()`, in report.py, says so, and
+what was not kept is kept with the next event that can be.
 """
 import json
 import os
+import re
 import time
 from contextlib import suppress
 from pathlib import Path
+from zlib import crc32
 
 FILE = Path("progress.json")      # in the kernel's folder, which is the notebook's
 SURE = ["guessing", "fairly sure", "certain"]
@@ -29,8 +31,9 @@ def unreadable():
 
 def read():
     """{"exercises": [name, …], "predictions": {name: {"answer", "sure", "right", "recalled", "missed"}}, "cards": {lesson: [line, …]},
-    "gym": {key: {"right", "missed", "owed"}}}
+    "gym": {key: {"right", "missed", "owed"}}, "tries": {exercise: {"wrong": {hint: times}, "last"}}}
 
+    An exercise that was solved and is not in "tries" was so before tries were kept: how many it took is not known.
     A file that is none of ours is set aside as progress.damaged.json, and the record starts anew. One that cannot be read stays.
     """
     try:
@@ -40,13 +43,13 @@ def read():
 
 
 def _empty():
-    return {"exercises": [], "predictions": {}, "cards": {}, "gym": {}}
+    return {"exercises": [], "predictions": {}, "cards": {}, "gym": {}, "tries": {}}
 
 
 def _read():
     """The record; OSError where there is one that cannot be read: no permission, or another program holds it."""
     try:
-        return _sound(_patiently(lambda: FILE.read_text(encoding="utf-8")))
+        return sound(_patiently(lambda: FILE.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return _empty()
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
@@ -68,8 +71,8 @@ def damaged():
     return FILE.with_name("progress.damaged.json")
 
 
-def _sound(text):
-    """The record in a file's text; raises if it is not one."""
+def sound(text):
+    """The record in a file's text, as `read` gives it; raises some error of Python if it is none."""
     found = json.loads(text)
     return {
         "exercises": [str(name) for name in found.get("exercises", [])],
@@ -80,13 +83,40 @@ def _sound(text):
         "cards": {lesson: [str(line) for line in lines] for lesson, lines in found.get("cards", {}).items()},
         "gym": {key: {name: int(one[name]) for name in ("right", "missed", "owed")}
                 for key, one in found.get("gym", {}).items()},
+        "tries": {name: {"wrong": {hint: int(times) for hint, times in one["wrong"].items()}, "last": int(one["last"])}
+                  for name, one in found.get("tries", {}).items()},      # older files have none
         **{key: found[key] for key in ("cells",) if key in found},      # a page that runs has more to keep
     }
 
 
 def solved(name):
     """The check of exercise `name` said right."""
-    _change(lambda record: record["exercises"].append(name) if name not in record["exercises"] else None)
+    def mark(record):
+        if name not in record["exercises"]:
+            record["exercises"].append(name)
+            _tries(record, name)
+    _change(mark)
+
+
+def missed(name, hint, verdict):
+    """The check of exercise `name` said wrong, with this hint or "".
+
+    The same verdict twice running is one try, and none counts once the exercise is solved.
+    """
+    def mark(record):
+        if name in record["exercises"]:
+            return
+        one, last = _tries(record, name), crc32(_SAME.sub("", verdict).encode("utf-8", "replace"))
+        if last != one["last"]:
+            one["wrong"][hint], one["last"] = one["wrong"].get(hint, 0) + 1, last
+    _change(mark)
+
+
+_SAME = re.compile(r"cell \[\d+\]|0x[0-9a-fA-F]+")      # differs where the same cells are run again
+
+
+def _tries(record, name):
+    return record["tries"].setdefault(name, {"wrong": {}, "last": 0})
 
 
 def predicted(name, answer, sure, right):

@@ -475,11 +475,13 @@ def test_nothing_can_make_it_raise():
         assert "no exercise" in repr(check(name, 1))
 
 
-def test_only_right_is_kept(tmp_path, monkeypatch):
+def test_only_right_is_solved(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
-    for answer in (..., lambda x: 0, lambda x: 1 / 0):
-        check("99.slope", answer)
+    check("99.slope", ...)
     assert not list(tmp_path.iterdir())
+    for answer in (lambda x: 0, lambda x: 1 / 0):
+        check("99.slope", answer)
+    assert record.read()["exercises"] == [] and sum(record.read()["tries"]["99.slope"]["wrong"].values()) == 2
     check("99.slope", lambda x: 2 * x)
     assert json.loads((tmp_path / "progress.json").read_text(encoding="utf-8"))["exercises"] == ["99.slope"]
 

@@ -12,7 +12,13 @@ from autograd_course.ask import record, texts
 from autograd_course.ask.texts import Question
 
 REAL = exercises.EXERCISES
-EMPTY = {"exercises": [], "predictions": {}, "cards": {}, "gym": {}}
+EMPTY = {"exercises": [], "predictions": {}, "cards": {}, "gym": {}, "tries": {}}
+AT_ONCE = {"wrong": {}, "last": 0}
+
+
+def right(*names):
+    """The record of somebody whose first answers were right."""
+    return EMPTY | {"exercises": [*names], "tries": dict.fromkeys(names, AT_ONCE)}
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +46,7 @@ def test_what_was_done_is_read_again(folder):
     made = {"answer": ["6"], "sure": "certain", "right": False, "recalled": False, "missed": 1}
     assert record.read() == {"exercises": ["01.kink"], "predictions": {"01.mean": made},
                              "cards": {"01": ["a line", "another"]},
-                             "gym": {}}
+                             "gym": {}, "tries": {"01.kink": AT_ONCE}}
     record.card("01", [])
     assert record.read()["cards"] == {} and names(folder) == ["progress.json"]
 
@@ -78,6 +84,34 @@ def test_a_record_without_counts_of_misses_is_read(folder):
     assert "missed" not in (folder / "progress.json").read_text(encoding="utf-8")
     record.recalled("01.mean", False)
     assert record.read()["predictions"]["01.mean"]["missed"] == 2 and names(folder) == ["progress.json"]
+
+
+def test_wrong_answers_are_counted_by_their_hint_until_the_exercise_is_solved(folder):
+    for hint, verdict in [("a", "1"), ("a", "1"), ("a", "2"), ("", "3"), ("a", "1"), ("", "half \ud83d of it")]:
+        record.missed("01.kink", hint, verdict)
+    wrong = {"a": 3, "": 2}      # the second was the first, run again
+    assert record.read()["tries"]["01.kink"]["wrong"] == wrong and record.read()["exercises"] == []
+    record.solved("01.kink")
+    record.missed("01.kink", "b", "4")
+    assert record.read()["tries"]["01.kink"]["wrong"] == wrong
+
+
+def test_cells_run_again_are_no_further_try():
+    record.missed("01.kink", "a", "cell [7], line 2: f(1)\n<C object at 0x7f00aa>")
+    first = record.read()
+    record.missed("01.kink", "a", "cell [19], line 2: f(1)\n<C object at 0x60cc1b>")
+    assert record.read() == first
+    record.missed("01.kink", "a", "cell [19], line 3: f(1)\n<C object at 0x60cc1b>")
+    assert record.read()["tries"]["01.kink"]["wrong"] == {"a": 2}
+
+
+def test_a_record_without_tries_is_read_and_stays_unknown(folder):
+    (folder / "progress.json").write_text('{"exercises": ["01.kink"], "predictions": {}, "cards": {}}')
+    record.solved("01.kink")
+    record.missed("01.kink", "a", "1")
+    assert record.read() == EMPTY | {"exercises": ["01.kink"]} and names(folder) == ["progress.json"]
+    record.solved("01.central")
+    assert record.read()["tries"] == {"01.central": AT_ONCE}
 
 
 def test_looking_writes_nothing(folder):
@@ -142,6 +176,8 @@ def test_a_folder_that_cannot_be_written_is_said_and_no_more(folder, monkeypatch
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"exercises": 3}',
                                   '{"predictions": {"01.mean": {"sure": "certain"}}}',
                                   '{"predictions": {"01.mean": null}}', '{"predictions": []}', '{"cards": {"01": 3}}',
+                                  '{"tries": {"01.kink": 3}}',
+                                  '{"tries": {"01.kink": {"wrong": {"a": "b"}, "last": 0}}}',
                                   "\xff",
                                   "[" * 100_000 + "]" * 100_000,
                                   '{"predictions": {"01.mean": {"answer": [], "sure": null, "right": true, "recalled": true, '
@@ -149,7 +185,7 @@ def test_a_folder_that_cannot_be_written_is_said_and_no_more(folder, monkeypatch
 def test_a_damaged_file_is_set_aside(folder, text):
     (folder / "progress.json").write_bytes(text.encode("latin-1"))
     record.solved("01.kink")
-    assert record.read() == EMPTY | {"exercises": ["01.kink"]}
+    assert record.read() == right("01.kink")
     assert (folder / "progress.damaged.json").read_bytes() == text.encode("latin-1")
     assert "progress.damaged.json" in str(progress()) and "progress.damaged.json" in progress().html
 
@@ -167,7 +203,7 @@ def test_a_record_that_cannot_be_read_is_left_as_it_is_and_catches_up(folder, mo
         assert record.read() == EMPTY and "cannot be read just now" in str(progress()) and "not kept yet" in str(progress())
     assert (folder / "progress.json").read_bytes() == before and names(folder) == ["progress.json"]
     record.solved("02.routes")
-    assert record.read() == EMPTY | {"exercises": ["01.kink", "01.central", "02.routes"], "cards": {"01": ["mine"]}}
+    assert record.read() == right("01.kink", "01.central", "02.routes") | {"cards": {"01": ["mine"]}}
     assert record.unkept == [] and "cannot" not in str(progress())
 
 
@@ -243,10 +279,19 @@ def test_the_file_can_be_read_by_people(folder):
     assert json.loads((folder / "progress.json").read_text(encoding="utf-8"))["cards"] == {"02": ["∂ is round"]}
 
 
-def test_a_right_check_is_recorded_and_no_other(monkeypatch):
+def test_a_check_is_recorded_right_or_wrong_and_nothing_before_an_answer(monkeypatch):
     monkeypatch.setattr(exercises, "EXERCISES", REAL)
-    for answer in [..., 5]:
+    for answer in [..., None]:
         exercises.check("00.value", answer)
-        assert record.read() == EMPTY
+    exercises.check("00.no_such_exercise", 5)
+    assert record.read() == EMPTY
+    hint = dict(exercises.check("03.square", 9).rows)["hint"]
+    for answer in [9, 5.17]:
+        exercises.check("03.square", answer)
+    assert record.read()["tries"]["03.square"]["wrong"] == {hint: 1, "": 1} and record.read()["exercises"] == []
+
+
+def test_right_at_once(monkeypatch):
+    monkeypatch.setattr(exercises, "EXERCISES", REAL)
     exercises.check("00.value", 14)
-    assert record.read() == EMPTY | {"exercises": ["00.value"]}
+    assert record.read() == right("00.value")

@@ -14,7 +14,7 @@ import once
 import pages
 import pytest
 
-from autograd_course.ask import EXERCISES, record, registered
+from autograd_course.ask import EXERCISES, check, record, registered
 from autograd_course.ask.texts import PREDICTIONS
 
 ROOT = Path(__file__).parents[2]
@@ -136,11 +136,16 @@ def test_a_page_runs_with_every_exercise_solved(visit, name, record_property):
     page.close()
 
 
-def test_an_exercise_is_answered_wrong_and_right(page):
+def test_an_exercise_is_answered_wrong_and_right(page, tmp_path, monkeypatch):
     assert answered(page, "square", "gradient_of_x = 3").startswith("✗ wrong")
     assert "That is one arrival." in cell(page, "square-check").inner_text()
     assert answered(page, "square", "gradient_of_x = 3 + 3").startswith("✓ right")
-    assert page.evaluate("progress().exercises") == ["03.square"]
+    monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
+    for answer in (3, 6):
+        check("03.square", answer)
+    kept = page.evaluate("progress()")
+    assert [kept[part] for part in ("exercises", "tries")] == [record.read()[part] for part in ("exercises", "tries")]
+    assert kept["tries"]["03.square"]["wrong"].popitem()[0].startswith("That is one arrival."), "as JupyterLab keeps it"
 
 
 def test_sliders_follow_the_learners_own_functions(page, record_property):
@@ -235,12 +240,14 @@ def test_work_is_kept_taken_home_and_brought_back(page, browser, address, tmp_pa
     monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
     assert "03.square" in record.read()["exercises"], "JupyterLab reads it"
     record.solved("03.power")
+    record.missed("03.divide", "a hint", "a verdict")
     with browser.new_context() as other:
         page = other.new_page()
         page.goto(f"{address}/{LESSON}.html")
         page.get_by_label("Bring back a progress.json").set_input_files(tmp_path / "progress.json")
         page.get_by_text("Kept in this browser:").wait_for()
         assert "03.power" in page.evaluate("progress().exercises")
+        assert page.evaluate("progress().tries['03.divide'].wrong") == {"a hint": 1}
         assert cell(page, "square-stub").locator("textarea").input_value() == "gradient_of_x = 3 + 3"
         page.get_by_label("Bring back a progress.json").set_input_files(__file__)
         page.get_by_text("That is no progress.json").wait_for()
