@@ -346,7 +346,8 @@ def _softmax(x, axis=-1):
 
 
 def _log_softmax(x, axis=-1):
-    d = _floating(x) - np.max(x, axis=axis, keepdims=True)
+    x = _floating(x)
+    d = x - x.max(axis=axis, keepdims=True)
     return d - np.log(np.exp(d).sum(axis=axis, keepdims=True))
 
 
@@ -359,7 +360,7 @@ softmax = primitive(_softmax,
     name="softmax", doc="eˣ/Σeˣ along `axis`, in the shape of x; exact for x of any size.")
 
 log_softmax = primitive(_log_softmax,
-    [lambda g, z, x, axis=-1: g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)],     # Jᵀ = I − p·1ᵀ, with p = softmax x
+    [lambda g, z, x, axis=-1: g - np.exp(z) * g.sum(axis=axis, keepdims=True)],     # Jᵀ = I − p·1ᵀ, with p = softmax x
     [lambda t, z, x, axis=-1: t - np.sum(np.exp(z) * t, axis=axis, keepdims=True)],     # J = I − 1·pᵀ
     name="log_softmax", doc="log softmax along `axis`, in the shape of x; exact where softmax itself is 0.")
 

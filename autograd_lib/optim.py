@@ -78,9 +78,8 @@ class Optimizer(Stateful):
         if len(set(self.params)) < len(self.params):
             raise ValueError(f"{name}: the same parameter is given twice")
         self.steps = [0] * len(self.params)  # of each parameter, which may join late
-        # What is remembered, and as much space where a step works out what will be.
-        self._memory, self._spare = [[[np.zeros(p.shape, np.result_type(p.dtype, np.float32)) for _ in self.memories]
-                                      for p in self.params] for _ in range(2)]
+        self._memory = [[np.zeros(p.shape, np.result_type(p.dtype, np.float32)) for _ in self.memories]
+                        for p in self.params]
 
     @property
     def lr(self):
@@ -97,7 +96,7 @@ class Optimizer(Stateful):
         Raises TypeError or ValueError if a `.grad` that was set by hand is not an array of its parameter's shape. Then
         nothing has changed, and so if it is interrupted. So, too, if an array put in for `lr` does not broadcast to a parameter.
         """
-        updates, steps, memory, spare, i = [], self.steps.copy(), self._memory.copy(), self._spare.copy(), -1
+        updates, steps, memory, i = [], self.steps.copy(), self._memory.copy(), -1
         for group in self.param_groups:
             settings = {name: value for name, value in group.items() if name != "params"}
             for p in group["params"]:
@@ -108,18 +107,13 @@ class Optimizer(Stateful):
                 if type(g) is not np.ndarray or g.shape != value.shape or g.dtype != value.dtype or g.itemsize < 4:
                     g = self._gradient(i, p)
                 steps[i] += 1
-                if settings.get("momentum") != 0:
-                    memory[i], spare[i] = spare[i], memory[i]
-                    for new, old in zip(memory[i], spare[i]):
-                        np.copyto(new, old)
-                change = self._update(g, value, steps[i], *memory[i], **settings)
+                change, *memory[i] = self._update(g, value, steps[i], *memory[i], **settings)
                 if change.shape != value.shape:
                     raise ValueError(f"{type(self).__name__}: parameter {i} has shape {value.shape}, and its step {change.shape}: "
                                      "does the lr in param_groups broadcast to the parameter?")
                 new = np.subtract(value, change, out=change if change.ndim else None)
                 updates.append((p, new if new.dtype == value.dtype else new.astype(value.dtype)))
-        commit([*replacing(updates), (setattr, self, "steps", steps),
-                (setattr, self, "_memory", memory), (setattr, self, "_spare", spare)])
+        commit([*replacing(updates), (setattr, self, "steps", steps), (setattr, self, "_memory", memory)])
 
     def _gradient(self, i, p):
         """The gradient of parameter `i`, if it was set by hand or is a float16, which would not hold its square."""
@@ -129,9 +123,8 @@ class Optimizer(Stateful):
         return g.astype(np.result_type(p.dtype, np.float32))
 
     def _update(self, g, p, step, *memory, **settings):
-        """What is taken from `p`, an array of its own, given the gradient `g`; the arrays of `memory` change in place.
-
-        `step` counts from 1. `settings` are the group's.
+        """What is taken from `p`, an array of its own, given the gradient `g`; and new arrays to remember in place of
+        those of `memory`. `step` counts from 1. `settings` are the group's.
         """
         raise NotImplementedError(f"{type(self).__name__} has no _update method")
 
@@ -183,10 +176,9 @@ class SGD(Optimizer):
     def _update(self, g, p, step, velocity, lr, momentum, nesterov, weight_decay):
         g = _decayed(g, p, weight_decay)
         if momentum:
-            velocity *= momentum
-            velocity += g
+            velocity = momentum * velocity + g
             g = g + momentum * velocity if nesterov else velocity
-        return lr * g
+        return lr * g, velocity
 
 
 class RMSprop(Optimizer):
@@ -202,9 +194,8 @@ class RMSprop(Optimizer):
 
     def _update(self, g, p, step, v, lr, alpha, eps, weight_decay):
         g = _decayed(g, p, weight_decay)
-        v *= alpha
-        v += (1 - alpha) * g * g        # not v += (1 − alpha)·(g² − v), where a large v rounds g² away
-        return lr * g / (np.sqrt(v) + eps)
+        v = alpha * v + (1 - alpha) * g * g     # not v + (1 − alpha)·(g² − v), where a large v rounds g² away
+        return lr * g / (np.sqrt(v) + eps), v
 
 
 class Adam(Optimizer):
@@ -220,13 +211,11 @@ class Adam(Optimizer):
 
     def _update(self, g, p, step, m, v, lr, betas, eps, weight_decay):
         g, (beta1, beta2) = _decayed(g, p, weight_decay), betas
-        m *= beta1
-        m += (1 - beta1) * g
-        v *= beta2
-        v += (1 - beta2) * g * g
+        m = beta1 * m + (1 - beta1) * g
+        v = beta2 * v + (1 - beta2) * g * g
         m_hat = m / (1 - beta1 ** step)
         v_hat = v / (1 - beta2 ** step)
-        return lr * m_hat / (np.sqrt(v_hat) + eps)
+        return lr * m_hat / (np.sqrt(v_hat) + eps), m, v
 
 
 class AdamW(Adam):
@@ -239,7 +228,8 @@ class AdamW(Adam):
         super().__init__(params, lr, betas, eps, weight_decay)
 
     def _update(self, g, p, step, m, v, lr, betas, eps, weight_decay):
-        return lr * weight_decay * p + super()._update(g, p, step, m, v, lr, betas, eps, 0)
+        change, m, v = super()._update(g, p, step, m, v, lr, betas, eps, 0)
+        return lr * weight_decay * p + change, m, v
 
 
 class LRScheduler(Stateful):

@@ -326,9 +326,8 @@ class Primitive:
         """Compute the result, and remember how if a gradient may be wanted: every call ends here or in `_quick`."""
         if len(args) != self.arity and self.arity is not None:
             args, params = self._split(args, params)
-        if params:
-            self._check_keywords(params)
-        level, top = -1, None
+        top = self._check_keywords(params) if params else None
+        level = -1 if top is None else top.level
         for a in args:
             if isinstance(a, Tensor):
                 if a.level > level:
@@ -336,15 +335,13 @@ class Primitive:
             elif type(a) not in _arrays and not isinstance(a, (np.number, complex)):
                 return self.record([a if isinstance(a, (Tensor, int, float)) else as_array(a, f"{self.name}: argument {i}")
                                     for i, a in enumerate(args)], params)
-        if params and (traced := next(traced_in(params), None)) is not None and traced.level > level:
-            level, top = traced.level, traced
         if type(top) is Traced:
             return self.note(top, args, params)
         values = [a._data if isinstance(a, Tensor) and a.level == level else a for a in args]
         if level > 0 and any([isinstance(v, Tensor) for v in values]):
             z = self(*values, **params)
-        else:
-            z = self._run(values, params)
+        elif not isinstance(z := self._call(values, params), (np.ndarray, np.generic)):
+            z = as_array(z, f"{self.name}: its result")[()]
         if level < 0:
             return z
         if z.dtype.kind not in "biuf":
@@ -381,13 +378,16 @@ class Primitive:
         return top.trace.note(node)
 
     def _check_keywords(self, params):
+        """Raises TypeError for what is not taken. Returns a Traced among the values, if there is one."""
         if unknown := [name for name in params if name not in self.keywords]:
             ours = {"dim": "axis", "keepdim": "keepdims"}.get(unknown[0])
             raise TypeError(f"{self.name}: {', '.join(unknown)} is not supported"
                             + (f" (PyTorch's {unknown[0]} is {ours} here)" if ours in self.keywords else "")
                             + f"; the keywords are: {', '.join(self.keywords) or 'none'}")
         for name, value in params.items():
-            if isinstance(value, Tensor) and type(value) is not Traced and not is_constant(value):
+            if isinstance(value, (Tensor, tuple, list, dict)) and (traced := next(traced_in(value), None)) is not None:
+                return traced
+            if isinstance(value, Tensor) and not is_constant(value):
                 raise TypeError(f"{self.name}: no gradient goes to its keyword {name}, and a Tensor that wants one was given "
                                 f"for it; the inputs are {', '.join(self.letters)}, each with a rule")
 
@@ -399,10 +399,6 @@ class Primitive:
         if len(args) < self.arity or len(extra) > len(self.keywords):
             raise TypeError(f"{self.name}: {self.arity} input{'s' * (self.arity > 1)} expected, got {len(args)} arguments")
         return args[:self.arity], {**dict(zip(self.keywords, extra)), **params}
-
-    def _run(self, values, params):
-        z = self._call(values, params)
-        return z if isinstance(z, (np.ndarray, np.generic)) else as_array(z, f"{self.name}: its result")[()]
 
     def _call(self, values, params):
         """The function on plain arrays; what NumPy complains of is said again with the op's name."""
@@ -611,10 +607,10 @@ def unbroadcast(g, shape):
     """`g` summed to `shape`: what broadcasting copied forward, its transpose adds up. Raises ValueError if it does not fit."""
     got = g.shape
     extra = len(got) - len(shape)
-    if extra < 0 or any(n != m and n != 1 for n, m in zip(shape, got[extra:])):
-        raise ValueError(f"an array of shape {shape} cannot be broadcast to {got}")
     if got[extra:] == shape:
         return g.sum(axis=0 if extra == 1 else tuple(range(extra))) if extra else g
+    if extra < 0 or any(n != m and n != 1 for n, m in zip(shape, got[extra:])):
+        raise ValueError(f"an array of shape {shape} cannot be broadcast to {got}")
     return g.sum(axis=(*range(extra), *(k for k in range(extra, len(got)) if got[k] != shape[k - extra]))).reshape(shape)
 
 
@@ -783,7 +779,7 @@ def box(x, level, what):
     """`x`, an array or a Tensor of a lower level, as a Tensor that requires a gradient at `level`."""
     if not isinstance(x, Tensor):
         x = _own(as_array(x, what))  # what is differentiated must not change under way
-    elif type(getattr(x, "_data", x)) is float:
+    elif type(x._data) is float:
         x = _float64_row(x)          # of a program: from here on NumPy's
     _check_floating(x.dtype, what)
     t = _new(Tensor)
@@ -881,14 +877,16 @@ def owned(g):
 
 def as_array(data, what):
     """`data` as an array of real numbers; `what` names it in the error."""
-    if isinstance(data, Tensor):
-        raise TypeError(f"{what}: this is a Tensor already; use .detach() for a constant with its value")
-    if isinstance(data, (np.matrix, np.ma.MaskedArray)):
-        raise TypeError(f"{what}: a plain array is needed, not {type(data).__name__}, whose * or whose sums mean something else")
-    try:
-        array = np.asarray(data)
-    except (TypeError, ValueError) as error:  # a list of Tensors that require gradients, or of unequal lengths
-        raise type(error)(f"{what}: {error}") from None
+    array = data
+    if type(data) is not np.ndarray:
+        if isinstance(data, Tensor):
+            raise TypeError(f"{what}: this is a Tensor already; use .detach() for a constant with its value")
+        if isinstance(data, (np.matrix, np.ma.MaskedArray)):
+            raise TypeError(f"{what}: a plain array is needed, and * or sums of {type(data).__name__} mean something else")
+        try:
+            array = np.asarray(data)
+        except (TypeError, ValueError) as error:  # a list of Tensors that require gradients, or of unequal lengths
+            raise type(error)(f"{what}: {error}") from None
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{what}: real numbers are needed, got {type(data).__name__} of dtype {array.dtype}")
     return array

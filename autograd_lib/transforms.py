@@ -26,14 +26,14 @@ def vjp(f, *xs):
     ValueError
         From `pull`, if `g` does not have the shape of the value.
     """
-    return _vjp(f, xs, [f"vjp: input {i}" for i in range(len(xs))])
+    return _vjp("vjp", f, xs, range(len(xs)))
 
 
-def _vjp(f, xs, names):
+def _vjp(name, f, xs, positions):
     level = new_level()
-    boxes = [box(x, level, name) for x, name in zip(xs, names)]
+    boxes = [box(x, level, f"{name}: argument {i}") for x, i in zip(xs, positions)]
     z = f(*boxes)
-    value = _value(z, level, names)
+    value = _value(name, z, level)
 
     def pull(g):
         if not isinstance(g, Tensor):
@@ -48,15 +48,13 @@ def _vjp(f, xs, names):
     return value, pull
 
 
-def _value(z, level, names):
+def _value(name, z, level):
     """What a function returned, one level down: a Tensor, or an array that is the caller's alone."""
     if z is None or isinstance(z, (tuple, list, dict)):
         what = "None: is there a return?" if z is None else f"a {type(z).__name__}, and one array is needed; choose one of its entries"
-        raise TypeError(f"{names[0].partition(':')[0]}: the function returned {what}")
+        raise TypeError(f"{name}: the function returned {what}")
     value = unbox(z, level)
-    if isinstance(value, Tensor):
-        return value
-    return np.array(as_array(value, f"{names[0].partition(':')[0]}: the function's value"))
+    return value if isinstance(value, Tensor) else np.array(as_array(value, f"{name}: the function's value"))
 
 
 def value_and_grad(f, argnums=0):
@@ -81,19 +79,18 @@ def value_and_grad(f, argnums=0):
         When called: if `f` does not return a scalar.
     """
     def run(*args, **kwargs):
-        chosen, xs, names = _chosen(f, args, kwargs, argnums, "grad")
-        value, pull = _vjp(chosen, xs, names)
+        value, pull = _vjp("grad", *_chosen("grad", f, args, kwargs, argnums))
         if value.shape != ():
             raise ValueError(f"grad: the function returned shape {value.shape}, and a scalar is needed; reduce it, for "
                              "example with .sum(), or use vjp or jacobian")
-        grads = pull(np.ones(()))
-        return value, grads if np.ndim(argnums) else grads[0]
+        grads = pull(value.dtype.type(1))
+        return value, grads if isinstance(argnums, (tuple, list)) else grads[0]
     return run
 
 
-def _chosen(f, args, kwargs, argnums, name):
-    """`f` as a function of the arguments named by `argnums` alone, these arguments, and what errors call them."""
-    numbers = list(argnums) if np.ndim(argnums) else [argnums]
+def _chosen(name, f, args, kwargs, argnums):
+    """`f` as a function of the arguments named by `argnums` alone, these arguments, and their positions."""
+    numbers = argnums if isinstance(argnums, (tuple, list)) else [argnums]
     if not numbers:
         raise ValueError(f"{name}: argnums names no argument")
     if not all(isinstance(i, (int, np.integer)) for i in numbers):
@@ -110,7 +107,7 @@ def _chosen(f, args, kwargs, argnums, name):
         for i, x in zip(positions, xs):
             full[i] = x
         return f(*full, **kwargs)
-    return chosen, [args[i] for i in positions], [f"{name}: argument {i}" for i in positions]
+    return chosen, [args[i] for i in positions], positions
 
 
 def grad(f, argnums=0):
@@ -146,11 +143,11 @@ def jvp(f, xs, tangents):
     level = new_level()
     duals = []
     for i, (x, t) in enumerate(zip(xs, tangents)):
-        value = box(x, level, f"jvp: input {i}")._data
+        value = box(x, level, f"jvp: argument {i}")._data
         t = t if isinstance(t, Tensor) else as_array(t, f"jvp: tangent {i}").astype(value.dtype)[()]
         duals.append(dual(value, t, level))
     z = f(*duals)
-    value = _value(z, level, ["jvp"])
+    value = _value("jvp", z, level)
     if not (isinstance(z, Tensor) and z.level == level) or z.tangent is None:
         return value, np.zeros(value.shape, value.dtype)
     return value, owned(z.tangent)
@@ -171,8 +168,8 @@ def jacobian(f, argnums=0, mode=None):
         raise ValueError(f"jacobian: mode is 'rev', 'fwd' or None, not {mode!r}")
 
     def run(*args, **kwargs):
-        chosen, xs, names = _chosen(f, args, kwargs, argnums, "jacobian")
-        value, pull = _vjp(chosen, xs, names)
+        chosen, xs, positions = _chosen("jacobian", f, args, kwargs, argnums)
+        value, pull = _vjp("jacobian", chosen, xs, positions)
         by_rows = mode == "rev" or mode is None and value.size <= sum(np.size(x) for x in xs)
         if by_rows:
             rows = [pull(seed) for seed in _unit_arrays(value.shape)]

@@ -95,7 +95,7 @@ PARTS = {
         ("tape:Primitive._check_keywords tape:Primitive._split",
          "08 Sums",
          "Keywords, also by position as in NumPy."),
-        ("tape:Primitive._run tape:Primitive._call tape:_arrays tape:_others",
+        ("tape:Primitive._call tape:_arrays tape:_others",
          "08 One row for all",
          "The function itself, and NumPy's complaints in words that name the row."),
         ("tape:_constant tape:recording",

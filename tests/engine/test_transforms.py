@@ -127,7 +127,7 @@ def test_vjp_and_its_shapes():
     for wrong in (1.0, np.ones(4), np.ones((1, 4)), np.ones((4, 2))):
         with pytest.raises(ValueError, match=r"\(2, 4\)"):
             pull(wrong)
-    with pytest.raises(TypeError, match="input 1"):
+    with pytest.raises(TypeError, match="argument 1"):
         ag.vjp(lambda x, y: x * y, 1.0, 2)
 
 
@@ -138,7 +138,7 @@ def test_jvp_and_its_shapes():
     for wrong in (((X,), (np.ones(2),)), ((X,), (1.0,)), ((X, X), (X,)), ((X,), (X[:, None],))):
         with pytest.raises(ValueError, match="jvp"):
             ag.jvp(lambda *xs: xs[0], *wrong)
-    with pytest.raises(TypeError, match="input 0"):
+    with pytest.raises(TypeError, match="argument 0"):
         ag.jvp(lambda x: x, (1,), (1,))
 
 
