@@ -31,11 +31,6 @@ def _flat(function):
     return call
 
 
-def _compare(name):
-    flat = _constant[getattr(np, name)]
-    return lambda self, other: flat(self, other)
-
-
 def _reduction(row):
     """NumPy has other arguments third by position: they must not be taken for keepdims."""
     def reduce(a, axis=None, **keywords):
@@ -92,8 +87,7 @@ def missing(owner, name):
 
 
 class _Missing:
-    """An attribute that raises `missing`. A __getattr__ would do, and slow every attribute of a Tensor down by a
-    fifth."""
+    """An attribute that raises `missing`. A __getattr__ would do, and slow every op down by a fifth."""
 
     def __init__(self, name):
         self.name = name
@@ -119,17 +113,14 @@ def _dispatch(function, args, kwargs):
     raise TypeError(f"np.{function.__name__} has no row in the table, so it cannot be differentiated"
                     + (f" ({_ELSEWHERE[function.__name__]} does it)" if function.__name__ in _ELSEWHERE else "")
                     + ": use the functions of autograd_lib, add a row (see autograd_lib.primitive), or pass t.data if "
-                      "no gradient is "
-                    "wanted")
+                      "no gradient is wanted")
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
     if method != "__call__" or "out" in kwargs:
-        what = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else " with out=, or in place on an "
-                                                                                   "array,")
-        raise TypeError(f"{what} on a Tensor is not supported: nothing may be written over while gradients are "
-                        "recorded; "
-                        "write z = x + y instead of x += y for an array x, and t.sum(…) for np.add.reduce")
+        what = f".{method}" if method != "__call__" else " with out=, or in place on an array,"
+        raise TypeError(f"np.{ufunc.__name__}{what} on a Tensor is not supported: nothing may be written over while "
+                        "gradients are recorded; write z = x + y for x += y, and t.sum(…) for np.add.reduce")
     return _dispatch(ufunc, inputs, kwargs)
 
 
@@ -139,8 +130,8 @@ def _array_function(self, function, types, args, kwargs):
 
 def _array(self, dtype=None, copy=None):
     if not is_constant(self):
-        refuse(self, "a Tensor that requires a gradient cannot become an array unnoticed: "
-                        "use t.data for its value, t.detach() for a constant, stack or concatenate to join several")
+        refuse(self, "a Tensor that requires a gradient cannot become an array unnoticed: use t.data for its value, "
+                     "t.detach() for a constant, stack or concatenate to join several")
     return np.array(plain(self), dtype=dtype, copy=copy)
 
 
@@ -149,9 +140,8 @@ def _getitem(self, index):
     if any(isinstance(i, Tensor) for i in parts):
         parts = tuple(plain(i) if isinstance(i, Tensor) else i for i in parts)
         if any(type(i) is Traced and i.dtype == bool for i in parts):
-            refuse(self, "x[mask] has as many entries as the mask has True, and a program is written for one "
-                            "number of them: "
-                            "use where(mask, x, 0)")
+            refuse(self, "x[mask] has as many entries as the mask has True, and a program is written for one number of "
+                         "them: use where(mask, x, 0)")
         index = parts if isinstance(index, tuple) else parts[0]
     return ops.getitem(self, index)
 
@@ -160,9 +150,8 @@ def _seen(self):
     """The value, where it may decide something."""
     value = plain(self)
     if type(value) is Traced:
-        refuse(self, "a value decides here, as an if, a while or an index does, in a function that is being "
-                     "compiled: the "
-                     "program would do for ever what it did for the first call; use where(…), or keep this part out")
+        refuse(self, "a value decides here, as an if, a while or an index does, in a function that is being compiled: "
+                     "the program would always do what it did for the first call; use where(…), or keep this part out")
     return value
 
 
@@ -174,26 +163,23 @@ def _float(self):
     caller = sys._getframe(1)
     if not is_constant(self) and caller.f_code.co_code[caller.f_lasti] == _STORE_SUBSCR:     # NumPy asks so in `a[i] = t`
         raise TypeError("a[i] = t, for an array a, would lose the gradient of t: join Tensors with stack or "
-                        "concatenate, "
-                        "choose with where, or write a[i] = t.data if no gradient is wanted")
+                        "concatenate, choose with where, or write a[i] = t.data if no gradient is wanted")
     return float(self.item())
 
 
 def _setitem(self, index, value):
     refuse(self, "items of a Tensor cannot be assigned, because gradients flow through its old values: "
-                    "use where(mask, new, t) or concatenate for a new Tensor, or t.data = … on a leaf")
+                 "use where(mask, new, t) or concatenate for a new Tensor, or t.data = … on a leaf")
 
 
 def _in_place(self, other):
     """`x += y` is `x = x + y`, and x another Tensor; but `p -= lr * p.grad` in a loop would so train nothing."""
     if type(self) is Traced:
         refuse(self, "an operator in place, such as x += y, would write into an array in a function that is being "
-                        "compiled: "
-                        "write x = x + y")
+                     "compiled: write x = x + y")
     if self.op is None and self._requires_grad and self.level == 0:
         raise TypeError("an operator in place, such as p -= …, would leave this Tensor, which requires a gradient, as "
-                        "it "
-                        "is, and make another: write p.data -= … to change its value, z = x - … for a new Tensor")
+                        "it is, and make another: write p.data -= … to change its value, z = x - … for a new Tensor")
     return NotImplemented
 
 
@@ -216,9 +202,9 @@ for name, f in _OPERATORS.items():
     setattr(Tensor, f"__{name}__", _method(f))
     setattr(Tensor, f"__r{name}__", _reflected(_method(f)))
     setattr(Tensor, f"__i{name}__", _in_place)
-for name, ufunc in {"gt": "greater", "ge": "greater_equal", "lt": "less", "le": "less_equal", "eq": "equal",
-                    "ne": "not_equal"}.items():
-    setattr(Tensor, f"__{name}__", _compare(ufunc))
+for name, ufunc in {"gt": np.greater, "ge": np.greater_equal, "lt": np.less, "le": np.less_equal, "eq": np.equal,
+                    "ne": np.not_equal}.items():
+    setattr(Tensor, f"__{name}__", _constant[ufunc])
 for name, ufunc in {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "mod": np.remainder,
                     "floordiv": np.floor_divide}.items():      # what arrays have, and Tensors not
     setattr(Traced, f"__{name}__", _flat(ufunc))

@@ -55,10 +55,7 @@ class Tensor:
     replay : of the result of `checkpoint`, the function of `inputs` that computes and records it again; else None
     level : 0, or the number of the transform that made it
 
-    Raises
-    ------
-    TypeError
-        If `data` is not numeric, is a Tensor already, or is to require a gradient and is not floating.
+    Raises TypeError if `data` is not numeric, is a Tensor already, or is to require a gradient and is not floating.
     """
 
     # What an op's result does not set for itself. These are for reading:
@@ -76,6 +73,11 @@ class Tensor:
     _requires_grad = True
     _retain = False
     _stamp = 0
+    # What an array says of itself, a Tensor says too:
+    shape = property(lambda self: self._data.shape)
+    dtype = property(lambda self: self._data.dtype)
+    ndim = property(lambda self: self._data.ndim)
+    size = property(lambda self: self._data.size)
 
     def __init__(self, data, requires_grad=False, name=None):
         self._data = as_array(data, "Tensor")[()]  # a single number as a NumPy scalar, which is quicker to work with
@@ -134,38 +136,15 @@ class Tensor:
         self._requires_grad = bool(wanted)
         self.parameter = self.parameter or self._requires_grad
 
-    @property
-    def shape(self):
-        return self._data.shape
-
-    @property
-    def dtype(self):
-        return self._data.dtype
-
-    @property
-    def ndim(self):
-        return self._data.ndim
-
-    @property
-    def size(self):
-        return self._data.size
-
     def backward(self, grad=None):
         """Add the gradient of this Tensor to the `.grad` of every leaf it was computed from.
 
-        Parameters
-        ----------
-        grad : array_like of this Tensor's shape, optional
-            The gradient arriving here, ∂L/∂self. May be left out if there is only one element: then 1.
+        `grad`, an array_like of this Tensor's shape, is the gradient that arrives here, ∂L/∂self. It may be left out if
+        there is only one element: then it is 1.
 
-        Raises
-        ------
-        RuntimeError
-            If this Tensor does not require a gradient, has several elements and no `grad` was given, belongs
-            to a `grad` or `vjp` still running, or was computed from a Tensor whose `.data` has changed since.
-        ValueError
-            If `grad` has another shape than this Tensor, or a `.grad` that was set by hand another than its own.
-
+        Raises RuntimeError if this Tensor does not require a gradient, has several elements and no `grad` was given,
+        belongs to a `grad` or `vjp` still running, or was computed from a Tensor whose `.data` has changed since; and
+        ValueError if `grad` has another shape than this Tensor, or a `.grad` that was set by hand another than its own.
         Then, and if it is interrupted, every `.grad` is as it was.
         """
         if self.level:
@@ -370,11 +349,10 @@ class Primitive:
         if (z := top.trace.expand(self, args, params)) is not None:
             return z
         args = [plain(a) if isinstance(a, Tensor) else a for a in args]
-        node = _new(Traced)
-        node._data = self._call([value_of(a) for a in args], value_of(params))
-        as_array(node._data, f"{self.name}: its result")        # raises if it is not made of numbers
-        node.op, node.inputs, node.params, node.level, node.order = self, tuple(args), params, top.level, next(_clock)
-        node.trace = top.trace
+        z = self._call([value_of(a) for a in args], value_of(params))
+        as_array(z, f"{self.name}: its result")        # raises if it is not made of numbers
+        node = _made(Traced, z, top.level)
+        node.op, node.inputs, node.params, node.trace = self, tuple(args), params, top.trace
         return top.trace.note(node)
 
     def _check_keywords(self, params):
@@ -440,9 +418,6 @@ def _quick(row):
     """
     function, record = row.function, row.record
 
-    def general(*args, **params):
-        return record(args, params)
-
     def unary(x, *more, **params):
         if more or params or type(x) is not Tensor or not x._requires_grad or x.level <= _blocked.get():
             return record((x, *more), params)
@@ -488,9 +463,8 @@ def _quick(row):
 
     rules = tuple(enumerate(row.rules))
     plans = (), rules[:1], rules[1:], rules  # by which arguments want a gradient: neither, the first, the second, both
-    if not all(row.rules):
-        return general
-    return {1: unary, 2: binary}.get(len(row.rules), general)
+    quick = {1: unary, 2: binary}.get(len(rules)) if all(row.rules) else None
+    return quick or (lambda *args, **params: record(args, params))
 
 
 def elementwise(function, *rules, name=None, doc=None):
@@ -535,20 +509,10 @@ def backward_pass(output, g):
     Every Tensor is created after its inputs, so by the time one is the newest that is left, all its users
     have been visited and the gradient in the ledger is whole.
 
-    Parameters
-    ----------
-    output : Tensor
-    g : array of the output's shape, the gradient arriving at it
-
-    Yields
-    ------
-    (node, g, grads) : the Tensor visited, the whole gradient that arrived there, and what goes to each of its
-        inputs (None for those that want nothing). Leaves are visited too; their `grads` are empty.
-
-    Raises
-    ------
-    RuntimeError
-        If the `.data` of an input or of a result was changed after it was used.
+    `g` is an array of the output's shape, the gradient that arrives there. Yields (node, g, grads): the Tensor visited,
+    the whole gradient that arrived there, and what goes to each of its inputs (None for those that want nothing).
+    Leaves are visited too; their `grads` are empty. Raises RuntimeError if the `.data` of an input or of a result was
+    changed after it was used.
     """
     ledger = {output.order: g}
     waiting = [(-output.order, output)]
@@ -636,11 +600,6 @@ def _added(t, g):
 
 # --- Checkpoints: the way forward forgotten, and walked again -------------------------------------------
 
-def now():
-    """A creation number: what is made later has a greater one."""
-    return next(_clock)
-
-
 def checkpointed(z, start):
     """A Tensor with the value of `z` that has forgotten how it was computed since `start`, and can do it again.
 
@@ -650,36 +609,31 @@ def checkpointed(z, start):
     recipe, inputs, todo = {}, {}, [z]
     while todo:
         node = todo.pop()
-        if node.order not in recipe:
-            recipe[node.order] = node.op, node.inputs, node.params, node.replay
-            for x in node.inputs:
-                if isinstance(x, Tensor):
-                    if x.level == z.level and x.op is not None and x.order > start:
-                        todo.append(x)
-                    else:
-                        inputs[x.order] = x
-    steps, place = [], {order: i for i, order in enumerate([*inputs, *sorted(recipe)])}
-    for order in sorted(recipe):
-        op, args, params, replay = recipe[order]
-        # (i, None) is one of the inputs or of the results so far, (None, a) is a itself
-        slots = [(place[a.order], None) if isinstance(a, Tensor) else (None, a) for a in args]
-        steps.append((op, slots, params, replay))
+        # (order, None) is the Tensor of that number, (None, a) is a itself
+        args = [(x.order, None) if isinstance(x, Tensor) else (None, x) for x in node.inputs]
+        recipe[node.order] = node.op, args, node.params, node.replay
+        for x in node.inputs:
+            if isinstance(x, Tensor) and x.order not in recipe:
+                if x.level == z.level and x.op is not None and x.order > start:
+                    todo.append(x)
+                else:
+                    inputs[x.order] = x
+    first, steps = list(inputs), sorted(recipe.items())
 
     def replay(inputs):
-        values = list(inputs)
-        for op, slots, params, inner in steps:
-            args = [a if i is None else values[i] for i, a in slots]
-            values.append(_forgetful(inner(args), args, inner) if inner else op(*args, **params))
-        return values[-1]
+        there = dict(zip(first, inputs))
+        for order, (op, args, params, inner) in steps:
+            args = [a if i is None else there[i] for i, a in args]
+            there[order] = _forgetful(inner(args), args, inner) if inner else op(*args, **params)
+        return there[order]
 
     return _forgetful(z, inputs.values(), replay)
 
 
 def _forgetful(z, inputs, replay):
-    node = _new(Tensor)
-    node._data, node.op, node.inputs, node.level = z._data, _checkpoint, tuple(inputs), z.level
+    node = _made(Tensor, z._data, z.level)
+    node.op, node.inputs, node.replay = _checkpoint, tuple(inputs), replay
     node.values = tuple(x._data for x in node.inputs)
-    node.replay, node.order = replay, next(_clock)
     return node
 
 
@@ -775,6 +729,11 @@ def new_level():
     return next(_levels)
 
 
+def now():
+    """A creation number: what is made later has a greater one."""
+    return next(_clock)
+
+
 def box(x, level, what):
     """`x`, an array or a Tensor of a lower level, as a Tensor that requires a gradient at `level`."""
     if not isinstance(x, Tensor):
@@ -782,26 +741,26 @@ def box(x, level, what):
     elif type(x._data) is float:
         x = _float64_row(x)          # of a program: from here on NumPy's
     _check_floating(x.dtype, what)
-    t = _new(Tensor)
-    t._data, t.level, t.order = x, level, next(_clock)
-    return t
+    return _made(Tensor, x, level)
 
 
 def dual(value, tangent, level):
     """A Tensor of a forward-mode level."""
-    t = _new(Dual)
-    t._data, t.tangent, t.level, t.order = value, tangent, level, next(_clock)
+    t = _made(Dual, value, level)
+    t.tangent = tangent
     return t
 
 
-def unbox(t, level):
-    """The value of `t` one level below `level`; what does not belong to `level` is a constant to it."""
-    return t._data if isinstance(t, Tensor) and t.level == level else t
+def _made(kind, value, level):
+    """A Tensor of this class that nobody has asked for by its name."""
+    t = _new(kind)
+    t._data, t.level, t.order = value, level, next(_clock)
+    return t
 
 
 def _constant(value, level):
-    t = _new(Tensor)
-    t._data, t.level, t._requires_grad, t.order = value, level, False, next(_clock)
+    t = _made(Tensor, value, level)
+    t._requires_grad = False
     return t
 
 
@@ -882,7 +841,7 @@ def as_array(data, what):
         if isinstance(data, Tensor):
             raise TypeError(f"{what}: this is a Tensor already; use .detach() for a constant with its value")
         if isinstance(data, (np.matrix, np.ma.MaskedArray)):
-            raise TypeError(f"{what}: a plain array is needed, and * or sums of {type(data).__name__} mean something else")
+            raise TypeError(f"{what}: a plain array is needed, and * or sums of a {type(data).__name__} mean others")
         try:
             array = np.asarray(data)
         except (TypeError, ValueError) as error:  # a list of Tensors that require gradients, or of unequal lengths

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import ops
-from .tape import Tensor, as_array, box, checkpointed, collect, dual, new_level, now, owned, unbox
+from .tape import Tensor, as_array, box, checkpointed, collect, dual, new_level, now, owned
 
 
 def vjp(f, *xs):
@@ -19,12 +19,7 @@ def vjp(f, *xs):
     (value, pull) : `pull(g)`, with `g` of the value's shape, is a tuple of one gradient per input, gᵀ·∂f/∂x, in the
         input's shape and dtype.
 
-    Raises
-    ------
-    TypeError
-        If an input is not floating.
-    ValueError
-        From `pull`, if `g` does not have the shape of the value.
+    Raises TypeError if an input is not floating; and `pull` ValueError if `g` does not have the shape of the value.
     """
     return _vjp("vjp", f, xs, range(len(xs)))
 
@@ -53,7 +48,7 @@ def _value(name, z, level):
     if z is None or isinstance(z, (tuple, list, dict)):
         what = "None: is there a return?" if z is None else f"a {type(z).__name__}, and one array is needed; choose one of its entries"
         raise TypeError(f"{name}: the function returned {what}")
-    value = unbox(z, level)
+    value = z._data if isinstance(z, Tensor) and z.level == level else z     # else a constant to this level
     return value if isinstance(value, Tensor) else np.array(as_array(value, f"{name}: the function's value"))
 
 
@@ -71,12 +66,7 @@ def value_and_grad(f, argnums=0):
     function of the same arguments as `f`, giving `(value, gradient)`; with a tuple for `argnums`, a tuple of
     gradients. A gradient has the shape and dtype of its argument.
 
-    Raises
-    ------
-    TypeError
-        When called: if such an argument is missing or not floating.
-    ValueError
-        When called: if `f` does not return a scalar.
+    When called it raises TypeError if such an argument is missing or not floating, ValueError if `f` returns no scalar.
     """
     def run(*args, **kwargs):
         value, pull = _vjp("grad", *_chosen("grad", f, args, kwargs, argnums))
@@ -128,12 +118,7 @@ def jvp(f, xs, tangents):
     -------
     (value, tangent) : both in the shape of the value. Nothing is recorded on the way.
 
-    Raises
-    ------
-    TypeError
-        If an input is not floating.
-    ValueError
-        If there is not one tangent per input, of its shape.
+    Raises TypeError if an input is not floating, ValueError if there is not one tangent per input, of its shape.
     """
     if not isinstance(xs, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError("jvp: inputs and tangents are given in a tuple each, as in jvp(f, (x,), (v,))")
@@ -157,12 +142,8 @@ def jacobian(f, argnums=0, mode=None):
     """The function that returns ∂f/∂x: shape of the value, then shape of `x`; with a tuple for `argnums`, a tuple of these.
 
     Built by rows, one backward pass per entry of the value (`mode="rev"`), or by columns, one forward pass per entry of
-    the inputs (`mode="fwd"`); by default whichever are fewer. By columns, `f` is called for each: it must not draw random numbers.
-
-    Raises
-    ------
-    ValueError
-        If `mode` is something else.
+    the inputs (`mode="fwd"`); by default whichever are fewer. By columns, `f` is called for each: it must not draw
+    random numbers. Raises ValueError if `mode` is something else.
     """
     if mode not in (None, "rev", "fwd"):
         raise ValueError(f"jacobian: mode is 'rev', 'fwd' or None, not {mode!r}")

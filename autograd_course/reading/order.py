@@ -47,9 +47,6 @@ PARTS = {
         ("tape:Tensor.requires_grad",
          "05 A number that remembers",
          "Only a leaf can be asked for a gradient; a result wants one if any of its inputs does."),
-        ("tape:Tensor.shape tape:Tensor.dtype tape:Tensor.ndim tape:Tensor.size",
-         "08 Arrays have a shape",
-         "What an array says of itself, a Tensor says too."),
         ("tape:as_array tape:_check_floating tape:plain tape:_own",
          "08 Arrays have a shape",
          "Whatever comes in becomes an array of real numbers, or an error that says what is wrong with it. An "
@@ -180,7 +177,7 @@ PARTS = {
          "operators:_OF_SHAPE",
          "06 The engine that you wrote",
          "Which operator, which method and which function of NumPy is which row."),
-        ("operators:_method operators:_reflected operators:_compare operators:_reduction operators:_clip "
+        ("operators:_method operators:_reflected operators:_reduction operators:_clip "
          "operators:_flat",
          "05 A number that remembers",
          "`2 * x` is `x * 2`; a comparison has no slope."),
@@ -204,7 +201,7 @@ PARTS = {
          "Names that other libraries have, with what does it here."),
     ]),
     "levels": Part("A derivative is a program", [
-        ("tape:new_level tape:box tape:unbox",
+        ("tape:new_level tape:box tape:_made",
          "16 Levels (optional)",
          "Each `grad` opens a level of its own, and puts its inputs on it. What lies lower is a constant to it: so "
          "two derivatives at once cannot be confused."),
