@@ -31,7 +31,8 @@ KINDS = ["plain", "whole", "gaps", "equal", "above", "below", "large", "small"]
 
 
 # How a sentence begins that says where something differs, or what kind of thing came back: it is true where it is seen.
-PLACES = "Number ", "Shape ", "nan ", "The first ", "A single ", "An array ", "A number ", "A complex ", "This is "
+PLACES = "Shape ", "nan ", "The first ", "Its first ", "A single ", "An array ", "A number ", "A complex ", "This is "
+PART = r"Number \d+ of \d+ differs\.|The others? (is|are) right\."      # of an answer in several parts
 
 
 class Named(dict):
@@ -115,7 +116,7 @@ def _elsewhere(function, right, draws, hints, tried, hint, rtol):
         else:
             cause = compare._cause(got, gives, recognisers, args, rtol, 1e-9, compare.parameter_names(f), f)
             wrong.append(_shape_of(cause) == _shape_of(hint))
-    if hint and (sum(wrong) >= 2 / 3 * len(wrong) > 0 or not well):
+    if hint and (sum(wrong) >= 2 / 3 * len(wrong) > 0 or not well and not re.match(PART, hint)):
         return hint
     where = tried(*well) if well and tried else called(function, well) if well else ""
     return f"Right for {shortest(where, 160)}, and not here: what is different?" if well else ""
@@ -193,8 +194,13 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
             expect_call(f, *args, gives=gives, tried=words, hints=hints, sure=sure, **near)
         except Wrong as wrong:
             *shown, hint = wrong.args
-            own = same(got, gives, 5e-5, 0) or hint.startswith(PLACES) or any(_says(one, hint, got, gives) for one in hints)
-            raise Wrong(*shown, hint if own else _elsewhere(function, right, draws, hints, tried, hint, rtol)) from None
+            claim = re.sub(PART, "", hint).strip()
+            own = (same(got, gives, 5e-5, 0) or claim.startswith(PLACES) or claim != hint and not claim
+                   or any(_says(one, hint, got, gives) for one in hints))
+            sure = hint if own else _elsewhere(function, right, draws, hints, tried, hint, rtol)
+            if claim != hint != sure:
+                sure = " ".join(hint.replace(claim, "").split())
+            raise Wrong(*shown, sure) from None
         raise Wrong(words(), "another result at the first call than at the second", "the same, whatever came before",
                     "Right if asked once more: something is kept from an earlier call, with other arguments.")
 
