@@ -112,11 +112,14 @@ gelu = elementwise(lambda x: 0.5 * x * (1 + _gelu_tanh(np.clip(x, -100, 100))),
 # equally; clip passes the gradient on at its bounds. All as in PyTorch.
 
 
+_BITS = {"f": np.int32, "d": np.int64}
+
+
 def _where(c, x, y, out=None):
     """np.where, which stumbles over every change of a mask; where y is 0, x's bits are joined to the mask's instead."""
-    if type(x) is np.ndarray and type(c) is np.ndarray and type(y) in (int, float) and y == 0 and x.size >= 1024 \
-            and c.shape == x.shape and c.dtype == bool and x.dtype.char in "fd" and math.copysign(1, y) == 1:
-        bits = np.dtype(f"i{x.itemsize}")
+    if type(x) is type(c) is np.ndarray and x.size >= 1024 and type(y) in (int, float) and str(y) in ("0", "0.0") \
+            and c.shape == x.shape and c.dtype == bool and x.dtype.char in _BITS:
+        bits = _BITS[x.dtype.char]
         mask = np.negative(c.view(np.int8), dtype=bits, out=None if out is None else out.view(bits))   # all ones, or 0
         return np.bitwise_and(x.view(bits), mask, out=mask).view(x.dtype)
     return np.where(c, x, y)

@@ -13,7 +13,6 @@ themselves be Tensors, and so its rules run there too: a second derivative needs
 from collections import deque
 from contextlib import ContextDecorator, suppress
 from contextvars import ContextVar, copy_context
-from functools import partial
 from heapq import heappop, heappush
 from inspect import iscoroutinefunction, isgeneratorfunction, signature
 from itertools import count, starmap
@@ -52,7 +51,7 @@ class Tensor:
     values : the inputs one level down, as the rules get them
     needed : (argument, rule) pairs, of the arguments that want a gradient
     order : its creation number, greater than that of all its inputs
-    replay : of the result of `checkpoint`, the function of `inputs` that computes and records it again; else None
+    replay : of the result of a `checkpoint` or a program, the function of `inputs` that computes it again; else None
     level : 0, or the number of the transform that made it
 
     Raises TypeError if `data` is not numeric, is a Tensor already, or is to require a gradient and is not floating.
@@ -349,7 +348,7 @@ class Primitive:
         if (z := top.trace.expand(self, args, params)) is not None:
             return z
         args = [plain(a) if isinstance(a, Tensor) else a for a in args]
-        z = self._call([value_of(a) for a in args], value_of(params))
+        z = self._call(list(map(value_of, args)), mapped(value_of, params))
         as_array(z, f"{self.name}: its result")        # raises if it is not made of numbers
         node = _made(Traced, z, top.level)
         node.op, node.inputs, node.params, node.trace = self, tuple(args), params, top.trace
@@ -633,7 +632,7 @@ def checkpointed(z, start):
 def _forgetful(z, inputs, replay):
     node = _made(Tensor, z._data, z.level)
     node.op, node.inputs, node.replay = _checkpoint, tuple(inputs), replay
-    node.values = tuple(x._data for x in node.inputs)
+    node.values = tuple(x._data if isinstance(x, Tensor) else x for x in node.inputs)
     return node
 
 
@@ -769,12 +768,11 @@ def recording():
     return _blocked.get() < 0
 
 
-def result(value, row, inputs, values, wanted, pull):
-    """A Tensor of level 0 with the array `value`, as if `row` had made it of `inputs`, arrays and Tensors with these `values`: what
-    goes to inputs[i], for an i in `wanted`, when g arrives is `pull(i, g, …)`."""
+def result(value, row, inputs, values, needed, replay):
+    """A Tensor of level 0 with the array `value`, as if `row` had made it of `inputs`, arrays and Tensors with these `values`;
+    `needed` and `replay` are as those of any Tensor."""
     t = _constant(value, 0)
-    t._requires_grad, t.op, t.inputs, t.values = True, row, tuple(inputs), values
-    t.needed = [(i, partial(pull, i)) for i in wanted]
+    t._requires_grad, t.op, t.inputs, t.values, t.needed, t.replay = True, row, tuple(inputs), values, needed, replay
     return t
 
 
@@ -815,11 +813,16 @@ def traced_in(x):
             yield from traced_in(part)
 
 
-def value_of(x):
-    """The same with the value in place of every Traced."""
+def mapped(f, x):
+    """`x` with f(part) in place of every part of its tuples, lists and dicts that is none of these."""
     if type(x) in (tuple, list):
-        return type(x)(map(value_of, x))
-    return {key: value_of(v) for key, v in x.items()} if type(x) is dict else x._data if type(x) is Traced else x
+        return type(x)([mapped(f, part) for part in x])
+    return {name: mapped(f, part) for name, part in x.items()} if type(x) is dict else f(x)
+
+
+def value_of(x):
+    """The value of a Traced; another thing is its own."""
+    return x._data if type(x) is Traced else x
 
 
 def _own(array):

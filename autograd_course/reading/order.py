@@ -72,7 +72,7 @@ PARTS = {
         ("ops:gelu ops:_gelu* ops:_GELU",
          "04 Two longer rules (optional)",
          "One product rule and one chain rule, and a clip that keeps x³ from overflowing."),
-        ("ops:relu ops:abs ops:maximum ops:minimum ops:clip ops:_clip ops:where ops:_where",
+        ("ops:relu ops:abs ops:maximum ops:minimum ops:clip ops:_clip ops:where ops:_where ops:_BITS",
          "04 No slope here",
          "At a kink the slope is agreed on: 0 for relu and abs, 1 for clip at its bounds, a half for each of two that "
          "tie."),
@@ -246,7 +246,7 @@ PARTS = {
          "05 How deep? (optional)",
          "`record` once more, for what nearly every call is: one or two plain arguments. It is here for its speed "
          "alone: whatever is not so plain goes to `record`."),
-        ("tape:Traced tape:traced_in tape:value_of tape:Primitive.note tape:_float64_row",
+        ("tape:Traced tape:traced_in tape:mapped tape:value_of tape:Primitive.note tape:_float64_row",
          "20 A value that writes down",
          "What `compile` asks of the tape: your values that write down, as one more level."),
     ]),

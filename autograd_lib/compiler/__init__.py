@@ -1,11 +1,11 @@
 """`compile`: a function traced once, and from then on run as straight lines of NumPy."""
 
 import sys
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from types import FunctionType, MethodType
 
-from ..tape import Primitive, Tensor, Traced, plain, recording, result
-from .closed import Compiled, Walk, spec, taken
+from ..tape import Primitive, Tensor, Traced, mapped, plain, recording, result
+from .closed import Compiled, Walk, replaced, spec, taken
 from .plan import join, needed
 from .trace import Trace
 from .writer import Writer
@@ -25,20 +25,20 @@ class compile(Compiled):
 
     `source` is the newest program. Not seen, and so as it was at the first call: what `f` reads in other ways, such
     as the clock, a file, an attribute of a class, a name made of text; and the numbers of a random generator made
-    inside.
+    inside. While it is written `f` gets Tensors for arrays and floats: that is what isinstance, str and hash see.
 
     Raises
     ------
     TypeError
         When called: if an argument, or what `f` closes over, is of another type; if `f` looks at a value (`if`,
-        `float()`), sets what is not its own, writes into an array or draws random numbers. It names the thing and the
-        way out.
+        `float()`), sets what is not its own, writes into an array or draws random numbers (from NumPy's own generator
+        no other thread may draw meanwhile). It names the thing and the way out.
     """
 
     def __init__(self, f):
         if not callable(f):
             raise TypeError(f"compile: a function is needed, not {f!r}")
-        self.f, self.programs, self._last, self._source = f, {}, None, None
+        self.f, self.programs, self._last = f, {}, None
         self.__name__ = self.__qualname__ = "program"
         update_wrapper(self, f, updated=())
 
@@ -51,9 +51,9 @@ class compile(Compiled):
 
     @property
     def source(self):
-        if self._source is None:
+        if self._last is None:
             raise RuntimeError("compile: there is no program before the first call")
-        return self._source
+        return self._last.program.source
 
     def __call__(self, *args, **kwargs):
         last, leaves = self._last, []
@@ -83,29 +83,30 @@ class compile(Compiled):
         key = tuple(forms), closed, tuple(specs), recording()
         if key not in self.programs:
             if len(self.programs) == _MOST:
-                raise TypeError(f"compile: {self.__name__} has {_MOST} programs already, and this call needs one "
-                                "more: a shape, "
-                                "a dtype, or a number, string or function that is a part of the program changes from "
-                                "call to "
-                                "call; pass a float or an array for it")
+                raise TypeError(f"compile: {self.__name__} has {_MOST} programs already, and this call needs one more: "
+                                "a shape, a dtype, or a number, string or function that is a part of the program "
+                                "changes from call to call; pass a float or an array for it")
             self.programs[key] = Program(self.f, args, kwargs, paths)
-        leaves = walk.leaves
-        vars(walk).update(leaves=None, _seen=None, _made=None)      # the arguments of this call are nobody's
-        self._last = _Bound(self.programs[key], walk, leaves[given:], specs, (tuple, *forms))
-        self._source = self.programs[key].source
-        return self._last, leaves
+        self._last = _Bound(self.programs[key], (tuple, *forms), specs, walk.leaves[given:], walk.places, walk.parts)
+        return self._last, walk.leaves
 
 
 class _Bound:
     """A program, and what `f` closes over, as found: while that is the same, it need not be gone through again."""
 
-    def __init__(self, program, walk, closed, specs, form):
-        self.program, self.same, self.closed, self.specs, self.form = program, walk.same, closed, specs, form
-        self.recorded = recording()
+    def __init__(self, program, form, specs, closed, places, parts):
+        self.program, self.form, self.specs, self.closed = program, form, specs, closed
+        self.places, self.parts, self.recorded = places, parts, recording()
 
     def fits(self, args, leaves):
         """Whether it is the program of such a call; then `leaves` are its inputs."""
-        if taken(args, leaves) != self.form or not self.same():
+        for read, place, value in self.places:
+            if read(place) is not value:
+                return False
+        try:
+            if taken(args, leaves) != self.form or any(replaced(*part) for part in self.parts):
+                return False
+        except RecursionError:      # a list that holds itself
             return False
         leaves += self.closed
         return [spec(x) for x in leaves] == self.specs and self.recorded == recording()
@@ -116,70 +117,63 @@ class Program:
 
     def __init__(self, f, args, kwargs, paths):
         trace = Trace(f, args, kwargs, paths)
-        self.tensors, self.structure = trace.tensors, trace.structure
-        self.outputs = [(trace.place(z), isinstance(z, Tensor) and type(z) is not Traced) for z in trace.outputs]
-        results = [plain(z) if isinstance(z, Tensor) else z for z, (place, _) in zip(trace.outputs, self.outputs)
-                   if place is None]
-        sent = {i: [gx for _, gx in arrived] for i, (_, arrived) in trace.passes.items()}
+        self.structure, given = trace.structure, {id(box): i for i, box in enumerate(trace.boxes) if type(box) is not Traced}
+        self.places = [given.get(id(z)) for z in trace.outputs]         # of Tensors that are returned as they came
+        self.tensors = [isinstance(z, Tensor) and type(z) is not Traced for z in trace.outputs]
+        results = [None if place is not None else plain(z) if isinstance(z, Tensor) else z
+                   for z, place in zip(trace.outputs, self.places)]
+        sent = {i: tuple([gx for _, gx in arrived]) for i, (_, arrived) in trace.passes.items()}
         back = [gx for grads in sent.values() for gx in grads]
         join([*results, *back])
         made = {x.order for x in [*needed(results), *trace.inputs]}
         read = {x.order: x for x in [*back, *[x for node in needed(back, made) for x in node.reads]]
                 if isinstance(x, Traced)}
-        saved = [read[order] for order in sorted(read.keys() & made)]
+        saved = tuple([read[order] for order in sorted(read.keys() & made)])
         writer = Writer(trace.names, trace.name)
-        self.direct, self.single = not any(tensor for _, tensor in self.outputs), len(results) == 1
-        flat = ... if self.single else (tuple, *[...] * len(results))
-        writer.function("", trace.inputs, results, *(trace.structure, None) if self.direct else (flat, saved))
+        self.direct = not any(self.tensors)
+        if self.direct:
+            writer.function("", trace.inputs, mapped(results.__getitem__, self.structure))
+        else:
+            writer.function("", trace.inputs, tuple(results), saved)
         for i, grads in sent.items():
-            writer.function(f"_backward{i or ''}", [trace.passes[i][0], *saved], grads, (tuple, *[...] * len(grads)), None, made)
+            writer.function(f"_backward{i or ''}", [trace.passes[i][0], *saved], grads, known=made)
         self.source, functions = writer.done()
-        self.forward = functions[writer.name]
-        self.passes = {i: (functions[f"{writer.name}_backward{i or ''}"], [place for place, _ in trace.passes[i][1]])
-                       for i in sent}
-        self.rows = {i: self._row(i, trace.name) for i in sent}
-
-    def _row(self, i, name):
-        """Result `i` as a row of the inputs: for a checkpoint, which keeps nothing and asks again."""
-        backward, places = self.passes[i]
-        at = sum(place is None for place, _ in self.outputs[:i])
-        return Primitive("primitive", lambda *xs: (self.forward(*xs)[0],)[at] if self.single else self.forward(*xs)[0][at],
-                         name=name, each=lambda k: lambda g, z, *xs: backward(g, *self.forward(*xs)[1])[places.index(k)])
+        self.forward, self.row = functions[writer.name], Primitive("primitive", None, name=trace.name)
+        self.passes = {i: (functions[f"{writer.name}_backward{i or ''}"], [n for n, _ in arrived])
+                       for i, (_, arrived) in trace.passes.items()}
 
     def run(self, leaves):
         """What the function returns for these inputs."""
-        values = [x._data if type(x) is Tensor else x for x in leaves] if self.tensors else leaves
         if self.direct:
-            return self.forward(*values)
+            return self.forward(*_values(leaves))
+        return mapped(self._outputs(leaves).__getitem__, self.structure)
+
+    def _outputs(self, leaves):
+        values = _values(leaves)
         found, saved = self.forward(*values)
-        found, outputs = iter((found,) if self.single else found), []
-        for i, (place, tensor) in enumerate(self.outputs):
-            z = next(found) if place is None else leaves[place]
+        outputs = [z if place is None else leaves[place] for z, place in zip(found, self.places)]
+        for i, z in enumerate(outputs):
             if i in self.passes:
-                z = result(z, self.rows[i], leaves, values, self.passes[i][1], _pull(*self.passes[i], saved))
-            outputs.append(Tensor(z) if tensor and not isinstance(z, Tensor) else z)
-        return _structured(self.structure, iter(outputs))
+                backward, wanted = self.passes[i]
+                pull = _pull(backward, saved)
+                outputs[i] = result(z, self.row, leaves, values, [(n, partial(pull, k)) for k, n in enumerate(wanted)],
+                                    lambda inputs, i=i: self._outputs(inputs)[i])
+            elif self.tensors[i] and self.places[i] is None:
+                outputs[i] = Tensor(z)
+        return outputs
 
 
-def _pull(backward, places, saved):
-    """The way back of one call: it is run once, whichever of the inputs asks first."""
-    left = {}
+def _values(leaves):
+    return [x._data if type(x) is Tensor else x for x in leaves]
 
-    def pull(i, g, *_):
-        if left.get("g") is not g:
-            left.clear()
-            left.update(zip(places, backward(g, *saved)), g=g)
-        gx = left.pop(i)
-        if len(left) == 1:
-            left.clear()
+
+def _pull(backward, saved):
+    """The way back of one call: it is run for the first of the inputs that asks, and these ask in order."""
+    grads = []
+
+    def pull(k, g, *_):
+        if k == 0:
+            grads[:] = backward(g, *saved)
+        gx, grads[k] = grads[k], None
         return gx
     return pull
-
-
-def _structured(structure, outputs):
-    if structure is ...:
-        return next(outputs)
-    kind, *parts = structure
-    if kind is dict:
-        return {key: _structured(part, outputs) for key, part in parts}
-    return kind([_structured(part, outputs) for part in parts])

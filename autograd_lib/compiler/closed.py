@@ -34,9 +34,7 @@ def spec(x):
         return x.shape, x.dtype
     if kind is Tensor:
         return x._data.shape, x._data.dtype, x._requires_grad, x.level
-    if kind is float:
-        return kind
-    return (kind,) if isinstance(x, (np.number, np.bool_)) else None
+    return kind if kind is float or isinstance(x, (np.number, np.bool_)) else None
 
 
 def taken(x, leaves):
@@ -57,8 +55,8 @@ def is_library(thing):
     name = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None) or ""
     code = getattr(thing, "__code__", None)
     file = code.co_filename if code else getattr(thing, "__file__", None)
-    return file.startswith(INSTALLED) or name.partition(".")[0] == ENGINE if file else \
-        name.partition(".")[0] in ("builtins", "numpy", ENGINE)
+    top = name.partition(".")[0]
+    return file.startswith(INSTALLED) or top == ENGINE if file else top in ("builtins", "numpy", ENGINE)
 
 
 def _contents(cell):
@@ -81,26 +79,13 @@ class Walk:
     """
 
     def __init__(self, stand_in=lambda leaf, path: None):
-        self.leaves, self.places, self.parts, self.nested = [], [], [], False
-        self.functions = []
+        self.leaves, self.functions, self.places, self.parts, self.nested = [], [], [], [], False
         self._stand_in, self._made, self._drawn, self._seen, self._within = stand_in, [], [], {}, set()
-
-    def same(self):
-        """Whether nothing that is closed over was replaced since."""
-        for read, place, value in self.places:
-            if read(place) is not value:
-                return False
-        for view, values in self.parts:
-            if len(view) != len(values) or any(map(is_not, view, values)):
-                return False
-        return True
 
     def changed(self):
         """What the function has changed of the copies, or None."""
-        for path, view, values in self._made:
-            if len(view) != len(values) or any(map(is_not, view, values)):
-                return path
-        return next((path for path, rng, state in self._drawn if pickle.dumps(rng.bit_generator.state) != state), None)
+        drawn = [path for path, rng, state in self._drawn if pickle.dumps(rng.bit_generator.state) != state]
+        return next(iter([path for path, *part in self._made if replaced(*part)] + drawn), None)
 
     def walk(self, x, path, where="argument"):
         """(form, copy) of an "argument", an "attribute" of a Module, something "closed" over, or a "library"'s own."""
@@ -112,11 +97,11 @@ class Walk:
         if id(x) in self._seen:
             return self._seen[id(x)]
         if spec(x) is not None or isinstance(x, Tensor):
-            self.nested |= isinstance(x, Tensor) and x.level > 0
             self.leaves.append(x)
             found = self._stand_in(x, path)
-            if isinstance(x, Tensor):       # met again it is the same
-                self._seen[id(x)] = ("again", len(self._seen)), found
+            if isinstance(x, Tensor):
+                self.nested |= x.level > 0
+                self._met(x, found)
             return ..., found
         if kind in _PLAIN:
             return (kind, x), x
@@ -126,84 +111,94 @@ class Walk:
             return self._module(x, path)
         if kind is tuple or kind in (list, dict) and where != "closed":
             return self._entries(x, path, where)
-        if where != "argument":
-            if kind is FunctionType:
-                return self._function(x, path)
-            if isinstance(x, Compiled):
-                return self.walk(x.f, path, where)
-            if kind is MethodType:
-                return self._rebuilt(MethodType, (x.__func__, x.__self__), path)
-            if kind is partial:
-                self._watch(x.keywords)
-                parts = x.func, x.args, dict(x.keywords)
-                return self._rebuilt(lambda f, args, named: partial(f, *args, **named), parts, path, "attribute")
-            if isinstance(x, np.random.Generator):
-                self._drawn.append((path, x, pickle.dumps(x.bit_generator.state)))
-            if isinstance(x, _NAMED) or isinstance(x, ModuleType) and is_library(x) or where == "library":
-                return x, x
-        raise TypeError(f"compile: {path} is of type {kind.__name__}. " + (
-            "The arguments of a compiled function are arrays, Tensors, numbers, strings, None, Modules, and tuples, "
-            "lists and "
-            "dicts of exactly these: take out of it what is needed" if where == "argument" else
-            "A compiled function closes over Tensors, arrays, Modules, functions, numbers, strings and tuples of "
-            "these: pass "
-            "what it needs of anything else as an argument"))
+        if where == "argument":
+            raise TypeError(f"compile: {path} is of type {kind.__name__}. The arguments of a compiled function are "
+                            "arrays, Tensors, numbers, strings, None, Modules, and tuples, lists and dicts of exactly "
+                            "these: take out of it what is needed")
+        if kind is FunctionType:
+            return self._function(x, path)
+        if isinstance(x, Compiled):
+            return self.walk(x.f, path, where)
+        if kind is MethodType:
+            return self._rebuilt(MethodType, (x.__func__, x.__self__), path, "closed")
+        if kind is partial:
+            self._watch(x.keywords)
+            parts = x.func, x.args, dict(x.keywords)
+            return self._rebuilt(lambda f, args, named: partial(f, *args, **named), parts, path, "attribute")
+        if isinstance(x, np.random.Generator):
+            self._drawn.append((path, x, pickle.dumps(x.bit_generator.state)))
+        if isinstance(x, _NAMED) or isinstance(x, ModuleType) and is_library(x) or where == "library":
+            return x, x
+        raise TypeError(f"compile: {path} is of type {kind.__name__}. A compiled function closes over Tensors, arrays, "
+                        "Modules, functions, numbers, strings and tuples of these: pass what it needs of anything else "
+                        "as an argument")
 
-    def _rebuilt(self, make, parts, path, where="closed"):
+    def _met(self, x, new):
+        """Met again `x` is the same."""
+        self._seen[id(x)] = ("again", len(self._seen)), new
+
+    def _rebuilt(self, make, parts, path, where):
         found = [self.walk(part, path, where) for part in parts]
-        return (make, *[form for form, _ in found]), make(*[new for _, new in found])
+        return (make.__name__, *[form for form, _ in found]), make(*[new for _, new in found])
 
     def _entries(self, x, path, where):
+        """A tuple, list or dict."""
         if id(x) in self._within:
             raise TypeError(f"compile: {path} holds itself: take out of it what is needed")
         self._within.add(id(x))
-        if type(x) is dict:
-            if odd := [key for key in x if type(key) not in _PLAIN]:
-                raise TypeError(f"compile: {path} is a dict with the key {odd[0]!r}: whole numbers and strings are "
-                                "needed")
-            found = {key: self.walk(value, f"{path}_{key}", where) for key, value in x.items()}
-            new = {key: part for key, (_, part) in found.items()}
-            form = (dict, *[(type(key), key, part) for key, (part, _) in found.items()])
-        else:
-            found = [self.walk(value, f"{path}_{i}", where) for i, value in enumerate(x)]
-            new, form = type(x)([part for _, part in found]), (type(x), *[part for part, _ in found])
+        named = x if type(x) is dict else dict(enumerate(x))
+        if odd := [key for key in named if type(key) not in _PLAIN]:
+            raise TypeError(f"compile: {path} is a dict with the key {odd[0]!r}: whole numbers and strings are needed")
+        found = {key: self.walk(part, f"{path}_{key}", where) for key, part in named.items()}
         self._within.discard(id(x))
+        if type(x) is dict:
+            form, new = [(type(key), key, part) for key, (part, _) in found.items()], {}
+            new.update((key, part) for key, (_, part) in found.items())
+        else:
+            form, new = [part for part, _ in found.values()], type(x)([part for _, part in found.values()])
         if type(x) is not tuple:
-            mine = new.values() if type(x) is dict else new
-            self._made.append((path, mine, [*mine]))
+            self._mine(path, new)
             if where != "argument":
                 self._watch(x)
-        return form, new
+        return (type(x), *form), new
+
+    def _mine(self, path, entries):
+        """A list, or the values of a dict, that the function gets: it is not to change them."""
+        view = entries.values() if type(entries) is dict else entries
+        self._made.append((path, view, [*view]))
 
     def _watch(self, entries):
         """Compare the entries of a list, or the names and values of a dict, at every call."""
+        if not entries:
+            self.places.append((len, entries, 0))
+            return
         self.parts.append((entries, [*entries]))
         if type(entries) is dict:
             self.parts.append((entries.values(), [*entries.values()]))
 
+    def _attributes(self, x, new, path, where):
+        """What was set on a Module or a function, walked; its form."""
+        self._watch(vars(x))
+        form = []
+        for name, value in vars(x).items():
+            part, vars(new)[name] = self.walk(value, f"{path}_{name}", where)
+            form += [name, part]
+        self._mine(path, vars(new))
+        return form
+
     def _module(self, x, path):
         new, cls = copy.copy(x), type(x)
-        self._seen[id(x)] = ("again", len(self._seen)), new
-        self._watch(vars(x))
+        self._met(x, new)
         self.places.append((type, x, cls))
-        form, methods = [cls, x.training], {}
-        for name, value in vars(x).items():
-            part, vars(new)[name] = self.walk(value, f"{path}_{name}", "attribute")
-            form += [name, part]
-        for base in reversed([base for base in cls.__mro__ if not is_library(base)]):
-            for name, f in vars(base).items():
+        form = [cls, *self._attributes(x, new, path, "attribute")]
+        for base in cls.__mro__:
+            for name, f in {} if is_library(base) else vars(base).items():
                 inner, before = getattr(f, "__func__", None) or getattr(f, "fget", None) or f, len(self.leaves)
                 if isinstance(inner, (FunctionType, Compiled)):
-                    part, copied = self.walk(inner, f"{path}_{name}", "closed")
-                    form.append(part)
+                    form.append(self.walk(inner, f"{path}_{name}", "closed")[0])
                     if len(self.leaves) > before:
-                        methods[name] = copied
-                        if inner is not f:
-                            raise TypeError(f"compile: {path}.{name}, which is no plain method, closes over a Tensor or an array: "
-                                            "make that an attribute of the Module, or pass it as an argument")
-        if methods:
-            new.__class__ = type(cls.__name__, (cls,), methods)
-        self._made.append((path, vars(new).values(), [*vars(new).values()]))
+                        raise TypeError(f"compile: {cls.__name__}.{name} closes over a Tensor or an array: make that "
+                                        "an attribute of the Module, or pass it as an argument")
         return tuple(form), new
 
     def _function(self, f, path):
@@ -211,23 +206,16 @@ class Walk:
         where = "library" if library else "closed"
         cells = [CellType() for _ in f.__closure__ or ()]
         space = f.__globals__ if library else dict(f.__globals__)
-        new = FunctionType(code, space, f.__name__, f.__defaults__, tuple(cells))
-        self.places += [(_code, f, code), (_defaults, f, f.__defaults__)]
-        self._watch(vars(f))
-        self._watch(f.__kwdefaults__ or {})
-        self._seen[id(f)] = ("again", len(self._seen)), new
-        form = [code]
-        for name, value in vars(f).items():
-            part, vars(new)[name] = self.walk(value, f"{path}_{name}", where)
-            form += [name, part]
-        self._made.append((path, vars(new).values(), [*vars(new).values()]))
+        new = FunctionType(code, space, f.__name__, None, tuple(cells))
+        self._met(f, new)
+        form = [code, *self._attributes(f, new, path, where)]
         if not library:
+            self.places += [(_code, f, code), (_defaults, f, f.__defaults__)]
             self.functions.append(f.__name__)
             loaded, stored = _names(code)
             if stored:
                 raise TypeError(f"compile: {f.__name__} assigns to {stored[0]}, which is not its own, and a program "
-                                "would "
-                                "not: return the new value")
+                                "would not: return the new value")
             for name in loaded:
                 value = f.__globals__.get(name)
                 self.places.append((f.__globals__.get, name, value))
@@ -235,20 +223,24 @@ class Walk:
                     part, space[name] = self.walk(value, name, where)
                     form += [name, part]
         for name, cell, mine in zip(code.co_freevars, f.__closure__ or (), cells):
-            try:
-                value = cell.cell_contents
-            except ValueError:      # not filled yet
-                continue
-            self.places.append((_contents, cell, value))
-            part, mine.cell_contents = self.walk(value, name, where)
-            form.append(part)
-        defaults = f.__defaults__ or ()
-        names = code.co_varnames[code.co_argcount - len(defaults):code.co_argcount]
-        found = [self.walk(value, name, where) for name, value in zip(names, defaults)]
+            if (value := _contents(cell)) is not ...:
+                self.places.append((_contents, cell, value))
+                part, mine.cell_contents = self.walk(value, name, where)
+                form.append(part)
+        names, given = code.co_varnames[:code.co_argcount], f.__defaults__ or ()
+        found = [self.walk(value, name, where) for name, value in zip(names[len(names) - len(given):], given)]
         new.__defaults__ = tuple([part for _, part in found]) or None
-        named = {name: self.walk(value, name, where) for name, value in (f.__kwdefaults__ or {}).items()}
-        new.__kwdefaults__ = {name: part for name, (_, part) in named.items()} or None
-        return (FunctionType, *form, *[part for part, _ in [*found, *named.values()]]), new
+        if named := f.__kwdefaults__:
+            self._watch(named)
+            parts = {name: self.walk(value, name, where) for name, value in named.items()}
+            new.__kwdefaults__ = {name: part for name, (_, part) in parts.items()}
+            found += parts.values()
+        return (FunctionType, *form, *[part for part, _ in found]), new
+
+
+def replaced(view, values):
+    """Whether a list or a view of a dict has other entries than these."""
+    return len(view) != len(values) or any(map(is_not, view, values))
 
 
 def _names(code):

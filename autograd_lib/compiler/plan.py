@@ -37,48 +37,46 @@ def join(nodes):
         x = node.inputs[0]
         if node.op is ops.sum and type(x) is Traced and all(v is None or v is False for v in node.params.values()) \
                 and x.op is ops.multiply and readers[id(x)] == 1 and x._data.nbytes >= JOINED:
-            factors = [value_of(a) for a in x.inputs]
+            factors = list(map(value_of, x.inputs))
             if all(isinstance(a, np.ndarray) and a.shape == x.shape and a.dtype == x.dtype and a.dtype.char in "fd"
                    and a.flags.c_contiguous for a in factors):
                 node.op, node.inputs, node.params, node.reads = VDOT, x.inputs, {}, x.reads
 
 
 def placed(lines, kept, names):
-    """({name: how memory for it is made}, {order of a line: where it writes}), for large results that are gone when the
-    function returns; the names of memory are the next of `names`. Where a value of its own is not read any more, the
-    next of its kind is written; what is returned is so written into an array that was made for it."""
-    end = {}
-    for node in lines:
-        for x in [node, *node.reads]:
-            end[root(x).order] = node.order
-    end |= {root(x).order: np.inf for x in kept}
-    for node in reversed(lines):        # what a row of the learner's returns may be any of its arguments
-        for x in node.reads if own(node.op) else ():
-            end[root(x).order] = max(end[root(x).order], end[root(node).order])
-    kind = {node.order: _made(node._data) for node in lines}
-    last = {node.order: {x.order: x for x in map(root, node.reads)    # what of its own it is the last to read
-                         if end[x.order] == node.order and x.order in kind} for node in lines}
-    over = {node.order: [x for x in last[node.order].values() if kind[x.order] == kind[node.order]]
-            for node in lines if _large(node) and ufunc(node) not in (np.matmul, None)}
-    returned = {node.order for node in lines if end[root(node).order] == np.inf}
+    """({name: how memory for it is made}, {order of a line: where it writes}), for the results of ufuncs that are large;
+    the names of memory are the next of `names`.
+
+    From the last line to the first: before a line runs, what it writes into is free, for a value of the same kind that is
+    not read later. So values form chains, each in one place: an array that the first of a chain makes, where one of
+    them is kept by the caller, and else memory that outlives the call.
+    """
+    kind = {node.order: _made(node._data) for node in lines if np.ndim(node._data) and node._data.nbytes >= LARGE}
+    chains, chain_of, free = [], {}, {}
+
+    def read(nodes):
+        for x in map(root, nodes):
+            if x.order in kind and x.order not in chain_of:
+                if not free.get(kind[x.order]):
+                    chains.append([])
+                    free[kind[x.order]] = [chains[-1]]
+                chain_of[x.order] = free[kind[x.order]].pop()
+                chain_of[x.order].append(x)
+    held = [*kept, *[x for node in lines if own(node.op) for x in node.reads]]
+    read(held)                      # what a row of the learner's returns may be any of its arguments
     for node in reversed(lines):
-        if node.order in returned and over.get(node.order):
-            returned.add(over[node.order][0].order)
-    memory, out, free = {}, {}, {}
-    for node in lines:
-        if over.get(node.order):
-            first = over[node.order][0]
-            out[node.order] = out.get(first.order, first)
-            del last[node.order][first.order]
-        elif _large(node) and node.order not in returned:
-            if free.get(kind[node.order]):
-                out[node.order] = free[kind[node.order]].pop()
-            else:
-                out[node.order] = name = next(names)
-                memory[name] = kind[node.order]
-        for x in last[node.order].values():
-            if np.ndim(x._data) and x._data.nbytes >= LARGE:
-                free.setdefault(kind[x.order], []).append(out.get(x.order, x))
+        if ufunc(node) in (np.matmul, None):        # others go entry by entry: they may write over what they read
+            read(node.reads)
+        if (ufunc(node) or masked(node)) and node.order in kind:
+            free.setdefault(kind[node.order], []).append(chain_of[node.order])
+        read(node.reads)
+    memory, out, held = {}, {}, {root(x).order for x in held}
+    for *later, first in reversed(chains):
+        place = first
+        if (ufunc(first) or masked(first)) and not any(x.order in held for x in [*later, first]):
+            out[first.order] = place = next(names)
+            memory[place] = kind[first.order]
+        out |= {x.order: place for x in later}
     return memory, out
 
 
@@ -89,15 +87,15 @@ def ufunc(node):
     return function if whole else None
 
 
-def _large(node):
-    masked = node.op is ops.where and isinstance(node._data, np.ndarray) and not isinstance(node.inputs[2], Tensor)
-    return (masked or ufunc(node) is not None) and node._data.nbytes >= LARGE
+def masked(node):
+    """Whether a line is left to the table's `where`, which is quicker than NumPy's where many are 0."""
+    return node.op is ops.where and np.size(node._data) >= 1024 and not isinstance(node.inputs[2], Tensor)
 
 
 def _made(z):
-    """How memory for an array like `z`, a number or an array, is made: in the order that its axes have in memory."""
-    order = sorted(range(np.ndim(z)), key=lambda axis: -z.strides[axis])
-    text = f"np.empty({tuple(z.shape[axis] for axis in order)}, np.{z.dtype.name})" if np.ndim(z) else ""
+    """How memory for an array like `z` is made: in the order that its axes have in memory."""
+    order = sorted(range(z.ndim), key=lambda axis: -z.strides[axis])
+    text = f"np.empty({tuple(z.shape[axis] for axis in order)}, np.{z.dtype.name})"
     return text if order == sorted(order) else f"{text}.transpose({[order.index(axis) for axis in range(z.ndim)]})"
 
 
@@ -123,9 +121,9 @@ def own(row):
     return ops.ROWS.get(row.name) is not row and not isinstance(row.function, (np.ufunc, type(np.sum), type))
 
 
-def names_but(taken, stem):
+def names_but(taken, stem, first=1):
     """m1, m2, … without those that are taken, which grow."""
-    for name in map(f"{stem}{{}}".format, count(1)):
+    for name in map(f"{stem}{{}}".format, count(first)):
         if name not in taken:
             taken.add(name)
             yield name

@@ -10,7 +10,7 @@ from types import FunctionType
 import numpy as np
 
 from .. import ops, tape
-from ..tape import Primitive, Tensor, Traced, collect, new_level, recording, traced_in
+from ..tape import Primitive, Tensor, Traced, collect, mapped, new_level, recording, traced_in
 from .closed import ENGINE, INSTALLED, Walk
 
 _TAPE = {tape.sent.__code__: "back", tape.unbroadcast.__code__: "fit", tape.backward_pass.__code__: "sum",
@@ -22,8 +22,7 @@ class _Given(Tensor):
 
     def _refused(self, *_):
         raise TypeError("the .grad of a Tensor is read or set inside a function that is being compiled, which gets "
-                        "its value "
-                        "only: do that outside")
+                        "its value only: do that outside")
 
     grad = property(_refused, _refused)
 
@@ -33,48 +32,42 @@ class Trace:
 
     Attributes
     ----------
-    inputs : a Traced for each leaf
-    outputs, structure : what was returned, and how it lies in tuples, lists and dicts
+    inputs, boxes : for each leaf a Traced, and what the function got: this, or a _Given with this value
+    outputs, structure : what was returned, and the tuples, lists and dicts it lay in, with its number in its place
     passes : {i: (g, [(the number of an input, what goes there), …])} for each output i that wants a gradient
     names : what Traced are called in the code, by their order
     name : of the function
-    tensors : whether there is a Tensor among the inputs
     """
 
     def __init__(self, f, args, kwargs, paths):
         self.level, self.above, self.open = new_level(), new_level(), True
-        self.inputs, self.boxes, self.outputs, self.names, self._known, self._libraries = [], [], [], {}, {}, {}
-        self._inside, self._constants, self.refused = set(), {}, []
-        self._errors, self._recorded = np.geterr(), recording()
+        self.inputs, self.boxes, self.outputs, self.names, self._known = [], [], [], {}, {}
+        self._inside, self._constants, self._frames, self.refused = set(), {}, {}, []
+        self._errors = np.geterr()
         walk = Walk(self._stand_in)
         mine = [walk.walk(x, path)[1] for x, path in zip(args, paths)]
         named = {name: walk.walk(x, name)[1] for name, x in kwargs.items()}
         copied = walk.walk(f, "the function", "closed")[1]
-        self.tensors = any(isinstance(x, Tensor) for x in walk.leaves)
         self.name = next((name for name in walk.functions if name.isidentifier()), "program")
-        drawn, traced = _drawn(), sys.gettrace()
-        sys.settrace(self._note_names)
-        try:
-            out = copied(*mine, **named)
-        finally:
-            sys.settrace(traced)
+        drawn = _drawn()
+        out = copied(*mine, **named)
         if self.refused:
             raise self.refused[0]       # the function has caught it, and gone another way than it goes with arrays
         if drawn != _drawn():
             raise TypeError("compile: random numbers are drawn from NumPy's or Python's own generator, and a program "
-                            "would "
-                            "give those of the first call for ever: draw them outside, and pass them as an argument")
+                            "would give those of the first call for ever: draw them outside, and pass them as an "
+                            "argument")
         if (path := walk.changed()) is not None:
             raise TypeError(f"compile: {path} is changed inside the function, and a program would not: return what is "
                             "new")
-        self.structure, self.passes = self._flatten(out), {}
+        self.structure, self.passes = mapped(self._returned, out), {}
         for i, z in enumerate(self.outputs):
-            wanted = self._recorded and isinstance(z, Tensor) and z.level == self.above and z.requires_grad
-            if wanted and type(z) is not _Given:
+            if recording() and isinstance(z, Tensor) and z.level == self.above and z.requires_grad and type(z) is not _Given:
                 g = self._input(np.ones(z.shape, z.dtype)[()], "g")
                 places = {id(box): n for n, box in enumerate(self.boxes)}
                 self.passes[i] = g, [(places[id(t)], gx) for t, gx in collect(z, g) if id(t) in places]
         self.open = False
+        self._note_names()
 
     def _input(self, value, path):
         node = Traced.__new__(Traced)
@@ -84,32 +77,21 @@ class Trace:
         return node
 
     def _stand_in(self, x, path):
-        tensor = isinstance(x, Tensor)
-        node = self._input(x._data if tensor else x, path)
-        self.inputs.append(node)
-        self.boxes.append(node)
-        if tensor:
-            self.boxes[-1] = box = _Given.__new__(_Given)
+        box = node = self._input(x._data if isinstance(x, Tensor) else x, path)
+        if isinstance(x, Tensor):
+            box = _Given.__new__(_Given)
             box._data, box.level, box.order, box.name = node, self.above, tape.now(), x.name
             box._requires_grad, box.parameter = x._requires_grad, x.parameter
-        return self.boxes[-1]
+        self.inputs.append(node)
+        self.boxes.append(box)
+        return box
 
-    def place(self, z):
-        """Which input `z` is, a Tensor returned as it was given; or None."""
-        return next((i for i, box in enumerate(self.boxes) if box is z and type(z) is _Given), None)
-
-    def _flatten(self, x):
-        """How `x` is made of outputs, which are noted: ..., or (tuple, …), (list, …), (dict, (key, …), …)."""
-        if type(x) in (tuple, list):
-            return (type(x), *map(self._flatten, x))
-        if type(x) is dict:
-            return (dict, *[(key, self._flatten(value)) for key, value in x.items()])
+    def _returned(self, x):
         if not isinstance(x, (Tensor, np.ndarray, np.generic, float, int, str, type(None))):
-            raise TypeError(f"compile: the function returns a {type(x).__name__}, and what is compiled returns "
-                            "arrays, Tensors, "
-                            "numbers, strings and None, and tuples, lists and dicts of these")
+            raise TypeError(f"compile: the function returns a {type(x).__name__}, and what is compiled returns arrays, "
+                            "Tensors, numbers, strings and None, and tuples, lists and dicts of these")
         self.outputs.append(x)
-        return ...
+        return len(self.outputs) - 1
 
     # --- What tape.py asks ------------------------------------------------------------------------------------
 
@@ -141,48 +123,63 @@ class Trace:
         if np.geterr() != self._errors:
             raise TypeError(f"{node.op.name}: np.errstate is set inside a function that is being compiled: set it "
                             "around the call")
-        odd = [name for name, v in node.params.items() if name not in ("index", "target") and [*traced_in(v)]]
-        if odd:
-            raise TypeError(f"{node.op.name}: {odd[0]} is computed here from the arguments of a function that is "
-                            "being compiled, "
-                            "and every array of a program has the shape it had: pass it as an int")
+        for name, value in node.params.items():
+            if name not in ("index", "target") and any(traced_in(value)):
+                raise TypeError(f"{node.op.name}: {name} is computed here from the arguments of a function that is "
+                                "being compiled, and every array of a program has the shape it had: pass it as an int")
         for a, one in (node.inputs, node.inputs[::-1]) if node.op in (ops.multiply, ops.power) else ():
             if type(a) is Traced and not isinstance(one, Tensor) and np.ndim(one) == 0 and one == 1 \
                     and (a.shape, a.dtype) == (node.shape, node.dtype) \
                     and (node.op is ops.multiply or a is node.inputs[0]):
                 return a
-        node.inputs, node.params = self._as_now(node.inputs), self._as_now(node.params)
+        node.inputs, node.params = mapped(self._as_now, node.inputs), mapped(self._as_now, node.params)
         key = node.op.function, _key(node.inputs), _key(node.params)
         if key not in self._known:
-            self._known[key], node.origin, node.reads = node, _origin(), [*traced_in([node.inputs, node.params])]
+            self._known[key], node.origin = node, self._origin(node)
+            node.reads = [*traced_in([node.inputs, node.params])]
         return self._known[key]
 
     def _as_now(self, x):
-        """`x` with every array that is part of the program as it is now, also if the function writes into it later."""
-        if type(x) in (tuple, list):
-            return type(x)(map(self._as_now, x))
-        if type(x) is dict:
-            return {name: self._as_now(part) for name, part in x.items()}
-        if not isinstance(x, np.ndarray):
-            return x
-        return self._constants.setdefault((x.dtype, x.shape, x.tobytes()), x.copy())
+        """An array that is part of the program as it is now, also if the function writes into it later."""
+        return self._constants.setdefault((x.dtype, x.shape, x.tobytes()), x.copy()) if isinstance(x, np.ndarray) else x
 
-    def _note_names(self, frame, event, value):
-        """Notes what arrays are called in the learner's functions, as these return."""
-        if event == "call":
-            if frame.f_code not in self._libraries:
-                self._libraries[frame.f_code] = frame.f_code.co_filename.startswith(INSTALLED) or \
-                    frame.f_globals.get("__name__", "").partition(".")[0] == ENGINE
-            frame.f_trace_lines = False
-            return None if self._libraries[frame.f_code] else self._note_names
-        for name, x in [*frame.f_locals.items(), (frame.f_code.co_name, value)]:
-            for i, part in enumerate(x) if type(x) in (list, tuple) else [(None, x)]:
-                while isinstance(part, Tensor) and type(part) is not Traced:
-                    part = part._data
-                if type(part) is Traced and name.isidentifier():
-                    if part.op and part.op.function is np.float64:      # a number, of which a transform made an array
-                        self.names.setdefault(part.inputs[0].order, name)
-                    self.names.setdefault(part.order, name if i is None else f"{name}_{i}")
+    def _origin(self, node):
+        """Where in the tape a line comes from: (what, row, argument, what its gradient is of, which call), or None. Then
+        functions of the learner's are under way, and their frames are kept, with the last line that each has made."""
+        frame, found, frames = sys._getframe(3), None, []
+        while frame.f_code is not Trace.__init__.__code__:
+            what = _TAPE.get(frame.f_code)
+            seen = frame.f_locals if what else None
+            if what == "back":
+                return found or what, seen["node"].op, seen["i"], seen["node"].values[seen["i"]], seen["node"].order
+            if what == "push":
+                return what, seen["self"], None, None, seen["z"].order
+            if what == "sum":
+                return what, None, None, seen["x"]._data, tape.now()
+            if not (frame.f_code.co_filename.startswith(INSTALLED) or
+                    frame.f_globals.get("__name__", "").partition(".")[0] == ENGINE):
+                frames.append(frame)
+            found, frame = found or what, frame.f_back
+        for frame in frames:
+            self._frames.setdefault(frame)
+        if frames:
+            self._frames[frames[0]] = node
+
+    def _note_names(self):
+        """Notes what arrays were called in the learner's functions when these returned."""
+        for frame in self._frames:
+            for name, x in frame.f_locals.items():
+                for i, part in enumerate(x) if type(x) in (list, tuple) else [(None, x)]:
+                    while isinstance(part, Tensor) and type(part) is not Traced:
+                        part = part._data
+                    if type(part) is Traced and name.isidentifier():
+                        if part.op and part.op.function is np.float64:  # a number, of which a transform made an array
+                            self.names.setdefault(part.inputs[0].order, name)
+                        self.names.setdefault(part.order, name if i is None else f"{name}_{i}")
+        for frame, last in self._frames.items():
+            if last is not None and frame.f_code.co_name.isidentifier():
+                self.names.setdefault(last.order, frame.f_code.co_name)
+        self._frames.clear()
 
 
 def _narrow(a):
@@ -192,23 +189,6 @@ def _narrow(a):
     if isinstance(a, np.ndarray) and a.ndim and a.size and a.flat[0] != 0 and (a == a.flat[0]).all():   # 0 has a sign
         return a.flat[0]
     return a
-
-
-def _origin():
-    """Where in the tape a line comes from: (what, row, argument, what its gradient is of, which call), or None."""
-    frame, found = sys._getframe(4), None
-    while frame and frame.f_code is not Trace.__init__.__code__:
-        what = _TAPE.get(frame.f_code)
-        seen = frame.f_locals if what else None
-        if what == "back":
-            return found or what, seen["node"].op, seen["i"], seen["node"].values[seen["i"]], seen["node"].order
-        if what == "push":
-            return what, seen["self"], None, None, seen["z"].order
-        if what == "sum":
-            return what, None, None, seen["x"]._data, tape.now()
-        found = found or what
-        frame = frame.f_back
-    return None
 
 
 def _drawn():

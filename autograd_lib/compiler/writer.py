@@ -10,15 +10,21 @@ from collections import Counter
 import numpy as np
 
 from .. import ops
-from ..tape import Traced
-from .plan import LARGE, UFUNCS, names_but, needed, placed, root, ufunc
+from ..tape import Traced, mapped, traced_in, value_of
+from .plan import LARGE, UFUNCS, masked, names_but, needed, placed, root, ufunc
 
 _SIGNS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@", operator.pow: "**",
           np.greater: ">", np.greater_equal: ">=", np.less: "<", np.less_equal: "<=", np.equal: "==",
           np.not_equal: "!=", np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^", np.remainder: "%",
           np.floor_divide: "//", np.negative: "-", np.invert: "~"}
-_REDUCTIONS = {ops.sum: "add", ops.mean: "add", ops.max: "maximum", ops.min: "minimum"}
 _SIGNS |= {function: _SIGNS[uf] for function, uf in UFUNCS.items()}
+_REDUCTIONS = {ops.sum: "add", ops.mean: "add", ops.max: "maximum", ops.min: "minimum"}
+
+
+class _Code(str):
+    """A piece of source: so Python itself writes the tuples, lists and dicts that it lies in."""
+
+    __repr__ = str.__str__
 
 
 class Writer:
@@ -35,14 +41,14 @@ class Writer:
                       *[self.name + end for end in ("_memory", "_backward", "_backward_memory")]}
         self.memory, self.constants, self.numbers = (names_but(self.taken, stem) for stem in "mct")
 
-    def function(self, end, inputs, results, structure, saved=None, known=frozenset()):
-        """Write one of `inputs`: it returns `results` in their `structure`, and beside it a tuple of `saved`, unless
-        that is None. Lines of which the order is `known` are computed elsewhere."""
-        kept = [x for x in [*results, *(saved or ())] if isinstance(x, Traced)]
+    def function(self, end, inputs, returned, saved=None, known=frozenset()):
+        """Write one of `inputs`: it returns what is `returned`, Traced and constants in tuples, lists and dicts; and
+        beside it `saved`, if that is given. Lines of which the order is `known` are computed elsewhere."""
+        kept = [*traced_in(returned), *(saved or ())]
         lines = needed(kept, known)
         memory, out = placed(lines, kept, self.memory)
-        self.readers = Counter(x.order for x in [*kept, *kept, *kept, *[x for node in lines for x in node.reads]])
-        last, several = {_rule(node): node for node in lines if node.origin}, Counter(map(_rule, lines))
+        self.readers = Counter(x.order for x in [*kept, *kept, *[x for node in lines for x in node.reads]])
+        last = {_rule(node): node for node in lines if node.origin}
         name, before = self.name + end, None
         if memory:
             inside = ",\n            ".join(memory.values())
@@ -52,35 +58,25 @@ class Writer:
         if memory:
             text.append(f"    {', '.join(memory)}{',' * (len(memory) == 1)} = memory or {name}_memory()")
         for node in lines:
-            if self.inlined(node):
-                continue
-            place = out.get(node.order)
-            place = self.name_of(place) if isinstance(place, Traced) else place
-            line = f"    {self.name_of(node, last)} = {self.expression(node, place)}"
-            comment, before = _comment(node, before, several), node
-            text.append(f"{line:<59} # {comment}" if comment else line)
-        taken, returned = {root(x).order for x in inputs}, []
-        for x in results:
-            source = root(x).order if isinstance(x, Traced) else None
-            value = x._data if isinstance(x, Traced) else x
+            if not self.inlined(node):
+                place = out.get(node.order)
+                place = self.name_of(place) if isinstance(place, Traced) else place
+                line = f"    {self.name_of(node, last)} = {self.expression(node, place)}"
+                comment, before = _comment(node, before), node
+                text.append(f"{line:<59} # {comment}" if comment else line)
+        taken = {root(x).order for x in inputs}
+
+        def own(x):
+            """A result, as an array that nobody else has."""
+            source, value = root(x).order if isinstance(x, Traced) else None, value_of(x)
             shared = isinstance(value, np.ndarray) and (source is None or source in taken or any(
                 n > 1 and not step for n, step in zip(value.shape, value.strides)))     # entries that are one in memory
-            returned.append(self.say(x) + ".copy()" * shared)
             taken.add(source)
-        whole = self.structure(structure, iter(returned))
+            return _Code(self.say(x) + ".copy()" * shared)
+        whole = repr(mapped(own, returned))
         whole = whole[1:-1] if saved is None and whole.startswith("(") and whole != "()" else whole
-        text.append(f"    return {whole}" + ("" if saved is None else f", {self.say(tuple(saved))}"))
+        text.append(f"    return {whole}" + ("" if saved is None else f", {self.say(saved)}"))
         self.texts.append("\n".join(text) + "\n")
-
-    def structure(self, structure, texts):
-        """What is returned, with the next of `texts` in each place."""
-        if structure is ...:
-            return next(texts)
-        kind, *parts = structure
-        if kind is dict:
-            return "{" + ", ".join([f"{key!r}: {self.structure(part, texts)}" for key, part in parts]) + "}"
-        inside = ", ".join([self.structure(part, texts) for part in parts])
-        return f"[{inside}]" if kind is list else f"({inside}{',' * (len(parts) == 1)})"
 
     def done(self):
         """The source, and its functions by name."""
@@ -98,7 +94,8 @@ class Writer:
     def inlined(self, node):
         """Whether it stands in the line that reads it: a transpose that is read once."""
         return node.op is ops.transpose and np.ndim(node._data) and self.readers[node.order] == 1 \
-            and node.order not in self.names and node.order not in self.said
+            and node.order not in self.names and node.order not in self.said \
+            and getattr(node.inputs[0], "op", None) is not ops.transpose
 
     def name_of(self, node, last=None):
         """Its name in the source: the learner's, or g_x for the gradient of x, or t and a number."""
@@ -113,13 +110,14 @@ class Writer:
 
     def expression(self, node, out):
         """What stands after the equals sign."""
-        function, args, params, z = node.op.function, node.inputs, node.params, node._data
+        function, args, params = node.op.function, node.inputs, node.params
         said = [self.say(a, node) for a in args]
-        first = args[0]._data if args and isinstance(args[0], Traced) else args[0]
+        first = value_of(args[0]) if args else None
         if out:
-            uf = ufunc(node)
-            called = "dot" if uf is np.matmul and _gemm(args) else uf.__name__ if uf else ""
-            return f"{f'np.{called}' if uf else self.called(node.op)}({', '.join([*said, f'out={out}'])})"
+            called = "np.dot" if ufunc(node) is np.matmul and _gemm(args) else self.called(node.op)
+            return f"{called}({', '.join([*said, f'out={out}'])})"
+        if node.op is ops.where and not masked(node):
+            return f"np.where({', '.join(said)})"
         if function in _SIGNS and not params:
             said[0] = f"({said[0]})" if said[0].startswith("-") else said[0]
             return f" {_SIGNS[function]} ".join(said) if len(said) > 1 else _SIGNS[function] + said[0]
@@ -136,15 +134,16 @@ class Writer:
             if first.nbytes < LARGE:
                 named = f"axis={self.say(axis)}{keep}" if axis is not None else keep.removeprefix(", ")
                 return f"{said[0]}.{node.op.name}({named})"
-            mean = f" / {first.size // max(np.size(z), 1)}" * (node.op is ops.mean)
+            mean = f" / {first.size // max(node.size, 1)}" * (node.op is ops.mean)
             return f"np.{_REDUCTIONS[node.op]}.reduce({said[0]}, axis={self.say(axis)}{keep})" + mean
         named = [f"{name}={self.say(value)}" for name, value in params.items()]
         return f"{self.called(node.op)}({', '.join(said + named)})"
 
     def called(self, row):
         """The name of a row's function: NumPy's, the table's, which the header gives, or one of the learner's."""
-        function, name = row.function, getattr(row.function, "__name__", "")
-        if getattr(np, name, None) is function:
+        function = UFUNCS.get(row.function, row.function)
+        name = getattr(function, "__name__", "")
+        if vars(np).get(name) is function:
             return f"np.{name}"
         if id(row) not in self.said:
             self.said[id(row)] = name = self.free(row.name)
@@ -156,10 +155,9 @@ class Writer:
 
     def free(self, name):
         """`name`, or one like it that nothing has."""
-        stem, k = identifier(name), 2
-        name = stem
-        while name in self.taken:
-            name, k = f"{stem}_{k}", k + 1
+        name = identifier(name)
+        if name in self.taken:
+            return next(names_but(self.taken, name + "_", 2))
         self.taken.add(name)
         return name
 
@@ -168,10 +166,7 @@ class Writer:
         if isinstance(x, Traced):
             return self.expression(x, None) if x.op and self.inlined(x) else self.name_of(x)
         if isinstance(x, (list, tuple)):
-            inside = ", ".join(map(self.say, x))
-            return f"[{inside}]" if isinstance(x, list) else f"({inside}{',' * (len(x) == 1)})"
-        if isinstance(x, slice):
-            return f"slice({self.say(x.start)}, {self.say(x.stop)}, {self.say(x.step)})"
+            return repr(mapped(lambda part: _Code(self.say(part)), x))
         if isinstance(x, np.dtype) or isinstance(x, type) and issubclass(x, (np.generic, int, float)):
             return f"np.{np.dtype(x).name}" if np.dtype(x) != bool else "bool"
         if isinstance(x, np.generic) and type(x) is not np.longdouble:
@@ -185,6 +180,7 @@ class Writer:
         return "..." if x is ... else repr(x)
 
     def index(self, index):
+        """What stands between the brackets."""
         def part(i):
             if not isinstance(i, slice):
                 return self.say(i)
@@ -214,11 +210,8 @@ def identifier(name):
 
 def _literal(array):
     """An array as source, if that is short."""
-    n = len(array)
-    texts = {f"np.arange({n})": np.arange(n)} | ({f"np.eye({n})": np.eye(n)} if array.shape == (n, n) else {})
-    for text, same in texts.items():
-        if same.dtype == array.dtype and same.shape == array.shape and same.tobytes() == array.tobytes():
-            return text
+    if array.dtype == np.int64 and np.array_equal(array, np.arange(len(array))):
+        return f"np.arange({len(array)})"
     if not 0 < array.size <= 64 or array.dtype.kind == "f" and not np.isfinite(array).all():
         return None
     dtype = "" if array.dtype in (np.float64, np.int64, bool) else f", np.{array.dtype.name}"
@@ -227,7 +220,7 @@ def _literal(array):
 
 def _transposed(x, axes):
     """The method that does it: `.T`, `.mT`, or transpose."""
-    axes = [*range(x.ndim)][::-1] if axes is None else [axis % x.ndim for axis in axes]
+    axes = [*range(x.ndim)][::-1] if axes is None else [int(axis) % x.ndim for axis in axes]
     straight = [*range(x.ndim)]
     if axes == straight[::-1]:
         return ".T"
@@ -236,7 +229,7 @@ def _transposed(x, axes):
 
 def _gemm(args):
     """Whether np.dot, sooner at BLAS than np.matmul, gives the same bits: of two matrices, none a row or a column."""
-    values = [a._data if isinstance(a, Traced) else a for a in args]
+    values = [value_of(a) for a in args]
     return all(x.ndim == 2 and 1 not in x.shape and x.dtype == values[0].dtype and x.dtype.char in "fd" for x in values)
 
 
@@ -257,7 +250,7 @@ def _rule(node):
     return node.origin and (node.origin[4], node.origin[2])
 
 
-def _comment(node, before, several):
+def _comment(node, before):
     """The row that a line comes from, with the formula of its rule where a new one begins."""
     if not node.origin:
         return ""

@@ -337,7 +337,7 @@ def test_the_source_runs_when_it_is_pasted():
     z = f(x, y)
     z.backward()
     space = run(f.source)
-    value, saved = space["program"](x, y, *[p.data for p in model.parameters()])
+    (value,), saved = space["program"](x, y, *[p.data for p in model.parameters()])
     same(value, z.data)
     grads = space["program_backward"](np.float64(1), *saved)
     assert len(grads) == len(model.parameters())
