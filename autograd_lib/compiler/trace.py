@@ -60,7 +60,7 @@ class Trace:
         if (path := walk.changed()) is not None:
             raise TypeError(f"compile: {path} is changed inside the function, and a program would not: return what is "
                             "new")
-        self.structure, self.passes = mapped(self._returned, out), {}
+        self.structure, self.passes = mapped(self._output, out), {}
         for i, z in enumerate(self.outputs):
             if recording() and isinstance(z, Tensor) and z.level == self.above and z.requires_grad and type(z) is not _Given:
                 g = self._input(np.ones(z.shape, z.dtype)[()], "g")
@@ -86,7 +86,7 @@ class Trace:
         self.boxes.append(box)
         return box
 
-    def _returned(self, x):
+    def _output(self, x):
         if not isinstance(x, (Tensor, np.ndarray, np.generic, float, int, str, type(None))):
             raise TypeError(f"compile: the function returns a {type(x).__name__}, and what is compiled returns arrays, "
                             "Tensors, numbers, strings and None, and tuples, lists and dicts of these")
