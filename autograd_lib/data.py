@@ -9,10 +9,7 @@ class DataLoader:
     itself where one alone was given. With `shuffle` each pass has an order of its own. The last batch is smaller if the rows
     do not divide, and left out with `drop_last`. `len` is the number of batches. `rng` is a NumPy Generator or a seed.
 
-    Raises
-    ------
-    ValueError
-        If there is no array, their lengths differ, or `batch_size` is not a whole number from 1.
+    Raises ValueError if there is no array, their lengths differ, or `batch_size` is not a whole number from 1.
     """
 
     def __init__(self, *arrays, batch_size=1, shuffle=False, drop_last=False, rng=None):

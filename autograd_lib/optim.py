@@ -42,12 +42,9 @@ class Optimizer(Stateful):
     `param_groups` is the list of groups, as in PyTorch. `lr` is the rate of the first; to assign it sets that of all.
     A group's `lr` may be replaced there by an array that broadcasts to its parameters: a rate for each entry. It is not saved.
 
-    Raises
-    ------
-    ValueError
-        If there are no parameters, one is given twice, or a setting is negative or, for running means, not below 1.
-    TypeError
-        If one of them is not a leaf that requires a gradient, or a group has a setting that is not known.
+    Raises ValueError if there are no parameters, one is given twice, or a setting is negative or, for running means,
+    not below 1; and TypeError if one of them is no leaf that requires a gradient, or a group has a setting that is
+    not known.
     """
 
     memories = ()  # the names of the arrays kept per parameter, all zero before the first step

@@ -21,14 +21,8 @@ class Stateful:
     def load_state_dict(self, state):
         """Take over the arrays in `state`, a dict as `state_dict` returns it.
 
-        Raises
-        ------
-        ValueError
-            If a name is missing or unknown, or a shape differs.
-        TypeError
-            If a value is not an array of real numbers, or would lose its fractions.
-
-        Then nothing has changed, and so if it is interrupted.
+        Raises ValueError if a name is missing or unknown, or a shape differs; and TypeError if a value is not an array
+        of real numbers, or would lose its fractions. Then nothing has changed, and so if it is interrupted.
         """
         own, name = self._state(), type(self).__name__
         if not hasattr(state, "items"):
@@ -49,10 +43,7 @@ class Stateful:
     def save(self, path):
         """Write the state to `path` as .npz. A save that is interrupted, or meets a full disk, leaves the old file whole.
 
-        Raises
-        ------
-        ValueError
-            If there is something else than a file at `path`: a folder, a device.
+        Raises ValueError if there is something else than a file at `path`: a folder, a device.
         """
         path = Path(path).resolve()
         if path.exists() and not path.is_file():    # it would be replaced: a device by a file
@@ -73,13 +64,9 @@ class Stateful:
     def load(self, path):
         """Read the state from the .npz file at `path`.
 
-        Raises
-        ------
-        FileNotFoundError
-            If there is no such file.
-        ValueError
-            If it is not a whole .npz file of plain arrays, or does not fit; then nothing has changed. One that unpacks to far
-            more than this state takes is not unpacked.
+        Raises FileNotFoundError if there is no such file, and ValueError if it is not a whole .npz file of plain
+        arrays, or does not fit; then nothing has changed. One that unpacks to far more than this state takes is not
+        unpacked.
         """
         try:
             with ZipFile(path) as archive:      # np.load would take the name "x.npy" for "x"

@@ -177,7 +177,9 @@ class Tensor:
 
     def detach(self):
         """The same value as a constant: no gradient flows through it, of whatever order or level."""
-        return _constant(_own(plain(self)), self.level)  # a copy: `self.data -= …` must not reach what reads the constant
+        t = _made(Tensor, _own(plain(self)), self.level)    # a copy, which `self.data -= …` does not reach
+        t._requires_grad = False
+        return t
 
     def item(self):
         """The value as a Python number. Raises ValueError if there is more than one element, and TypeError inside a
@@ -335,9 +337,9 @@ class Primitive:
                         needed.append((i, rule))
         if tangents:
             return dual(z, self._push(tangents, z, values, params), level)
-        node = _constant(z, level)
+        node = _made(Tensor, z, level)
+        node._requires_grad = bool(needed)
         if needed:
-            node._requires_grad = True
             node.op, node.inputs, node.params, node.values, node.needed = self, tuple(args), params, values, needed
         return node
 
@@ -543,9 +545,8 @@ def sent(node, g):
     its input, and None for an input that wants none. A leaf sends nothing; nor does a checkpoint, but what it runs again."""
     z, values, params = node._data, node.values, node.params
     grads = [None] * len(values)
-    two = len(values) == 2 and not params
     for i, rule in node.needed:
-        gx = rule(g, z, values[0], values[1]) if two else rule(g, z, *values, **params)
+        gx = rule(g, z, *values, **params) if params else rule(g, z, *values)
         value = values[i]
         fits = type(gx) is _float64 is type(value) or type(gx) is _array and gx.shape == value.shape and gx.dtype is value.dtype
         grads[i] = gx if fits else fit(gx, node, i)
@@ -757,12 +758,6 @@ def _made(kind, value, level):
     return t
 
 
-def _constant(value, level):
-    t = _made(Tensor, value, level)
-    t._requires_grad = False
-    return t
-
-
 def recording():
     """Whether what is computed from Tensors is recorded here, and not blocked by `no_grad`."""
     return _blocked.get() < 0
@@ -771,8 +766,8 @@ def recording():
 def result(value, row, inputs, values, needed, replay):
     """A Tensor of level 0 with the array `value`, as if `row` had made it of `inputs`, arrays and Tensors with these `values`;
     `needed` and `replay` are as those of any Tensor."""
-    t = _constant(value, 0)
-    t._requires_grad, t.op, t.inputs, t.values, t.needed, t.replay = True, row, tuple(inputs), values, needed, replay
+    t = _made(Tensor, value, 0)
+    t.op, t.inputs, t.values, t.needed, t.replay = row, tuple(inputs), values, needed, replay
     return t
 
 

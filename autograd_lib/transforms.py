@@ -9,17 +9,9 @@ from .tape import Tensor, as_array, box, checkpointed, collect, dual, new_level,
 def vjp(f, *xs):
     """The value of `f(*xs)`, and the function that pulls a gradient back through it.
 
-    Parameters
-    ----------
-    f : function of the arrays `xs` that returns one array
-    xs : arrays of floating dtype (or Tensors of an outer transform)
-
-    Returns
-    -------
-    (value, pull) : `pull(g)`, with `g` of the value's shape, is a tuple of one gradient per input, gᵀ·∂f/∂x, in the
-        input's shape and dtype.
-
-    Raises TypeError if an input is not floating; and `pull` ValueError if `g` does not have the shape of the value.
+    `f` returns one array, and `xs` are arrays of floating dtype (or Tensors of an outer transform). Of the pair (value,
+    pull) `pull(g)`, with `g` of the value's shape, is a tuple of one gradient per input, gᵀ·∂f/∂x, in the input's shape
+    and dtype. Raises TypeError if an input is not floating; and `pull` ValueError if `g` does not have that shape.
     """
     return _vjp("vjp", f, xs, range(len(xs)))
 
@@ -55,16 +47,9 @@ def _value(name, z, level):
 def value_and_grad(f, argnums=0):
     """The function that returns `f`'s value and its gradient.
 
-    Parameters
-    ----------
-    f : function that returns a scalar
-    argnums : int or tuple of ints
-        The positions of the arguments to differentiate; the others, and keywords, are constants.
-
-    Returns
-    -------
-    function of the same arguments as `f`, giving `(value, gradient)`; with a tuple for `argnums`, a tuple of
-    gradients. A gradient has the shape and dtype of its argument.
+    It takes the arguments of `f`, which returns a scalar, and gives `(value, gradient)`. `argnums`, an int, is the
+    position of the argument to differentiate; the others, and keywords, are constants. With a tuple of ints there is
+    a tuple of gradients. A gradient has the shape and dtype of its argument.
 
     When called it raises TypeError if such an argument is missing or not floating, ValueError if `f` returns no scalar.
     """
@@ -109,16 +94,9 @@ def grad(f, argnums=0):
 def jvp(f, xs, tangents):
     """The value of `f(*xs)` and its directional derivative: Σ ∂f/∂xᵢ · tangentᵢ, by forward mode.
 
-    Parameters
-    ----------
-    f : function of the arrays `xs` that returns one array
-    xs, tangents : sequences of arrays, each tangent in the shape of its input
-
-    Returns
-    -------
-    (value, tangent) : both in the shape of the value. Nothing is recorded on the way.
-
-    Raises TypeError if an input is not floating, ValueError if there is not one tangent per input, of its shape.
+    `f` returns one array; `xs` and `tangents` are sequences of arrays, each tangent in the shape of its input. The
+    result is (value, tangent), of one shape. Nothing is recorded on the way. Raises TypeError if an input is not
+    floating, ValueError if there is not one tangent per input, of its shape.
     """
     if not isinstance(xs, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError("jvp: inputs and tangents are given in a tuple each, as in jvp(f, (x,), (v,))")
@@ -194,15 +172,8 @@ def checkpoint(f):
     """`f`, keeping none of its intermediate results for the backward pass: they are computed again when it comes.
 
     The gradient is the same to the last bit, and reaches Tensors that `f` closes over as well. `f` itself is called
-    once; its ops are repeated, on the same constants, so random numbers drawn inside are the same both times.
-
-    Parameters
-    ----------
-    f : function that returns a Tensor, or a tuple or list of Tensors
-
-    Returns
-    -------
-    function of the same arguments
+    once; its ops are repeated, on the same constants, so random numbers drawn inside are the same both times. It
+    returns a Tensor, or a tuple or list of Tensors.
     """
     def run(*args, **kwargs):
         start = now()

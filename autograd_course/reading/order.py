@@ -95,9 +95,9 @@ PARTS = {
         ("tape:Primitive._call tape:_arrays tape:_others",
          "08 One row for all",
          "The function itself, and NumPy's complaints in words that name the row."),
-        ("tape:_constant tape:recording",
-         "05 A number that remembers",
-         "A result that nobody wants a gradient of."),
+        ("tape:recording",
+         "01 Four ways to one slope",
+         "Whether `no_grad` is open."),
     ]),
     "back": Part("The way back", [
         ("tape:backward_pass",

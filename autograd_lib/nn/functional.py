@@ -55,12 +55,8 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     is_causal : whether query t may look at keys 0 to t only
     scale : 1/√d if left out
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, there are two masks, or a query may look nowhere.
-    TypeError
-        If the mask is made of whole numbers.
+    Raises ValueError if the shapes do not fit, there are two masks, or a query may look nowhere; and TypeError if the
+    mask is made of whole numbers.
     """
     return dropout(attention_weights(query, key, attn_mask, is_causal, scale), dropout_p, rng=rng) @ value
 
@@ -150,12 +146,8 @@ def cross_entropy(input, target, ignore_index=-100, reduction="mean"):
     ignore_index : a target that leaves its example out, of the mean too
     reduction : "mean", "sum", or "none" for the losses in the shape of target
 
-    Raises
-    ------
-    TypeError
-        If `target` is not made of integers.
-    ValueError
-        If the shapes do not fit, a class is not between 0 and C − 1, or `reduction` is another.
+    Raises TypeError if `target` is not made of integers; and ValueError if the shapes do not fit, a class is not
+    between 0 and C − 1, or `reduction` is another.
     """
     shape = input.shape
     classes = min(1, len(shape) - 1)
