@@ -64,7 +64,10 @@ def assert_true(row, place, comment):
     shapes = [(2, 3), (3, 4)] if row.name == "matmul" else [(3,)] * len(row.letters)
     xs = [rng.normal(size=shape) for shape in shapes]
     with np.errstate(all="ignore"):
-        z = row.function(*xs)
+        try:
+            z = row.function(*xs)
+        except TypeError as error:
+            raise KeyError(f"{row.name}: {comment!r} cannot be tried, {error}: list it in WORDS, with why") from None
         g = rng.normal(size=z.shape)
         rule = (row.rules, row.pushes)[place][0] if row.kind == "primitive" else row.rules[place]
         scope = SCOPE | dict(zip(row.letters, xs))
@@ -117,6 +120,11 @@ def test_any_other_formula_of_its_kind_is_not(row, place, comment):
     for other in {other for _, _, other in FORMULAS if other[:4] == comment[:4] and python(other) != python(comment)}:
         with pytest.raises((AssertionError, NameError, IndexError, ValueError)):
             assert_true(row, place, other)
+
+
+def test_a_formula_of_a_row_that_needs_a_keyword_is_to_be_listed():
+    with pytest.raises(KeyError, match="astype: '∂z/∂x = 1'.*dtype.*WORDS"):
+        assert_true(ops.astype, 0, "∂z/∂x = 1")
 
 
 def test_words_are_in_use_and_formulas_are_not_lost():

@@ -131,6 +131,21 @@ def test_vjp_and_its_shapes():
         ag.vjp(lambda x, y: x * y, 1.0, 2)
 
 
+def test_one_number_is_an_array_of_shape_nothing():
+    """An array can be written into, and a NumPy scalar cannot."""
+    def f(x):
+        return x * x * x
+    x = ag.Tensor(2.0, requires_grad=True)
+    z = f(x)
+    z.backward()
+    found = [x.data, x.grad, z.data, z.detach().data, ag.Tensor([1.0]).sum().data, ag.grad(f)(2.0),
+             ag.grad(lambda x: 1.0)(2.0), *ag.value_and_grad(f)(np.float64(2)), *ag.jvp(f, (2.0,), (1.0,)),
+             *ag.jvp(lambda x: 1.0, (2.0,), (1.0,)), *ag.jvp(lambda x: ag.sum(x * x), (X,), (X,)),
+             *[ag.jacobian(f, mode=mode)(2.0) for mode in ("rev", "fwd")], ag.hessian(f)(2.0), ag.hvp(f, 2.0, 1.0)]
+    value, pull = ag.vjp(f, 2.0)
+    assert {(type(a), a.shape) for a in [*found, value, *pull(1.0)]} == {(np.ndarray, ())}
+
+
 def test_jvp_and_its_shapes():
     value, tangent = ag.jvp(lambda x, y: x * y, (X, 2.0), (np.ones(3), 0.5))
     np.testing.assert_allclose(tangent, 2 + 0.5 * X)
