@@ -54,14 +54,14 @@ _FUNCTIONS = ["add", "subtract", "multiply", "divide", "negative", "power", "exp
 # Functions whose slope is 0 wherever it exists; and those whose result does not depend on the values.
 _CONSTANT = ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "sign", "floor", "ceil", "rint", "isnan",
              "isfinite", "isinf", "argmax", "argmin", "argsort", "array_equal", "allclose", "isclose", "any", "all"]
-_OF_SHAPE = ["shape", "ndim", "size", "zeros_like", "ones_like", "result_type"]
+_OF_SHAPE = ["size", "zeros_like", "ones_like", "result_type"]
 _RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
 
 _STORE_SUBSCR = opmap["STORE_SUBSCR"]
 
 _rows = {getattr(np, name): getattr(ops, _RENAMED.get(name, name)) for name in _FUNCTIONS}
 _rows |= {f: _reduction(_rows[f]) for f in (np.sum, np.mean, np.max, np.min, np.amax, np.amin, np.var, np.std)}
-_rows[np.clip] = _clip
+_rows |= {np.clip: _clip, np.shape: operator.attrgetter("shape"), np.ndim: operator.attrgetter("ndim")}
 _constant = {getattr(np, name): _flat(getattr(np, name)) for name in _CONSTANT}
 _of_shape = {getattr(np, name) for name in _OF_SHAPE}
 

@@ -280,13 +280,13 @@ def matmul(x, y):
 # --- Lesson 10: choose and normalise ---------------------------------------------------------------------
 
 
-def _weighted(weight):
-    """Both rules of a reduction with ∂z/∂xᵢ = weight(z, x)ᵢ: spread the gradient, or sum up the tangents."""
+def _weighted(weigh):
+    """Both rules of a reduction with weigh(t, z, x, axis) = t·∂z/∂x: spread the gradient, or sum up the tangents."""
     def rule(g, z, x, axis=None, keepdims=False):
-        return _restore(g, x, axis) * weight(_restore(z, x, axis), x, axis)
+        return weigh(_restore(g, x, axis), _restore(z, x, axis), x, axis)
 
     def push(t, z, x, axis=None, keepdims=False):
-        return np.sum(t * weight(_restore(z, x, axis), x, axis), axis=axis, keepdims=keepdims)
+        return np.sum(weigh(t, _restore(z, x, axis), x, axis), axis=axis, keepdims=keepdims)
 
     return [rule], [push]
 
@@ -309,13 +309,13 @@ def _extremum(of_two, of_all):
     return extremum
 
 
-def _extreme(z, x, axis):
-    """1 where `x` is its extreme value `z`, or an equal part where several entries tie."""
+def _extreme(t, z, x, axis):
+    """`t` where `x` is its extreme value `z`, or an equal part of it where several entries tie; else 0."""
     best, dtype = x == z, np.result_type(x.dtype, np.float32)       # float16 cannot count
     parts = [part.astype(dtype) for part in _parts(best, axis)]
     count = np.expand_dims(functools.reduce(np.add, parts), axis) if parts else \
         np.sum(best.astype(dtype), axis=axis, keepdims=True)
-    return best * (1 / count)
+    return t / count * best
 
 
 max = primitive(_extremum(np.maximum, np.max), *_weighted(_extreme), name="max")
@@ -338,7 +338,7 @@ def _logsumexp(x, axis=None, keepdims=False):
 
 
 logsumexp = primitive(_logsumexp,
-    *_weighted(lambda z, x, axis: softmax(x, axis=axis)),   # ∂z/∂xᵢ = eˣⁱ/Σeˣ
+    *_weighted(lambda t, z, x, axis: t * softmax(x, axis=axis)),   # ∂z/∂xᵢ = eˣⁱ/Σeˣ
     name="logsumexp", doc="log Σ eˣ over `axis`, an int, a tuple or None for all; exact for x of any size.")
 
 

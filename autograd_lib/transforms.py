@@ -68,9 +68,9 @@ def _chosen(name, f, args, kwargs, argnums):
     numbers = argnums if isinstance(argnums, (tuple, list)) else [argnums]
     if not numbers:
         raise ValueError(f"{name}: argnums names no argument")
-    if not all(isinstance(i, (int, np.integer)) for i in numbers):
-        raise TypeError(f"{name}: argnums is an int or a tuple of them, not {argnums!r}")
     for i in numbers:
+        if not isinstance(i, (int, np.integer)):
+            raise TypeError(f"{name}: argnums is an int or a tuple of them, not {argnums!r}")
         if not -len(args) <= i < len(args):
             raise TypeError(f"{name}: argnums names argument {i}, and {len(args)} positional arguments were given")
     positions = [i % len(args) for i in numbers]
