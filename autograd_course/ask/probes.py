@@ -7,7 +7,7 @@ import numpy as np
 from autograd_lib import vjp
 
 from ..source import is_stub
-from .battery import expect_over
+from .battery import _alike, expect_over
 from .compare import Endless, bounded, expect, expect_call, same
 from .mistakes import keepdims_lost, sign_lost
 from .verdict import NotYet, Wrong, brief
@@ -18,9 +18,10 @@ from .verdict import NotYet, Wrong, brief
 def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
     """Stops the check unless `rule` is as good as that of argument `arg` in `row` (ag.multiply).
 
-    Tried on numbers, whole numbers, one array in every place, arrays and arrays that broadcast, arrays of whole numbers, and on the grid
-    of SPECIAL numbers wherever the row has a slope there: 0, below 0, large, small. Each with a random upstream gradient and twice; and it
-    must leave its arrays alone. At a kink nothing is tried: what a rule states there is for the exercise to say.
+    Tried on floats, as the engine gives them: numbers, one array in every place, arrays, arrays that broadcast, and the
+    grid of SPECIAL numbers wherever the row has a slope there: 0, below 0, large, small. Each with a random upstream
+    gradient and twice; and it must leave its arrays alone. At a kink nothing is tried: what a rule states there is for
+    the exercise to say.
     `whole`: the rule itself sums over what was broadcast, down to the shape of its input; without it the rule is as in ops.py, where the
     engine does that. `inputs`, a list of tuples, replaces what it is tried on: for every row that is not elementwise. `params` are the
     row's keywords; an axis is tried as it is and counted from the end.
@@ -36,9 +37,11 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
             told = zip(["g", "z", *row.letters, *told], [*given, *told.values()])
             return f"the rule for {row.letters[arg]} of {row.name}, with " + ", ".join(
                 f"{name} = {brief(value)}" for name, value in told)
-        for given in rule_cases(row, inputs, named):
-            given = _as_the_engine(given, arg)
-            expect_call(function, *given, gives=right(*given), hints=hints, tried=partial(tried, *given))
+        cases = [_as_the_engine(given, arg) for given in rule_cases(row, inputs, named)]
+        sign = [wrong for wrong, hint in hints if hint.startswith("The right size")]      # true where it is seen
+        for given in cases:
+            expect_call(function, *given, gives=right(*given), hints=hints, tried=partial(tried, *given),
+                        sure=lambda wrong: wrong in sign or _alike(function, lambda: cases, wrong))
         if over:
             expect_over(function, right, partial(_elementwise, row), hints=hints, tried=tried,
                         first=[_as_the_engine(given, arg) for given in _special_cases(row, arg)])
@@ -129,12 +132,12 @@ def rule_cases(row, inputs, params):
 
     if not inputs:
         shared, shapes = draw(3), [(2, 3)] * (arity - 1)
-        inputs = [[float(draw()) for _ in range(arity)], range(3, 3 + arity), [shared] * arity,
+        inputs = [[float(draw()) for _ in range(arity)], np.arange(3.0, 3 + arity), [shared] * arity,
                   [draw(2, 3) for _ in range(arity)]]
         if arity > 1:
             inputs += [[draw(*shape) for shape in order] for few in [(3,), (2, 1)]
                        for order in [[few, *shapes], [*shapes, few]]]
-        inputs.append([np.arange(1, 7).reshape(2, 3) + k for k in range(arity)])
+        inputs.append([np.arange(1.0, 7.0).reshape(2, 3) + k for k in range(arity)])
     tried = []
     for xs in inputs:
         z = row.function(*xs, **params)
@@ -264,7 +267,7 @@ ENGINE_CASES = [
     ("a · 5 and then a · a, at 2, each with a backward call; and an input that neither uses", _two_graphs, (9.0, 0.0))]
 
 FAULTS = {
-    "replaced": "The second call has replaced the first. An input adds up what arrives, until somebody clears it.",
+    "replaced": "Two calls gave what one gives. An input adds up what arrives, until somebody clears it.",
     "=": "Exactly half at a value used twice: two contributions arrive, and one survived. Is there an = where += belongs?",
     "early": "A value was passed on before all of it had arrived. Who still owes this value? Visit it after all its users.",
     "kept": "Three times, for two calls: inner values still hold what arrived in the first. Which value was not fresh?",

@@ -79,7 +79,7 @@ prediction(
 prediction(
     "00.lift", question="""At x = 1 a curve has the value 9 and the gradient −4. Lift the whole curve by 100. At x = 1 the value is now 109.
         What is the gradient there?""", answer=-4,
-    reveal="""Still **−4**. A curve that is lifted is no steeper than before: a nudge of x changes the value by as much.
+    reveal="""Still **−4**. A curve that is lifted is no steeper than before: a nudge changes its value by as much.
 
         And one height can have two slopes: the curve $(x - 3)^2 + 5$ has the value 9 at x = 1 and at x = 5, and the gradient is −4 at
         the one and 4 at the other.""")

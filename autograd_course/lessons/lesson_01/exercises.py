@@ -114,8 +114,9 @@ def square(x):
 def central(answer):
     # at h = 0.2 no two of the usual mistakes give the same number
     expect_over(answer, central_difference, lambda d: (
-        d.another(cube, square, np.sin, np.cos), d.choice(d(), d(), 0.3), d.another(0.3, 0.1, 0.02)),
-        apart=True, rtol=1e-8, first=[(cube, 2.5, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4)], hints=central.mistakes)
+        d.another(cube, square, np.sin, np.cos), d.choice(d(), d(), 0.3), d.another(0.3, -0.1, 0.02)),
+        apart=True, rtol=1e-8, first=[(cube, 2.5, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4), (np.exp, -15.0, 0.1),
+                                      (square, -4000.0, 0.1)], hints=central.mistakes)
 
 
 def _one_side(got, expected):
@@ -307,4 +308,4 @@ def descend(answer):
     expect_over(answer, lambda f, *given: _walk(slopes[f], *given), lambda d: (
         d.another(square, np.sin, np.tanh), d(), d.another(0.1, 0.3, 0.0, 0.9), d.another(1, 0, 2, 13)),
         apart=True, rtol=1e-6, atol=1e-8,
-        first=[(cube, 1.0, 0.2, 3), (square, -3.0, 0.25, 4), (square, 1.0, 1.2, 3)], hints=descend.mistakes)
+        first=[(cube, 1.0, 0.2, 3), (square, -300.0, 0.25, 40), (square, 1.0, 1.2, 3)], hints=descend.mistakes)

@@ -144,7 +144,7 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
         (lambda f, x, y, dx, dy: f(x + dx, y) - f(x, y) + f(x, y + dy) - f(x, y),
          "Those are the real changes of each knob alone. Predict them: measure each slope with central, and multiply by its nudge."),
         (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), x) * dx + central_difference(lambda at: f(x + dx, at), y) * dy,
-         "y's slope is measured at x + dx. Take both at (x, y): the difference is little times little."),
+         "As if y's slope were measured at x + dx: take both slopes at (x, y), and add nothing else."),
         (lambda f, x, y, dx, dy: 2 * x * y * dx + x * x * dy,
          "Those are the slopes of x²·y. For any f, measure them with central."),
         (lambda f, x, y, dx, dy: central_difference(lambda at: f(at, y), x, dx) * dx + central_difference(lambda at: f(x, at), y, dy) * dy,

@@ -240,7 +240,7 @@ def reflected(answer):
     solution="""
         power_x = lambda g, z, x, y: g * y * x ** (y - 1)""",
     explained="With `g * y * z / x` the slope of $x^2$ at 0 would be 0 / 0, which is nan. The slope there is 0.",
-    why="One line serves whole, negative and broken exponents, wherever z has a slope. At x = 0 with y = 0 the "
+    why="One line serves whole, negative and fractional exponents, wherever z has a slope. At x = 0 with y = 0 the "
         "library states the slope.",
     mistakes=[
         (lambda g, z, x, y: g * y * x**y, "The power before: the exponent is one less."),
@@ -275,12 +275,13 @@ def power(answer):
         expect_call(answer, 10.0, np.float64(0), np.float64(0), 2.0, gives=0.0,
                     tried="the rule for x of power, with g = 10, z = 0, x = 0, y = 2",
                     hints=[(np.nan, "Where x is 0, z / x is 0 / 0. The power before has no such hole.")])
-        logarithm = np.nan, "Below 0 a power has no logarithm: none is needed for x ** (y - 1)."
+        logarithm = np.nan, "Below 0 the box holds too, and x ** (y - 1) needs no logarithm."
         below = 0.0, "Below 0 z has a slope too: the box holds there."
         _expect_at(answer, ag.power, 0, -2.0, 3.0, [logarithm, below])
         _expect_at(answer, ag.power, 0, -2.0, 2.0, [logarithm, below],
                    "x can be negative, and then x ** (y - 1) can be: no abs.")
         _expect_at(answer, ag.power, 0, 0.0, 1.0, [(0.0, "At x = 0, y = 1 z is x itself, and its slope is 1.")])
+        _expect_at(answer, ag.power, 0, 0.0, 0.5, [(0.0, "At 0 the root stands upright: its slope is inf.")])
         _expect_at(answer, ag.power, 0, 3.0, 0.0, [(10.0, "At y = 0 z is 1 everywhere: its slope is 0.")])
         _expect_at(answer, ag.power, 0, -1.0, 0.5,
                    [(0.0, "Below 0 there is no root, and no slope: nan is right there.")])

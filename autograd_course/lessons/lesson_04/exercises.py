@@ -56,7 +56,7 @@ card("04", [
     "Behind a `where`, 0 · inf is nan. Change what goes in, not what comes out."])
 
 
-GS = np.array([0.5, -2.0, 3.0, 1.5, -1.0])
+GS = np.array([0.5, -2.0, 3.0, 1.5, -1.0, 2.5])
 
 
 def _expect(rule, row, arg, inputs, mistakes):
@@ -90,7 +90,7 @@ def _choices(d):
 
 
 FROM_Z = [
-    [(lambda g, z, x: g / 2 * z, "Python reads g / 2 * z as (g / 2) * z. It takes g / (2 * z)."),
+    [(lambda g, z, x: g / 2 * z, "That multiplies by z, as g / 2 * z does without brackets. It takes g / (2 * z)."),
      (lambda g, z, x: g / z, "Exactly double: z stands in the product twice, so 2z dz ≈ dx."),
      (lambda g, z, x: g / 2 * z ** -0.5, "z is the root already: no second root of it."),
      (lambda g, z, x: g * dx / (2 * z),      # noqa: F821
@@ -233,7 +233,9 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, x, y: g / 2 * ((x > y) + (x == y)),
          "Half of g at the tie alone: where x is larger, all of it.")]),
     (ag.where, 1, [np.array([True, False, False, True, True]), np.array([3.0, 2.0, 4.0, -7.0, 0.0]),
-                   np.array([5.0, 6.0, 4.0, -7.0, 1.0])], [
+                   np.array([5.0, 1.0, 4.0, -7.0, 1.0])], [
+        (lambda g, z, c, x, y: np.where(c is True, g, 0),
+         "Not every entry of c is True by itself: `is` looks at c as a whole. np.where(c, g, 0)."),
         (lambda g, z, c, x, y: np.where(z == x, g, 0),
          "Where x and y are equal z is both: c alone says whose turn it is."),
         (lambda g, z, c, x, y: g * (x > y), "c decides, not which of the two is larger."),
@@ -254,8 +256,8 @@ RIGHT = (lambda g, z, x: np.where(x > 0, g, 0), lambda g, z, x: g * np.sign(x),
 @exercise(
     "04.switches", minutes=5, difficulty="medium",
     question="""
-        Write four rules for x. `np.where(c, a, b)` is a where c is true, else b, entry by entry. A product with a comparison,
-        `g * (x > 0)`, does the same while g is finite; where g is ∞ it gives ∞ · 0, which is nan.""",
+        Write four rules for x. `np.where(c, p, q)` takes p where c is true, and q elsewhere, entry by entry. A product
+        with a comparison, `g * (x > 0)`, does the same while g is finite; where g is ∞ it gives ∞ · 0, which is nan.""",
     stub="""
         relu_x = lambda g, z, x: ...
         abs_x = lambda g, z, x: ...
@@ -270,8 +272,9 @@ RIGHT = (lambda g, z, x: np.where(x > 0, g, 0), lambda g, z, x: g * np.sign(x),
         abs_x = lambda g, z, x: g * np.sign(x)
         maximum_x = lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0))
         where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
-    explained="Each is a switch: all of g, or nothing; abs turns its sign; only a tie is shared. (relu(x) is maximum(x, 0), and at 0 "
-              "one states 0, the other ½: a stated rule belongs to the op.)",
+    explained="Each is a switch: all of g passes, or nothing. abs turns its sign, and a tie is shared. (relu(x) and "
+              "maximum(x, 0) are the same function. At 0 the first states 0 and the second ½: a stated rule belongs to "
+              "the op.)",
     why="No limits were needed: between its kinks each of them is a straight line.")
 def switches(answer):
     if any(map(is_stub, answer)):
@@ -353,8 +356,7 @@ def _by_size(x):
             return np.sign(x) * (1 - p) / (1 + p)""",
     explained="An `if x > 0` with one form for each side does as well, for a number at a time. (`np.where` would compute both forms "
               "everywhere, the one that overflows too.)",
-    why="Right at both ends: far out p becomes 0, and 1 − 0 and 1 + 0 are 1. (An inf that ends as 1 / inf, which is "
-        "0, was lucky.)",
+    why="Right at both ends: far out p becomes 0, and 1 − 0 and 1 + 0 are 1.",
     mistakes=[
         (lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
          "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan."),
@@ -404,7 +406,9 @@ CLIP = [
     (lambda g, z, x, low, high: g * (x <= high), "Below the low bound z does not move with x: nothing passes."),
     (lambda g, z, x, low, high: g * (low <= x), "Above the high bound z does not move with x: nothing passes."),
     (lambda g, z, x, low, high: g * ((low <= x) | (x <= high)),
-     "| is or, and of the two one always holds. Both have to: &."),
+     "That holds everywhere, so all of g passes. x has to be above low and (&) below high."),
+    (lambda g, z, x, low, high: g * ((low <= x) & (x < high)), "At the high bound g still passes: <= and not <."),
+    (lambda g, z, x, low, high: g * ((low < x) & (x <= high)), "At the low bound g still passes: <= and not <."),
     (lambda g, z, x, low, high: g * (low <= x & x <= high),
      "Python binds & more tightly than <=: put each comparison in parentheses."),
     (lambda g, z, x, low, high: g * (low <= x <= high),
@@ -489,6 +493,6 @@ GELU = [
 def longer(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    for x, low, high in [([-3.0, -2.0, -1.2, 1.5, 2.0], -2.0, 1.5), ([-3.0, -0.5, 0.0, 3.0, 3.2], -0.5, 3.0)]:
+    for x, low, high in [([-3.0, -2.0, -1.7, 0.4, 1.5, 2.0], -2.0, 1.5), ([-3.0, -0.5, 0.0, 3.0, 3.2], -0.5, 3.0)]:
         _expect(answer[0], ops.ROWS["clip"], 0, [np.array(x), low, high], CLIP)
     _expect(answer[1], ag.gelu, 0, [np.array([-1.2, 0.4, 2.0, 0.0])], GELU)

@@ -128,8 +128,7 @@ def multiply(answer):
 
     Plain.__name__ = "Value"
     for a, b in [(3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None), (1.0, -4.5), (4.5, 1.0), (1.0, 4.5), (2.5, 2.5),
-                 (3e-7, 4e6),
-                 (-1.0, None), (0.0, 0.0)]:
+                 (3e-7, 4e6), (-1 / 3, 1 / 7), (-1.0, None), (0.0, 0.0)]:
         x = Plain(a, name="x")
         y = x if b is None else Plain(b, name="y")
         call = f"multiply(x, x), where x holds {a:g}" if b is None else f"multiply(x, y), where x holds {a:g} and y holds {b:g}"
@@ -151,7 +150,7 @@ def multiply(answer):
                         "Return a new Value: a number alone remembers nothing.")
         if isinstance(z.data, _Value):
             raise Wrong(f"the number in the result of {call}", brief(z.data), brief(a * y.data), NUMBERS)
-        expect(z.data, a * y.data, tried=f"the number in the result of {call}", hints=[
+        expect(z.data, a * y.data, rtol=1e-14, tried=f"the number in the result of {call}", hints=[
             (round(a * y.data), "The product need not be a whole number: nothing is rounded.")])
         _expect_inputs(z.inputs, (x, y), call)
         if any(hasattr(local, "data") and hasattr(local, "inputs") for local in np.ravel(np.array(z.locals, object))):
@@ -312,11 +311,11 @@ def order(answer):
         for value in reached:
             value.grad = 0.5
         before = [_held(value) for value in reached]
-        _expect_users_first(_ordered(answer, output, f"order(L), where {words}", right), output,
-                            f"order(L), where {words}", right)
+        got = _ordered(answer, output, f"order(L), where {words}", right)
         if [_held(value) for value in reached] != before:
             raise Wrong(f"the Values after order(L), where {words}", "changed", "as they were",
                         "What a Value holds is not the business of order: it only says who comes when.")
+        _expect_users_first(got, output, f"order(L), where {words}", right)
         again = f"a second call of order(L), where {words}"
         got = _ordered(answer, output, again, right)
         if len(got) != len(_reached(output)):
@@ -416,10 +415,13 @@ def _expect_users_first(got, output, tried, right):
     missing = [value for value in _newest_first(reached) if value not in place]
     if missing:
         leaves = all(not value._inputs for value in missing) and len(missing) == sum(not value._inputs for value in reached)
-        twin = next((value for value in got if value.data == missing[0].data), None)
+        name, twins = missing[0].name, [[one.name for one in got if one.data == value.data] for value in missing]
+        users = [user for user in got if missing[0] in user._inputs and set(user._inputs) & {*got}]
         wrong("The walk needs the leaves too: it is they whose gradients you want." if leaves and len(got) > 1 else
-              f"{missing[0].name} is missing. It holds the same number as {twin.name}, but a Value is itself, whatever its number." if twin
-              else f"{missing[0].name} is missing. Inputs of inputs belong to it as well: go on until nothing new is found.")
+              f"{name} is missing. It holds the same number as {twins[0][0]}, but a Value is itself, whatever its "
+              "number." if all(twins) else
+              f"{name} is missing, and {users[0].name} was made from it: append all inputs of a value." if users else
+              f"{name} is missing. Inputs of inputs belong to it as well: go on until nothing new is found.")
     late = [(x, user) for user in _newest_first(reached) for x in user._inputs if place[x] < place[user]]
     if late and got == _newest_first(got)[::-1]:
         wrong("Oldest first. The walk goes backward, so the newest comes first: reverse=True.")
@@ -480,9 +482,11 @@ def backward(answer):
         raise
     except Wrong as wrong:
         *said, hint = wrong.args
-        hint = NOTHING if hint == FAULTS["unseeded"] else BACK if hint == FAULTS["own"] else hint
-        raise Wrong(*said,
-                    FIRST.get(said[1], hint) or "A gradient may be as large as it likes: nothing is cut off.") from None
+        hint = NOTHING if hint == FAULTS["unseeded"] else BACK if hint == FAULTS["own"] else FIRST.get(said[1], hint)
+        if not hint and "doublings" not in said[0]:
+            _expect_everywhere(answer)      # a smaller graph may show it
+        large = "A gradient may be as large as it likes: nothing is cut off." if "doublings" in said[0] else ""
+        raise Wrong(*said, hint or large) from None
     except _Endless:
         raise Wrong("backward after 40 doublings, x = x + x", "no end", "41 visits", FAULTS["every path"]) from None
     _expect_everywhere(answer)
@@ -502,7 +506,7 @@ def _expect_everywhere(answer):
             error.tried = tried
             error.hint = "A gradient of 0 is sent on too: else who waits behind it never gets an entry in the ledger."
             raise
-        expect(tuple(v.grad for v in (L, z, w, y, x)), right, tried=f"{tried} (of L, z, w, y, x)", hints=[
+        expect(tuple(v.grad for v in (L, z, w, y, x)), right, rtol=1e-14, tried=f"{tried} (of L, z, w, y, x)", hints=[
             ((0.0, 0.0, 5.0, g, g), "Every value gets its gradient, also one in the middle, and L itself: value.grad += g at each visit."),
             ((0.0, *right[1:]), "L itself has a gradient too, 1: add it at its visit, as for any other."),
             ((1.0, 0.0, 5.0, 0.0, 0.0), "A gradient need not be a whole number: nothing is rounded."),
@@ -514,13 +518,21 @@ def _expect_everywhere(answer):
     x = _Value(2.0, name="x")
     answer(x)
     expect(x.grad, 1.0, tried="x.grad after backward(x), where x is a leaf")
-    L, words, _ = _of_one_and_three()
-    reached = _newest_first(_reached(L))
-    for k, value in enumerate(reached):
-        value.grad = 0.25 * k + 1        # all of them hold a gradient already
-    answer(L)
-    expect(tuple(value.grad for value in reached), (2.0, 4.75, 0.5, 1.75, 2.0 - 0.875),
-           tried=f"every .grad after backward(L), where {words}, and each held a gradient before (of L, t, c, b, a)")
+    for build, right, hint in [
+            (_equal_numbers, (2.0, 3.25, 7.5, 3.75),
+             "a and b hold the same number. Each has an entry of its own: the keys are Values."),
+            (_of_one_and_three, (2.0, 4.75, 0.5, 1.75, 2.0 - 0.875), "")]:
+        L, words, names = build()
+        reached = _newest_first(_reached(L))
+        for k, value in enumerate(reached):
+            value.grad = 0.25 * k + 1        # all of them hold a gradient already
+        tried = f"every .grad after backward(L), where {words}, and each held a gradient before (of {names})"
+        try:
+            answer(L)
+        except KeyError as error:
+            error.tried, error.hint = tried, _missing(error.args[0], L)
+            raise
+        expect(tuple(value.grad for value in reached), right, tried=tried, hints=[lambda got, right, hint=hint: hint])
 
 
 def _missing(key, output):
@@ -545,7 +557,7 @@ FIRST = {
     "(-6, -6, 10)": "Exactly double: each gradient is written to .grad twice. At the visit is enough; what is sent goes into the ledger "
                     "alone.",
     "(0, 0, 0)": NOTHING,
-    "(-1, -1, 6)": "Before anything has arrived at x, an entry begins at 0.0: ledger.get(x, 0.0).",
+    "(-1, -1, 6)": "An entry begins at 0.0, ledger.get(x, 0.0), and what is added to it is g times local.",
     "(3, 3, 5)": "The right sizes; where is the sign? A gradient may be negative.",
     "(0, 0, 5)": "Nothing comes to x and y. Walk along order(output), all of it; and a negative gradient is sent on like any other.",
     "(45, 45, -75)": "The ledger begins with 1.0 for the output: L moves exactly as far as itself.",
@@ -601,9 +613,9 @@ prediction(
 
 prediction(
     "05.kept", question="""
-        Now an engine without a ledger: at each call L's `.grad` is set to 1, what arrives at any other value is added straight to its
-        `.grad`, and is read there when its turn comes. Take $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad
-        = 12, which is right. Each call adds, so after a second call 24 would be right. Which number is there?""",
+        Now an engine without a ledger. Each call sets L's `.grad` to 1. What arrives at any other value is added to the
+        `.grad` of that value; when its turn comes, it sends on what its `.grad` holds. Take
+        $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad = 12, which is right. Each call adds, so after a second call 24 would be right. Which number is there?""",
     answer=36.0, reveal="""
         **36**, three times 12 for two calls. c still held the 3 of the first call. The second added its own 3, so c passed on 6 · 4 = 24 in
         place of 12. Which value was not fresh? c, one in the middle, which nobody asked about.""")

@@ -217,7 +217,7 @@ def _after_if_it_ends(*case):
                 backward(L)
                 for p in parameters:
                     p.data -= rate * p.grad""",
-    explained="Forget, forward, backward, step: you will meet these four in all training loops of this course.",
+    explained="Forget, forward, backward, step: wherever a `.grad` adds up, a training loop has these four.",
     why="This loop does not know what it trains: any calculation that your engine can record.",
     mistakes=[
         edit(CLEAR, "", OLD),

@@ -97,8 +97,8 @@ def fooling_x(answer):
 # --- A walk by paths, mended by a cache -----------------------------------------------------------------------------------------
 
 
-AGAIN = ("Every path is walked again. Is each z asked by way of the same cache? z.gradient() does not know it, and a new {} remembers "
-         "nothing.")
+AGAIN = ("Every path is walked again. Is each z asked by way of the same cache, and does its gradient stay there, "
+         "also if it is 0? z.gradient() does not know the cache, and a new {} remembers nothing.")
 
 
 Z, WHOLE = "cached(z, cache)", """\
@@ -170,18 +170,20 @@ def cached(answer):
         x = Trace(2.0)
         L = x * Trace(w) * Trace(w)
         tried = f"cached(x, {{}}), where L = x · w · w, at w = {w:.3g}"
-        expect(_asked(answer, x, {}, tried, w * w), w * w, tried=tried, hints=[lambda got, right, hint=hint: hint])
-    x = Trace(1.0)
-    doubled(30)(x)
-    try:
-        got = bounded(answer, x, {}, most=20_000)
-    except Endless:
-        raise Wrong("30 doublings, x = x + x", "no end after 20,000 calls of functions", "31 values, each once",
-                    AGAIN) from None
-    expect(got, 2.0 ** 30, tried="the gradient of x after 30 doublings, x = x + x")
-    if not cache:
-        raise Wrong("the cache, after cached(x, cache)", "still empty", "an entry for each value",
-                    "Write into the cache that is handed in: cache[x] = ….")
+        expect(_asked(answer, x, {}, tried, w * w), w * w, rtol=1e-14, tried=tried,
+               hints=[lambda got, right, hint=hint: hint])
+    for last in (1.0, 0.0):
+        x = Trace(1.0)
+        doubled(30)(x) * Trace(last)
+        tried = f"30 doublings, x = x + x, and then {last:g} · x"
+        try:
+            got = bounded(answer, x, {}, most=20_000)
+        except Endless:
+            raise Wrong(tried, "no end after 20,000 calls of functions", "32 values, each once", AGAIN) from None
+        expect(got, last * 2.0 ** 30, tried=f"the gradient of x after {tried}")
+    if len(cache) < 4:
+        raise Wrong("the cache, after cached(x, cache) and cached(y, cache)", f"{len(cache)} entries", "4, one a value",
+                    "Write into the cache that is handed in, cache[x] = …, and leave there what it has.")
 
 
 YESTERDAY = {}      # of a planted answer
@@ -353,7 +355,7 @@ def mended_tanh(answer):
         if len(sent) != 1:
             raise Wrong(called, brief(sent), "a tuple of one", "One input, so one entry goes back.")
         if sent[0] is not None:        # the rule of a Scalar that nobody gave one
-            expect(sent[0], slope, tried=called, shown="another number", hints=[
+            expect(sent[0], slope, rtol=1e-11, atol=1e-13, tried=called, shown="another number", hints=[
                 (z * z, "That is the slope z². It is 1 − z²."),
                 (1 - data * data, "1 − x²? It is the slope of tanh from z: 1 − z²."),
                 (1 - math.tanh(0.25) ** 2,
@@ -364,7 +366,7 @@ def mended_tanh(answer):
         expect(x.grad - 0.75, right, atol=1e-12, tried=tried, shown=brief(right) if data == 0.5 else "another number",
                hints=[
             (0.0, "Nothing arrives: the rule never runs. Under which name does backward look for it, and on which value?"),
-            (slope, "That is the slope alone. Multiply it by g, what arrives."),
+            (slope, "As if g were 1. What arrives multiplies the slope, all of it."),
             (factor - z * z, "g multiplies all of it, brackets and all: g * (1 - t * t)."),
             (-right, "The sign of g is lost: what arrives may be negative.")])
         if "backward" in vars(got):

@@ -23,6 +23,12 @@ throw(
 throw(
     "07.cached",
     planted=[
+        edit("x not in cache", "not cache.get(x)", AGAIN), edit(WHOLE, """    cache.clear()
+    def ask(x):
+        if x not in cache:
+            cache[x] = sum(local * ask(z) for local, z in x.users) if x.users else 1.0
+        return cache[x]
+    return ask(x)""", "leave there what it has"), edit(Z, f"float(round({Z}, 6))", "nothing is rounded"),
         edit(Z, "z.gradient()", AGAIN), edit(Z, "cached(z, {})", AGAIN), edit(Z, "cached(z, dict(cache))", AGAIN),
         edit(WHOLE, "    return x.gradient()", AGAIN),
         edit(Z, "z.data", "multiplied by the gradient of z"),
@@ -38,7 +44,7 @@ throw(
         if x not in known:
             known[x] = sum(local * ask(z) for local, z in x.users) if x.users else 1.0
         return known[x]
-    return ask(x)""", "that is handed in: cache[x]"), edit(Z, "cached(z)", "cached takes two things"),
+    return ask(x)""", "that is handed in, cache[x]"), edit(Z, "cached(z)", "cached takes two things"),
         edit(Z, "cached(local, cache)", "The value asked here is z"), edit(Z, "cached(x, cache)",
              "The value asked here is z"),
         edit(Z, "cache[z]", "the cache is empty"), edit(Z, "cache.get(z, 0)", "Nobody has filled the cache"),
@@ -101,7 +107,7 @@ throw(
         edit("z.rule", "z.backward", "never runs"), edit("z.rule", "z._rule", "never runs"), edit("z.rule", "x.rule",
              "never runs"),
         edit("g * (1 - t * t)", "g * t * t", "z²"),
-        edit("g * (1 - t * t)", "1 - t * t", "Multiply it by g"),
+        edit("g * (1 - t * t)", "1 - t * t", "As if g were 1"),
         edit("(g * (1 - t * t),)", "g * (1 - t * t)", "returns a tuple"),
         edit("1 - t * t", "1 - x * x", "what you need here is a number"),
         edit("1 - t * t", "1 - x.data ** 2", "slope of tanh from z"),
