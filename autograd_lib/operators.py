@@ -3,6 +3,7 @@
 import operator
 import sys
 from dis import opmap
+from functools import cache
 
 import numpy as np
 
@@ -18,6 +19,7 @@ def _reflected(f):
     return lambda self, other: f(other, self)
 
 
+@cache
 def _flat(function):
     """`function`, whose slope is 0 wherever it exists, as a row without rules: its results are plain arrays."""
     arity = getattr(function, "nin", 1)

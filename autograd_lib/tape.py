@@ -238,18 +238,9 @@ _others = frozenset({Tensor, Dual, Traced})  # what a value may be, beside an ar
 class Primitive:
     """A row of the table: a function on arrays, and for each argument how gradients pass through it.
 
-    Parameters
-    ----------
-    kind : "elementwise", "linear", "bilinear" or "primitive"
-    function : callable on NumPy arrays; arguments that can have a gradient are positional, others by keyword
-    rules : one `rule(g, z, x, y, …, **keywords)` per positional argument, or None where there is no gradient.
-        `g` is the gradient arriving at the output, `z` the output, `x, y, …` the inputs.
-        Keywords follow the inputs in its parameters, and may be given by position in a call, as in NumPy.
-    each : callable, optional
-        For any number of arguments, instead of `rules`: `each(i)` is the rule of argument `i`.
-    pushes : for kind "primitive", one `push(t, z, x, y, …, **keywords)` per argument, the tangent of `z`
-        when the argument's tangent is `t`.
-    name : str
+    The functions below, `elementwise` to `primitive`, make the four kinds of it, and say what a rule gets. Arguments
+    that can have a gradient are positional, others by keyword: these follow the inputs in a rule's parameters, and
+    may be given by position in a call, as in NumPy. `each(i)` is the rule of argument `i`, of any number of arguments.
     """
 
     def __init__(self, kind, function, rules=(), *, each=None, pushes=None, name=None, doc=None):
@@ -430,7 +421,7 @@ def _quick(row):
             node._data = z = function(a)
         except (TypeError, ValueError):
             return record((x,), {})
-        if z is a or type(z) not in _floats and not (type(z) is np.ndarray and z.base is None):  # of a view `record` takes note
+        if type(z) not in _floats and not (type(z) is _array and z.dtype.kind in "biuf"):
             return record((x,), {})
         node.op, node.inputs, node.level = row, (x,), x.level
         node.values, node.needed, node.order = (a,), plans[1], next(_clock)
@@ -456,7 +447,7 @@ def _quick(row):
             node._data = z = function(a, b)
         except (TypeError, ValueError):
             return record((x, y), {})
-        if z is a or z is b or type(z) not in _floats and not (type(z) is np.ndarray and z.base is None):
+        if type(z) not in _floats and not (type(z) is _array and z.dtype.kind in "biuf"):
             return record((x, y), {})
         node.op, node.inputs, node.level = row, (x, y), level
         node.values, node.needed, node.order = (a, b), plans[needed], next(_clock)

@@ -82,8 +82,7 @@ def attention_weights(query, key, attn_mask=None, is_causal=False, scale=None):
 def _check_mask(mask):
     if mask.dtype.kind not in "bf":
         raise TypeError("attn_mask is made of bool, True where a query may look, or of floating-point numbers to add "
-                        "to "
-                        f"the scores, not of {mask.dtype}")
+                        f"to the scores, not of {mask.dtype}")
     if not (mask if mask.dtype == bool else mask > -np.inf).any(axis=-1).all():
         raise ValueError("attn_mask leaves a query nowhere to look, and weights of 0 sum to no 1")
     return np.where(mask, 0.0, -np.inf) if mask.dtype == bool else mask
