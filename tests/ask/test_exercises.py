@@ -11,7 +11,6 @@ from pathlib import Path
 from types import CodeType
 
 import nbformat
-import numpy as np
 import once
 import pytest
 import thrown
@@ -20,9 +19,7 @@ from nbclient import NotebookClient
 from autograd_course.ask import EXERCISES, check, edit, weave
 from autograd_course.ask.answers import defined
 from autograd_course.ask.texts import Question
-from autograd_course.lessons.lesson_12 import exercises as lesson_12
 from autograd_course.show.rules import AHEAD, derived
-from autograd_lib import nn
 
 NOTEBOOKS = sorted(weave.NOTEBOOKS.glob("[0-9]*.ipynb"))
 EVERY_NOTEBOOK = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -36,33 +33,6 @@ def of_lesson(path):
 
 
 # ---------------------------------------------------------------- answers
-
-train = lesson_12._fitted
-
-
-def test_training_twice_gives_the_same_weights():
-    """Which is why, below, it is done once."""
-    images, labels, *_ = lesson_12.digits()
-    first, again = (train(images[:61], labels[:61]).state_dict() for _ in range(2))
-    assert all(np.array_equal(first[name], again[name]) for name in first)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def trained_once():
-    """Lesson 12's answers train, two dozen of them, mostly on the same scans and from the same start: that is done once."""
-    weights = {}
-
-    def fitted(images, labels, model=None):
-        model = model or nn.MLP([64, 32, 10], rng=0)
-        given = images.shape, *(array.tobytes() for array in [images, labels, *model.state_dict().values()])
-        if given not in weights:
-            weights[given] = train(images, labels, model).state_dict()
-        model.load_state_dict(weights[given])
-        return model
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lesson_12, "_fitted", fitted)
-        yield
-
 
 @cache
 def planted(name, i):

@@ -1,6 +1,7 @@
 """Lesson 12: batches that keep image and label together, a scaler that never sees the future, a learning curve."""
 import dis
 import inspect
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 
@@ -87,10 +88,10 @@ card("12", [
         The score is about what guessing gives, and the loss stays near 2.3: nothing is learned. Find the bug, and write
         the function right.
 
-        - every scan once an epoch, in a new random order from `rng`
-        - an image and its label together
-        - `size` rows a batch; the last one may be smaller
-        - the caller's arrays stay as they are""",
+        - Every scan comes once in an epoch, in a new random order from `rng`.
+        - An image and its label stay together.
+        - A batch has `size` rows; the last one may be smaller.
+        - The caller's arrays stay as they are.""",
     stub="""
         def batches(images, labels, size, rng):
             ...""",
@@ -137,6 +138,10 @@ def batches(answer):
     if twice[0] != twice[1]:
         raise Wrong("two runs, each with a new rng of seed 7", "two different orders", "the same order",
                     "The order does not come from the rng that is passed in: nobody could repeat this training.")
+    places = [np.argsort(_order(_one_epoch(answer, 10, 4, rng))) for _ in range(6)]
+    if (still := np.flatnonzero(np.ptp(places, axis=0) == 0)).size:
+        raise Wrong("six epochs of 10 images", f"image {still[0]} in the same place each time", "any place",
+                    "Any row may come anywhere: draw the order of all rows, len(images) of them.")
     many = _one_epoch(answer, 60, 6, rng)
     tried = "60 images in batches of 6"
     if all(np.ptp(np.floor_divide(y, 6)) == 0 and np.ptp(np.diff(y)) for _, y in many):
@@ -246,9 +251,9 @@ def _blown_up(got, expected):
         Often each pixel is scaled to mean 0 and spread 1 before training. Mean and spread are *learned* numbers. Write
         `standardise(train, new)`, which returns `(train scaled, new scaled)`.
 
-        - subtract the mean, divide by the spread (`.std`), pixel by pixel (a pixel is a column)
-        - a pixel that never changes has spread 0: divide by 1 there
-        - it has to work when `new` is a single scan
+        - Subtract the mean and divide by the spread (`.std`), pixel by pixel. A pixel is a column.
+        - A pixel that never changes has the spread 0: divide by 1 there.
+        - It has to work when `new` is a single scan, of shape (64,).
 
         Which scans may the mean and the spread be taken from?""",
     stub="""
@@ -322,28 +327,25 @@ def scale(answer):
 
 # --- 12.curve -------------------------------------------------------------------------------------------------------------
 
-@cache
-def _learned(n):
-    """What n scans teach: the share read right of the held-out digits, and of those n."""
-    images, labels, test_images, test_labels = digits()
-    model = _fitted(images[:n], labels[:n])
-    return _share(model, test_images, test_labels), _share(model, images[:n], labels[:n])
-
-
-def _fitted(images, labels, model=None):
-    """The lesson's `train`, step by step the same; on a new network, unless one is given."""
-    model, rng, epochs = model or nn.MLP([64, 32, 10], rng=0), np.random.default_rng(0), 20_000 // len(labels)
-    optimizer = optim.Adam(model.parameters(), lr=0.01)
+def _fitted(images, labels, model, epochs, jitter=0.0):
+    """The lesson's `train`, step by step the same."""
+    rng, optimizer = np.random.default_rng(0), optim.Adam(model.parameters(), lr=0.01)
     for epoch in range(epochs):
         optimizer.lr = 0.01 * (1 - epoch / epochs)
         order = rng.permutation(len(labels))
         for start in range(0, len(labels), 64):
             rows = order[start:start + 64]
-            rng.normal(size=images[rows].shape)      # the jitter that `train` draws, whatever its size
+            noise = jitter * rng.normal(size=images[rows].shape)
             optimizer.zero_grad()
-            nn.functional.cross_entropy(model(images[rows]), labels[rows]).backward()
+            nn.functional.cross_entropy(model(images[rows] + noise), labels[rows]).backward()
             optimizer.step()
     return model
+
+
+@cache
+def _stand_in():
+    """What the check's `train` makes of any network: two epochs are enough to tell shares apart."""
+    return _fitted(*digits()[:2], nn.MLP([64, 32, 10], rng=0), 2).state_dict()
 
 
 def _share(model, images, labels):
@@ -351,17 +353,10 @@ def _share(model, images, labels):
         return np.mean(model(images).data.argmax(axis=1) == labels)
 
 
-RAISING = [      # mistakes that end in an error, and what to say to it
-    (lambda n: digits()[0][:n][np.random.default_rng(0).permutation(len(digits()[1]))[:64]],
-     "More labels than images: the first n of both, images[:n] and labels[:n]."),
-    (lambda n: len(digits()[1][n]), "images[n] is one scan. The first n are images[:n]."),
-    (lambda n: nn.MLP([64, 32, 10], rng=0)(digits()[3]), "accuracy wants the images first, then the labels.")]
-
-
 @exercise(
     "12.curve", minutes=8, difficulty="optional",
     names=lambda: dict(zip(("images", "labels", "test_images", "test_labels"), digits()), accuracy=_share,
-                       train=lambda model, images, labels, epochs: _fitted(images, labels, model)),
+                       train=lambda model, x, y, *rest, **named: _fitted(x, y, model, *rest, **named)),
     question="""
         Write `held_out_accuracy(n)`: make `nn.MLP([64, 32, 10], rng=0)`, `train` it on the
         **first n** training scans for `20_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (Fewer
@@ -383,62 +378,99 @@ RAISING = [      # mistakes that end in an error, and what to say to it
     explained="""
         A new network for every n, and always the same held-out digits. The first doublings buy much, the last ones
         little. Two cautions. A score of 96 % on 360 digits has a standard error of 1.0 points: the last two differ by
-        less. And the steps are not quite alike, 400 at first and 299 for all scans. Given 40 epochs in place of 13,
-        all scans bring about 97 %: five of the 360 more, and none fewer. So part of the plateau may be too little
-        training, and not that more scans do not help.""",
+        less. And the steps are not quite alike, 400 at first and 299 for all scans. With 40 epochs in place of 13,
+        all scans bring about 97 %: five more of the 360 are right, and none is lost. So part of the plateau
+        may be too little training, and not that more scans do not help.""",
     why="The gap to 100 % shrinks, but more and more slowly: so you can guess what more data would buy, before you pay for it.")
 def curve(answer):
     shown = "a share from 0 to 1"
     if isinstance(answer, nn.Module):
         raise Wrong("your answer", "a network", "a function of n",
                     "That is a network. The check calls your function, which makes a new network for each n.")
-    for n in (61, 500):      # a share of 61 scans is no share of 360
-        tried = f"held_out_accuracy({n})"
-        got = returned(answer, n, tried=tried, shown=shown, hints=RAISING)
+    knows = nn.MLP([64, 32, 10])
+    knows.load_state_dict(_stand_in())
+    for n in (61, 500, 61):      # a share of 61 scans is no share of 360
+        tried, calls = f"held_out_accuracy({n})", []
+
+        def train(model, images, labels, epochs, jitter=0.0):
+            calls.append(n)
+            _expect_training(answer, tried, len(calls), n, model, images, labels, epochs, jitter)
+            model.load_state_dict(_stand_in())
+            return model
+        with _in_place_of("train", train, getattr(answer, "__globals__", {})):
+            got = returned(answer, n, tried=tried, shown=shown, hints=[(
+                lambda n: knows(digits()[3]), "accuracy wants the images first, then the labels.")])
+        if not calls:
+            raise Wrong(tried, "no call of train", "one",
+                        _outside(answer) or "Make a network, `train` it, then ask it.")
         if isinstance(got, nn.Module):
             raise Wrong(tried, "a network", shown,
                         "A network came back. Ask it: accuracy(model, test_images, test_labels).")
         if np.ndim(got):
             raise Wrong(tried, brief(got), shown,
                         "Several values came back: which of them is the share of the held-out digits?")
-        expect(got, _learned(n)[0], tried=tried, shown="another share", rtol=0, atol=0.01,      # three or four of the 360
-               hints=[lambda got, right: _misread(answer, n, float(got))])
-        if not _of_360(float(got)):
-            raise Wrong(tried, brief(got), shown, _OTHERS)
-    again = returned(answer, 61, tried="held_out_accuracy(61), once more", shown=shown)
-    expect(again, _learned(61)[0], tried="held_out_accuracy(61), once more", shown="the same share as before", rtol=0,
-           atol=0.01, hints=[
-        lambda got, right: "It goes on with what it has learned before: make a new network at each call, inside the function."
-        if _networks_of(answer) else "Another start at each call: rng=0 makes the same network every time."])
+        expect(got, _share(knows, *digits()[2:]), tried=f"{tried}, where train makes two epochs, to be quick",
+               shown="another share", rtol=0, atol=1e-9,
+               hints=[lambda got, right: _misread(n, knows, float(got), right)])
 
 
-_OTHERS = "Not a share of the 360 held-out digits: ask about all of them and no others, and round nothing."
+@contextmanager
+def _in_place_of(name, ours, scope):
+    """A global of the learner's is ours for a while."""
+    own = {name: scope[name]} if name in scope else {}
+    scope[name] = ours
+    try:
+        yield
+    finally:
+        scope.pop(name)
+        scope.update(own)
 
 
-def _of_360(share):
-    return abs(share * 360 - round(share * 360)) < 1e-3
+def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
+    """Stops the check unless `train` is called as the question says."""
+    images, labels, test_images, _ = digits()
+    weights, fresh = ([p.data for p in m.parameters()] for m in (model, nn.MLP([64, 32, 10], rng=0)))
+    begun = "It goes on with what it has learned before: make a new network at each call, inside the function."
+    for good, got, expected, hint in [
+            (call == 1, "another call", "one call for each n",
+             "Once for each n: every call of `train` begins anew, with a large rate."),
+            ([*map(np.shape, weights)] == [*map(np.shape, fresh)], "a network of other sizes",
+             "nn.MLP([64, 32, 10], rng=0)", "64 pixels, 32 hidden neurons, 10 digits."),
+            (all(map(np.array_equal, weights, fresh)), "a network with other weights", "nn.MLP([64, 32, 10], rng=0)",
+             _outside(answer) or (begun if all(map(np.array_equal, weights, _stand_in().values())) else
+                                  "rng=0 makes the same network every time.")),
+            (np.array_equal(x, images[:n]), f"other images, of shape {np.shape(x)}", f"the first {n} training scans",
+             "What is held out is not for training." if np.array_equal(x, test_images[:len(x)]) else
+             "That is one scan. The first n are images[:n]." if np.ndim(x) == 1 else
+             "The first n rows of images are images[:n]."),
+            (np.array_equal(y, labels[:n]), f"other labels, of shape {np.shape(y)}", f"those of the first {n} scans",
+             "The first n of both, images[:n] and labels[:n]."),
+            (epochs == 20_000 // n, f"epochs = {epochs}", f"epochs = {20_000 // n}",
+             "20_000 // n epochs: fewer scans, more epochs."),
+            (jitter == 0, f"jitter = {jitter}", "no jitter", "")]:
+        if not good:
+            raise Wrong(f"{tried}: what train is given", got, expected, hint)
 
 
-def _misread(answer, n, got):
+def _misread(n, model, got, right):
     """The likely cause of a wrong share."""
-    right, rote = _learned(n)
+    images, labels, *_ = digits()
     if got > 1:
         return "A share from 0 to 1, please."
-    if abs(1 - got - right) <= 0.01:
+    if abs(1 - got - right) < 1e-9:
         return "That is the share that is read wrong."
-    if outside := _networks_of(answer):
-        return (f"`{outside[0]}` was made outside your function, and goes on from what it has learned before. "
-                "Make a new nn.MLP inside, for each n.")
-    if abs(got - rote) <= 0.01:
-        return "About the score on the digits it has learned from. Ask it about those it has never seen."
-    if got < 0.3:
-        return "Not far from guessing: is it trained, for 20_000 // n epochs, on images and labels cut at the same rows?"
-    if not _of_360(got):
-        return _OTHERS
-    if abs(got - _learned(1437)[0]) <= 0.02:
-        return ("About what all the training digits give: are the first n rows taken, of images and of labels, "
-                "and 32 hidden neurons?")
-    return "For each n: nn.MLP([64, 32, 10], rng=0), the first n scans, and `train` once, for 20_000 // n epochs, without jitter."
+    if abs(got - _share(model, images[:n], labels[:n])) < 1e-9:
+        return "That is the score on the digits it has learned from. Ask it about those it has never seen."
+    if abs(got * 360 - round(got * 360)) > 1e-3:
+        return "Not a share of the 360 held-out digits: ask about all of them and no others, and round nothing."
+    return ""
+
+
+def _outside(function):
+    """What to say where a function asks a network that it does not make."""
+    outside = _networks_of(function)
+    return outside and (f"`{outside[0]}` was made outside your function, and goes on from what it has learned before. "
+                        "Make a new nn.MLP inside, for each n.")
 
 
 def _networks_of(function):

@@ -4,8 +4,7 @@ from thrown import throw
 
 from autograd_course.ask import edit
 from autograd_course.ask.mistakes import in_place
-from autograd_course.data import digits
-from autograd_course.lessons.lesson_12.exercises import _fitted, _learned, _right_scale, _scaled, _share
+from autograd_course.lessons.lesson_12.exercises import _right_scale, _scaled
 from autograd_lib import nn
 
 
@@ -39,6 +38,8 @@ throw(
         edit("yield images[rows], labels[rows]", "yield images[rows], labels[start:start + size]", "How many orders"),
         edit("labels[rows]", "labels[rng.permutation(len(images))[start:start + size]]", "How many orders"),
         edit("len(images), size", "len(images) - size + 1, size", "may be smaller"),
+        edit("rng.permutation(len(images))", "np.append(rng.permutation(len(images) - 1), len(images) - 1)",
+             "in the same place"),
         edit("size):", "len(images) // size + 1):", "start + size", "start + len(images) // size + 1", "how many rows"),
         edit("rng.permutation(len(images))", "rng.integers(len(images), size=len(images))", "come twice"),
         edit("rng.permutation(len(images))", "np.arange(len(images))", "Nothing is shuffled"),
@@ -137,82 +138,42 @@ throw(
             return tuple(np.divide(x - mean, np.maximum(spread, spread == 0)) for x in (train, new))"""])
 
 
-def _held_out(learn, ask):
-    """A wrong `held_out_accuracy`: learns from the rows learn(n), is asked about ask(n); the 360 held-out rows come last."""
-    def held_out_accuracy(n):
-        images, labels, test_images, test_labels = digits()
-        x, y = np.concatenate([images, test_images]), np.concatenate([labels, test_labels])
-        return _share(_fitted(x[learn(n)], y[learn(n)]), x[ask(n)], y[ask(n)])
-    return held_out_accuracy
-
-
-def _reuses(reader):
-    """A wrong `held_out_accuracy`: each n goes on with one network, which has learned from all scans before."""
-    start = reader.state_dict()
-
-    def held_out_accuracy(n):
-        images, labels, test_images, test_labels = digits()
-        if n < 100:
-            reader.load_state_dict(start)
-            _fitted(images, labels, reader)
-        return _share(_fitted(images[:n], labels[:n], reader), test_images, test_labels)
-    return held_out_accuracy
-
-
-def _goes_on():
-    """A wrong `held_out_accuracy`: one network, made outside. Right when it is first asked, for it has learned nothing then."""
-    model, calls = nn.MLP([64, 32, 10], rng=0), []
-    start = model.state_dict()
-
-    def held_out_accuracy(n):
-        images, labels, test_images, test_labels = digits()
-        if len(calls) % 3 == 0:      # a check asks three times; for the next one it is new again
-            model.load_state_dict(start)
-        calls.append(n)
-        return _share(_fitted(images[:n], labels[:n], model), test_images, test_labels)
-    return held_out_accuracy
-
-
-def _other_starts():
-    """A wrong `held_out_accuracy`: near enough twice, and then from an unlucky start. It does not say rng=0."""
-    calls = []
-
-    def held_out_accuracy(n):
-        calls.append(n)
-        return _learned(n)[0] - 0.05 * (len(calls) % 3 == 0)
-    return held_out_accuracy
-
-
 throw(
     "12.curve",
     planted=[
         (nn.MLP([64, 32, 10], rng=0), "That is a network"),
-        (lambda n: nn.MLP([64, 32, 10], rng=0), "A network came back"),
-        (lambda n: _learned(n), "which of them"),
-        (lambda n: 100 * _learned(n)[0], "from 0 to 1"),
-        (lambda n: 1 - _learned(n)[0], "read wrong"),
-        (_held_out(lambda n: slice(n), lambda n: slice(n)), "it has learned from"),
-        (_held_out(lambda n: slice(-360, None), lambda n: slice(-360, None)), "it has learned from"),
-        (_held_out(lambda n: slice(-360), lambda n: slice(-360, None)), "are the first n rows taken"),
-        (_reuses(nn.MLP([64, 32, 10], rng=0)), "`reader` was made outside"),
-        (_goes_on(), "new network at each call"),
-        (_other_starts(), "rng=0"),
-        (lambda n: 0.1, "far from guessing"),
-        (eval("lambda n: 0.1 + 0 * np.random.rand()", {"np": np, "random": nn.MLP([64, 32, 10], rng=0)}),
-         "far from guessing"),
-        (lambda n: _fitted(digits()[0][:n], digits()[1]), "More labels than images"),
-        (lambda n: _fitted(digits()[0][n], digits()[1][n]), "is one scan"),
-        (lambda n: _share(_fitted(digits()[0][:n], digits()[1][:n]), digits()[3], digits()[2]),
-         "wants the images first"),
-        (_held_out(lambda n: slice(n), lambda n: slice(-360, n - 360)), "ask about all of them"),
-        (_held_out(lambda n: slice(n), lambda n: slice(n, -360)), "no others"),
-        (_held_out(lambda n: slice(n), lambda n: slice(-360)), "no others"),
-        (lambda n: round(_learned(n)[0], 2), "round nothing"),
-        (_held_out(lambda n: slice(-360 - n, -360), lambda n: slice(-360, None)), "the first n scans"),
-        (0.9, "give it the function"),
-        (lambda n: str(_learned(n)[0]), "of type str"),
-        (lambda n: print(_learned(n)[0]), "write return"),
-        (lambda n: print(end=""), "is there a return")],
+        edit("return accuracy(model, test_images, test_labels)", "return model", "A network came back"),
+        edit(", test_labels)", ", test_labels), n", "which of them"),
+        edit("return accuracy", "return 100 * accuracy", "from 0 to 1"),
+        edit("return accuracy", "return 1 - accuracy", "read wrong"),
+        edit("test_images, test_labels", "images[:n], labels[:n]", "it has learned from"),
+        edit("images[:n], labels[:n]", "test_images, test_labels", "not for training"),
+        edit("images[:n], labels[:n]", "images, labels", "of shape (1437, 64)"),
+        edit("images[:n], labels[:n]", "images[-n:], labels[-n:]", "first 61 training scans"),
+        edit("images[:n], labels[:n]", "*(a[np.random.default_rng(0).permutation(1437)[:n]] for a in (images, labels))",
+             "first 61 training scans"),
+        edit("images[:n], labels[:n]", "images[:n], labels", "The first n of both"),
+        edit("images[:n], labels[:n]", "images[:n], labels[1:n + 1]", "The first n of both"),
+        edit("images[:n], labels[:n]", "images[n], labels[n]", "is one scan"),
+        edit("20_000 // n", "20", "20_000 // n epochs"), edit("20_000 // n", "2_000", "20_000 // n epochs"),
+        edit("20_000 // n", "20_000 // n, jitter=0.2", "no jitter"),
+        edit("32", "256", "32 hidden"), edit("rng=0", "rng=1", "rng=0 makes"), edit(", rng=0", "", "rng=0 makes"),
+        edit("def held", "model = nn.MLP([64, 32, 10], rng=0)\ndef held", "nn.MLP([64, 32, 10], rng=0), images",
+             "model, images", "model = train", "same = train", "accuracy(model", "accuracy(same",
+             "`model` was made outside"),
+        edit("(n):", "(n, model=nn.MLP([64, 32, 10], rng=0)):", "nn.MLP([64, 32, 10], rng=0), images", "model, images",
+             "make a new network at each call"),
+        edit("    return", "    train(model, images[:n], labels[:n], 1)\n    return", "Once for each n"),
+        edit("train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], epochs=20_000 // n)",
+             "nn.MLP([64, 32, 10], rng=0)", "no call of train"),
+        edit("test_images, test_labels", "test_labels, test_images", "wants the images first"),
+        edit("test_images, test_labels", "test_images[:n], test_labels[:n]", "ask about all of them"),
+        edit("return accuracy", "return (lambda *args: round(accuracy(*args), 2))", "round nothing"),
+        (0.9, "give it the function"), (lambda n: 0.9, "no call of train"),
+        edit("return accuracy", "return (lambda *args: str(accuracy(*args)))", "of type str"),
+        edit("return accuracy(model, test_images, test_labels)", "print(accuracy(model, test_images, test_labels))",
+             "write return"),
+        edit("return accuracy", "accuracy", "is there a return")],
     also_right=[
         "lambda n: accuracy(train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], 20_000 // n),"
         " test_images, test_labels)",
