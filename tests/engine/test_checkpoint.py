@@ -237,3 +237,15 @@ def test_backward_twice_and_a_changed_parameter(model):
 
 def test_the_engine_checks_it():
     ag.check_grads(ag.checkpoint(lambda x, y: ag.exp(x @ y) / (1 + x.sum() ** 2)), X[:2, :3], X[:3, 3:5])
+
+
+def test_a_result_of_a_lower_level_stays_there():
+    w, kept = ag.Tensor(3.0, requires_grad=True), []
+
+    def f(x):
+        y, z = ag.checkpoint(lambda x: (x * x, w * 2.0))(x)
+        kept.append(z)
+        return y * z
+    np.testing.assert_array_equal(ag.grad(f)(5.0).data, 60.0)
+    kept[0].backward()
+    assert w.grad == 2

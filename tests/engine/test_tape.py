@@ -218,7 +218,8 @@ def test_complex_numbers_cannot_enter_a_gradient():
     """A wrong number once: |(3 + 4j)·x| gave −1.4 for 5, and only NumPy's warning that imaginary parts are lost."""
     x = leaf([1.0, 2.0])
     for call in (lambda: ag.abs(x * (3 + 4j)), lambda: ag.abs(np.full(2, 3 + 4j) * x), lambda: x.astype(complex),
-                 lambda: x + Tensor([1j, 2j]), lambda: ag.elementwise(lambda x: 1j * x, lambda g, z, x: g, name="turn")(x)):
+                 lambda: x + Tensor([1j, 2j]),
+                 lambda: ag.elementwise(lambda x: 1j * x, lambda g, z, x: g, name="turn")(x)):
         with pytest.raises(TypeError, match="complex"):
             call()
     with pytest.raises(TypeError, match="complex"):
