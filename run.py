@@ -8,6 +8,7 @@ strike        strike out every line of the engine      python run.py strike tape
 holes         which wrong answers a check takes        python run.py holes 08 11.adam
 bench         time the engine beside NumPy and peers   python run.py bench MLP
 site          write the course as pages that move     python run.py site folder
+class         what a whole class has done, on a page   python run.py class folder
 lock          write requirements*.lock anew from pyproject.toml (--upgrade: to the newest releases)
 clean         remove .venv and whatever else was made here; notebooks and data stay
 
@@ -239,6 +240,11 @@ def site(*args):
     return call(python_of(VENV), "docs/pages.py", *args)
 
 
+def class_page(*args):
+    install()
+    return call(python_of(VENV), "-m", "autograd_course.teach", *map(os.path.abspath, args))
+
+
 def lock(*args):
     with tempfile.TemporaryDirectory() as folder:
         venv = Path(folder) / "venv"
@@ -269,7 +275,7 @@ def clean():
 
 
 TARGETS = {"lab": lab, "test": test, "test-browser": test_browser, "strike": strike, "holes": holes,
-           "bench": bench, "site": site, "lock": lock, "clean": clean}
+           "bench": bench, "site": site, "class": class_page, "lock": lock, "clean": clean}
 
 
 def main(target="", *args):

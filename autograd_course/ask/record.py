@@ -195,7 +195,7 @@ def returning():
     return sorted(names, key=lambda name: (-made[name]["missed"], name[:2]))
 
 
-def lessons():
-    """{"02": "02 Draw the graph", …}: the notebooks in this folder."""
-    files = sorted(FILE.parent.glob("[0-9][0-9]_*.ipynb"))
+def lessons(folder=None):
+    """{"02": "02 Draw the graph", …}: the notebooks in the folder, which is that of the record unless given."""
+    files = sorted((folder or FILE.parent).glob("[0-9][0-9]_*.ipynb"))
     return {file.stem[:2]: f"{file.stem[:2]} {file.stem[3:].replace('_', ' ').capitalize()}" for file in files}

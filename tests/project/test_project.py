@@ -96,7 +96,7 @@ LAYERS = {
     "autograd_lib": [{"tape"}, {"ops"}, {"operators"}, {"transforms"}, {"state"}, {"nn", "optim", "check", "data"},
                      {"compiler"}, {"__init__"}],
     "autograd_course": [{"source", "data", "samples", "peers"}, {"show"}, {"ask"}, {"practice"}, {"lessons"},
-                        {"reading"}, {"doctor"}, {"__init__"}],
+                        {"reading"}, {"doctor", "teach"}, {"__init__"}],
 }
 MODULES = sorted(path for package in LAYERS for path in ROOT.glob(f"{package}/**/*.py"))
 
