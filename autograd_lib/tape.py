@@ -58,20 +58,13 @@ class Tensor:
     """
 
     # What an op's result does not set for itself. These are for reading:
-    grad = None
-    name = None
-    op = None
-    inputs = ()
+    grad = name = op = tangent = replay = None
+    inputs = values = needed = ()
     params = MappingProxyType({})
-    level = 0
-    tangent = None
-    values = ()
-    needed = ()
-    replay = None
+    level = _stamp = 0
     parameter = False  # whether a gradient was ever asked for here: what a model learns, or would if it were not frozen
     _requires_grad = True
     _retain = False
-    _stamp = 0
     # What an array says of itself, a Tensor says too:
     shape = property(lambda self: self._data.shape)
     dtype = property(lambda self: self._data.dtype)
@@ -403,8 +396,8 @@ class Primitive:
 
 
 def _quick(row):
-    """`row.record` over again for what nearly every call is: one argument, or two without keywords, of plain numbers under
-    one level of backward mode. It saves two thirds of the time. Whatever is not that, or fails, goes to `record`.
+    """`row.record` over again for what nearly every call is: one argument, or two without keywords, of plain numbers
+    under one level of backward mode. It saves two thirds of the time. Whatever is not that, or fails, goes to `record`.
 
     A plain function, so that Python binds it to Tensor as a method without a call in between.
     """
@@ -540,7 +533,8 @@ def sent(node, g):
     grads = [None] * len(values)
     two = len(values) == 2 and not params       # to say so is quicker than a star
     for i, rule in node.needed:
-        gx = rule(g, z, values[0], values[1]) if two else rule(g, z, *values, **params) if params else rule(g, z, *values)
+        gx = (rule(g, z, values[0], values[1]) if two else
+              rule(g, z, *values, **params) if params else rule(g, z, *values))
         value = values[i]
         fits = type(gx) is _float64 is type(value) or type(gx) is _array and gx.shape == value.shape and gx.dtype is value.dtype
         grads[i] = gx if fits else fit(gx, node, i)
