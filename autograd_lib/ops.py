@@ -15,6 +15,7 @@ import operator
 from itertools import accumulate
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .tape import Primitive, Tensor, as_array, bilinear, elementwise, linear, primitive
 
@@ -196,7 +197,6 @@ squeeze = linear(np.squeeze,
 
 expand_dims = linear(np.expand_dims,
     lambda g, z, x, axis: np.reshape(g, x.shape))
-
 
 
 def _astype(x, dtype):
@@ -523,18 +523,11 @@ def _summed(x, letters, others):
 # --- Made of the rows above ------------------------------------------------------------------------------
 
 
-def _axis(axis, shape, op):
-    """`axis` counted from the front."""
-    if not -len(shape) <= axis < len(shape):
-        raise np.exceptions.AxisError(f"{op}: there is no axis {axis} in shape {shape}")
-    return axis % len(shape)
-
-
 def swapaxes(x, axis1, axis2):
     """`x` with two of its axes exchanged."""
     shape = np.shape(x)
     axes = list(range(len(shape)))
-    i, j = _axis(axis1, shape, "swapaxes"), _axis(axis2, shape, "swapaxes")
+    i, j = (normalize_axis_index(axis, len(axes), f"swapaxes of shape {shape}") for axis in (axis1, axis2))
     axes[i], axes[j] = j, i
     return transpose(x, tuple(axes))
 
@@ -557,7 +550,7 @@ def concatenate(xs, axis=0):
     if axis is None:
         xs, axis = [reshape(x, -1) for x in xs], 0
     shapes = [np.shape(x) for x in xs]
-    axis = _axis(axis, shapes[0], "concatenate")
+    axis = normalize_axis_index(axis, len(shapes[0]), f"concatenate of shape {shapes[0]}")
     if any(s[:axis] + s[axis + 1:] != shapes[0][:axis] + shapes[0][axis + 1:] for s in shapes):
         raise ValueError(f"concatenate: the shapes {shapes} differ in more than axis {axis}")
     return _concatenate(*xs, axis=axis, starts=list(accumulate((s[axis] for s in shapes), initial=0)))
@@ -590,10 +583,9 @@ def std(x, axis=None, keepdims=False, ddof=0):
 
 def flip(x, axis=None):
     """`x` with the order of its entries reversed along `axis`: an int, a tuple or None for all."""
-    shape = np.shape(x)
-    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    flipped = {_axis(k, shape, "flip") for k in axes}
-    return getitem(x, index=tuple(slice(None, None, -1 if k in flipped else 1) for k in range(len(shape))))
+    axes = range(np.ndim(x))
+    flipped = axes if axis is None else normalize_axis_tuple(axis, len(axes), f"flip of shape {np.shape(x)}")
+    return getitem(x, index=tuple(slice(None, None, -1 if k in flipped else 1) for k in axes))
 
 
 def split(x, parts, axis=0):
@@ -602,7 +594,7 @@ def split(x, parts, axis=0):
     Raises ValueError if the parts would not be of equal length.
     """
     shape = np.shape(x)
-    axis = _axis(axis, shape, "split")
+    axis = normalize_axis_index(axis, len(shape), f"split of shape {shape}")
     if not np.ndim(parts) and (parts < 1 or shape[axis] % parts):
         raise ValueError(f"split: axis {axis} has {shape[axis]} entries, which are not {parts} equal parts")
     cuts = list(parts) if np.ndim(parts) else [shape[axis] // parts * k for k in range(1, parts)]

@@ -314,10 +314,10 @@ class Primitive:
         needed, tangents = [], {}
         if level > _blocked.get():
             for i, a in enumerate(args):
-                if isinstance(a, Tensor) and a.level == level:
+                if isinstance(a, Tensor) and a.level == level and (rule := self.rule(i)):
                     if a.tangent is not None:
                         tangents[i] = a.tangent
-                    elif a._requires_grad and (rule := self.rule(i)):
+                    elif a._requires_grad:
                         needed.append((i, rule))
         if tangents:
             return dual(z, self._push(tangents, z, values, params), level)
@@ -383,11 +383,9 @@ class Primitive:
             parts = [self(*values[:i], t, *values[i + 1:], **params) for i, t in tangents.items()]
         else:
             rules = self.pushes if self.kind == "primitive" else self.rules
-            if rules is self.pushes and (lost := [i for i in tangents if self.rules[i] and not rules[i]]):
+            if lost := [i for i in tangents if not rules[i]]:
                 raise TypeError(f"{self.name}: argument {lost[0]} has no push, so forward mode (jvp) cannot pass here")
-            parts = [rules[i](t, z, *values, **params) for i, t in tangents.items() if rules[i]]
-        if not parts:
-            return None
+            parts = [rules[i](t, z, *values, **params) for i, t in tangents.items()]
         total = parts[0]
         for part in parts[1:]:
             total = total + part

@@ -135,7 +135,7 @@ PARTS = {
         ("ops:_concatenate ops:concatenate ops:_own_part ops:_several ops:stack",
          "08 More ways back (optional)",
          "Joined forward, cut apart on the way back."),
-        ("ops:flip ops:split ops:pad ops:swapaxes ops:_axis",
+        ("ops:flip ops:split ops:pad ops:swapaxes",
          "08 More ways back (optional)",
          "Made of the rows above, so they need no rule."),
         ("ops:var ops:std",

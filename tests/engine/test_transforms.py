@@ -131,6 +131,22 @@ def test_vjp_and_its_shapes():
         ag.vjp(lambda x, y: x * y, 1.0, 2)
 
 
+def test_a_tensor_that_compile_cannot_see_loses_no_derivative_in_silence(monkeypatch):
+    def outer(w):
+        monkeypatch.setattr(np, "hidden", w, raising=False)
+        return ag.compile(lambda x: x * np.hidden)(2.0)
+    with pytest.raises(TypeError, match="multiply.*is reached.*pass it as an argument"):
+        ag.grad(outer)(3.0)
+
+
+def test_a_tensor_made_inside_what_is_compiled_is_a_constant_of_the_program():
+    np.testing.assert_array_equal(ag.compile(lambda x: x * ag.Tensor([1.0, 2.0]))(np.ones(2)), [1, 2])
+
+
+def test_a_tangent_of_what_has_no_slope_goes_nowhere():
+    assert ag.jvp(lambda x: ag.where(x, 1.0, 2.0) * 3.0, (1.0,), (1.0,)) == (3.0, 0.0)
+
+
 def test_one_number_is_an_array_of_shape_nothing():
     """An array can be written into, and a NumPy scalar cannot."""
     def f(x):
