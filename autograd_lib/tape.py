@@ -170,7 +170,7 @@ class Tensor:
 
     def detach(self):
         """The same value as a constant: no gradient flows through it, of whatever order or level."""
-        t = _made(Tensor, _own(plain(self)), self.level)    # a copy, which `self.data -= …` does not reach
+        t = made(Tensor, _own(plain(self)), self.level)    # a copy, which `self.data -= …` does not reach
         t._requires_grad = False
         return t
 
@@ -321,7 +321,7 @@ class Primitive:
                         needed.append((i, rule))
         if tangents:
             return dual(z, self._push(tangents, z, values, params), level)
-        node = _made(Tensor, z, level)
+        node = made(Tensor, z, level)
         node._requires_grad = bool(needed)
         if needed:
             node.op, node.inputs, node.params, node.values, node.needed = self, tuple(args), params, values, needed
@@ -336,7 +336,7 @@ class Primitive:
         args = [plain(a) if isinstance(a, Tensor) else a for a in args]
         z = self._call(list(map(value_of, args)), mapped(value_of, params))
         as_array(z, f"{self.name}: its result")        # raises if it is not made of numbers
-        node = _made(Traced, z, top.level)
+        node = made(Traced, z, top.level)
         node.op, node.inputs, node.params, node.trace = self, tuple(args), params, top.trace
         return top.trace.note(node)
 
@@ -617,7 +617,7 @@ def checkpointed(z, start):
 
 
 def _forgetful(z, inputs, replay):
-    node = _made(Tensor, z._data, z.level)
+    node = made(Tensor, z._data, z.level)
     node.op, node.inputs, node.replay = _checkpoint, tuple(inputs), replay
     node.values = tuple(x._data if isinstance(x, Tensor) else x for x in node.inputs)
     return node
@@ -727,17 +727,17 @@ def box(x, level, what):
     elif type(x._data) is float:
         x = _float64_row(x)          # of a program: from here on NumPy's
     _check_floating(x.dtype, what)
-    return _made(Tensor, x, level)
+    return made(Tensor, x, level)
 
 
 def dual(value, tangent, level):
     """A Tensor of a forward-mode level."""
-    t = _made(Dual, value, level)
+    t = made(Dual, value, level)
     t.tangent = tangent
     return t
 
 
-def _made(kind, value, level):
+def made(kind, value, level):
     """A Tensor of this class that nobody has asked for by its name."""
     t = _new(kind)
     t._data, t.level, t.order = value, level, next(_clock)
@@ -752,7 +752,7 @@ def recording():
 def result(value, row, inputs, values, needed, replay):
     """A Tensor of level 0 with the array `value`, as if `row` had made it of `inputs`, arrays and Tensors with these `values`;
     `needed` and `replay` are as those of any Tensor."""
-    t = _made(Tensor, value, 0)
+    t = made(Tensor, value, 0)
     t.op, t.inputs, t.values, t.needed, t.replay = row, tuple(inputs), values, needed, replay
     return t
 

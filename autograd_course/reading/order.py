@@ -201,7 +201,7 @@ PARTS = {
          "Names that other libraries have, with what does it here."),
     ]),
     "levels": Part("A derivative is a program", [
-        ("tape:new_level tape:box tape:_made",
+        ("tape:new_level tape:box tape:made",
          "16 Levels (optional)",
          "Each `grad` opens a level of its own, and puts its inputs on it. What lies lower is a constant to it: so "
          "two derivatives at once cannot be confused."),

@@ -25,7 +25,8 @@ class compile(Compiled):
 
     `source` is the newest program. Not seen, and so as it was at the first call: what `f` reads in other ways, such
     as the clock, a file, an attribute of a class, a name made of text; and the numbers of a random generator made
-    inside. While it is written `f` gets Tensors for arrays and floats: that is what isinstance, str and hash see.
+    inside. While it is written `f` gets Tensors for arrays and floats: that is what isinstance, str and hash see. For
+    an array without axes a number may be returned.
 
     Raises
     ------
@@ -79,24 +80,23 @@ class compile(Compiled):
         closed = walk.walk(self.f, self.__name__, "closed")[0]
         if walk.nested:
             return None, None
-        specs = [spec(x) for x in walk.leaves]
-        key = tuple(forms), closed, tuple(specs), recording()
+        key = (tuple, *forms), closed, recording()
         if key not in self.programs:
             if len(self.programs) == _MOST:
                 raise TypeError(f"compile: {self.__name__} has {_MOST} programs already, and this call needs one more: "
                                 "a shape, a dtype, or a number, string or function that is a part of the program "
                                 "changes from call to call; pass a float or an array for it")
             self.programs[key] = Program(self.f, args, kwargs, paths)
-        self._last = _Bound(self.programs[key], (tuple, *forms), specs, walk.leaves[given:], walk.places, walk.parts)
+        self._last = _Bound(self.programs[key], key[0], walk.leaves[given:], walk.places, walk.parts)
         return self._last, walk.leaves
 
 
 class _Bound:
     """A program, and what `f` closes over, as found: while that is the same, it need not be gone through again."""
 
-    def __init__(self, program, form, specs, closed, places, parts):
-        self.program, self.form, self.specs, self.closed = program, form, specs, closed
-        self.places, self.parts, self.recorded = places, parts, recording()
+    def __init__(self, program, form, closed, places, parts):
+        self.program, self.form, self.closed, self.places, self.parts = program, form, closed, places, parts
+        self.specs, self.recorded = list(map(spec, closed)), recording()
 
     def fits(self, args, leaves):
         """Whether it is the program of such a call; then `leaves` are its inputs."""
@@ -109,7 +109,7 @@ class _Bound:
         except RecursionError:      # a list that holds itself
             return False
         leaves += self.closed
-        return [spec(x) for x in leaves] == self.specs and self.recorded == recording()
+        return list(map(spec, self.closed)) == self.specs and self.recorded == recording()
 
 
 class Program:
@@ -117,8 +117,9 @@ class Program:
 
     def __init__(self, f, args, kwargs, paths):
         trace = Trace(f, args, kwargs, paths)
-        self.structure, given = trace.structure, {id(box): i for i, box in enumerate(trace.boxes) if type(box) is not Traced}
-        self.places = [given.get(id(z)) for z in trace.outputs]         # of Tensors that are returned as they came
+        given = {id(box): i for i, box in enumerate(trace.boxes) if type(box) is not Traced}
+        self.structure = trace.structure
+        self.places = [given.get(id(z)) for z in trace.outputs]     # of a Tensor that is returned as it came
         self.tensors = [isinstance(z, Tensor) and type(z) is not Traced for z in trace.outputs]
         results = [None if place is not None else plain(z) if isinstance(z, Tensor) else z
                    for z, place in zip(trace.outputs, self.places)]

@@ -10,6 +10,7 @@ import copy
 import dis
 import os
 import pickle
+import sys
 from functools import partial
 from operator import attrgetter, is_not
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -39,10 +40,10 @@ def spec(x):
 
 def taken(x, leaves):
     """The form of an argument, as quickly as may be, its leaves added to `leaves`; None in it for what is no form."""
-    kind = type(x)
-    if kind is np.ndarray or kind is float or kind is Tensor:
+    if (found := spec(x)) is not None:
         leaves.append(x)
-        return ...
+        return found
+    kind = type(x)
     if kind is tuple or kind is list:
         return (kind, *[taken(part, leaves) for part in x])
     if kind is dict:
@@ -56,7 +57,7 @@ def is_library(thing):
     code = getattr(thing, "__code__", None)
     file = code.co_filename if code else getattr(thing, "__file__", None)
     top = name.partition(".")[0]
-    return file.startswith(INSTALLED) or top == ENGINE if file else top in ("builtins", "numpy", ENGINE)
+    return file.startswith(INSTALLED) or top == ENGINE if file else top in (*sys.builtin_module_names, "numpy", ENGINE)
 
 
 def _contents(cell):
@@ -102,7 +103,7 @@ class Walk:
             if isinstance(x, Tensor):
                 self.nested |= x.level > 0
                 self._met(x, found)
-            return ..., found
+            return spec(x), found
         if kind in _PLAIN:
             return (kind, x), x
         if kind is slice:
@@ -191,8 +192,11 @@ class Walk:
         self._met(x, new)
         self.places.append((type, x, cls))
         form = [cls, *self._attributes(x, new, path, "attribute")]
-        for base in cls.__mro__:
-            for name, f in {} if is_library(base) else vars(base).items():
+        for base in [base for base in cls.__mro__ if not is_library(base)]:
+            if vars(base).get("__slots__"):
+                raise TypeError(f"compile: {cls.__name__} has __slots__, into which compile does not look: leave them "
+                                "out")
+            for name, f in vars(base).items():
                 inner, before = getattr(f, "__func__", None) or getattr(f, "fget", None) or f, len(self.leaves)
                 if isinstance(inner, (FunctionType, Compiled)):
                     form.append(self.walk(inner, f"{path}_{name}", "closed")[0])

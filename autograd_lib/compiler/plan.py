@@ -44,12 +44,12 @@ def join(nodes):
 
 
 def placed(lines, kept, names):
-    """({name: how memory for it is made}, {order of a line: where it writes}), for the results of ufuncs that are large;
-    the names of memory are the next of `names`.
+    """({name: how memory for it is made}, {order of a line: where it writes}), for large results; the names of memory
+    are the next of `names`.
 
-    From the last line to the first: before a line runs, what it writes into is free, for a value of the same kind that is
-    not read later. So values form chains, each in one place: an array that the first of a chain makes, where one of
-    them is kept by the caller, and else memory that outlives the call.
+    From the last line to the first: before a line runs, what it writes into is free for a value of the same kind that
+    is not read later. So values form chains, each in one place: an array that the first of a chain makes, where one of
+    them is returned, and else memory that outlives the call.
     """
     kind = {node.order: _made(node._data) for node in lines if np.ndim(node._data) and node._data.nbytes >= LARGE}
     chains, chain_of, free = [], {}, {}

@@ -2,8 +2,10 @@
 forward; the rules of a `grad` inside run on that level too, and so are its lines, backward.
 """
 
+import linecache
 import random
 import sys
+from functools import cache
 from operator import is_not
 from types import FunctionType
 
@@ -13,8 +15,7 @@ from .. import ops, tape
 from ..tape import Primitive, Tensor, Traced, collect, mapped, new_level, recording, traced_in
 from .closed import ENGINE, INSTALLED, Walk
 
-_TAPE = {tape.sent.__code__: "back", tape.unbroadcast.__code__: "fit", tape.backward_pass.__code__: "sum",
-         Primitive._push.__code__: "push"}
+_TAPE = {f.__code__ for f in (tape.sent, tape.unbroadcast, tape.backward_pass, Primitive._push)}
 
 
 class _Given(Tensor):
@@ -62,7 +63,8 @@ class Trace:
                             "new")
         self.structure, self.passes = mapped(self._output, out), {}
         for i, z in enumerate(self.outputs):
-            if recording() and isinstance(z, Tensor) and z.level == self.above and z.requires_grad and type(z) is not _Given:
+            wanted = isinstance(z, Tensor) and z.level == self.above and z.requires_grad and type(z) is not _Given
+            if wanted and recording():
                 g = self._input(np.ones(z.shape, z.dtype)[()], "g")
                 places = {id(box): n for n, box in enumerate(self.boxes)}
                 self.passes[i] = g, [(places[id(t)], gx) for t, gx in collect(z, g) if id(t) in places]
@@ -70,8 +72,8 @@ class Trace:
         self._note_names()
 
     def _input(self, value, path):
-        node = Traced.__new__(Traced)
-        node._data, node.level, node.order, node.trace = value, self.level, tape.now(), self
+        node = tape.made(Traced, value, self.level)
+        node.trace = self
         if path.isidentifier():
             self.names[node.order] = path
         return node
@@ -79,9 +81,8 @@ class Trace:
     def _stand_in(self, x, path):
         box = node = self._input(x._data if isinstance(x, Tensor) else x, path)
         if isinstance(x, Tensor):
-            box = _Given.__new__(_Given)
-            box._data, box.level, box.order, box.name = node, self.above, tape.now(), x.name
-            box._requires_grad, box.parameter = x._requires_grad, x.parameter
+            box = tape.made(_Given, node, self.above)
+            box._requires_grad, box.parameter, box.name = x._requires_grad, x.parameter, x.name
         self.inputs.append(node)
         self.boxes.append(box)
         return box
@@ -133,7 +134,7 @@ class Trace:
                     and (node.op is ops.multiply or a is node.inputs[0]):
                 return a
         node.inputs, node.params = mapped(self._as_now, node.inputs), mapped(self._as_now, node.params)
-        key = node.op.function, _key(node.inputs), _key(node.params)
+        key = node.op.function, repr(mapped(_key, [node.inputs, node.params]))
         if key not in self._known:
             self._known[key], node.origin = node, self._origin(node)
             node.reads = [*traced_in([node.inputs, node.params])]
@@ -144,22 +145,27 @@ class Trace:
         return self._constants.setdefault((x.dtype, x.shape, x.tobytes()), x.copy()) if isinstance(x, np.ndarray) else x
 
     def _origin(self, node):
-        """Where in the tape a line comes from: (what, row, argument, what its gradient is of, which call), or None. Then
-        functions of the learner's are under way, and their frames are kept, with the last line that each has made."""
-        frame, found, frames = sys._getframe(3), None, []
+        """Where in the tape a line comes from: (which call, what its gradient is of, what is said beside the call's
+        first line, and beside the others); or None. Then functions of the learner's are under way, and their frames
+        are kept, with the last line that each has made."""
+        frame, summed, frames = sys._getframe(3), False, []
         while frame.f_code is not Trace.__init__.__code__:
-            what = _TAPE.get(frame.f_code)
-            seen = frame.f_locals if what else None
-            if what == "back":
-                return found or what, seen["node"].op, seen["i"], seen["node"].values[seen["i"]], seen["node"].order
-            if what == "push":
-                return what, seen["self"], None, None, seen["z"].order
-            if what == "sum":
-                return what, None, None, seen["x"]._data, tape.now()
-            if not (frame.f_code.co_filename.startswith(INSTALLED) or
+            code, seen = frame.f_code, frame.f_locals if frame.f_code in _TAPE else {}
+            summed |= code is tape.unbroadcast.__code__
+            if code is tape.sent.__code__:
+                made, i = seen["node"], seen["i"]
+                name, formula = made.op.name, _formula(made.op.rule(i))
+                said = (f"{name}: what was broadcast is summed",) * 2 if summed else (
+                    f"{name}: {formula}" if formula else f"{name}, backward", name)
+                return (made.order, i), made.values[i], *said
+            if code is Primitive._push.__code__:
+                return (seen["z"].order, "push"), None, *[f"{seen['self'].name}, its tangent"] * 2
+            if code is tape.backward_pass.__code__:
+                return tape.now(), seen["x"]._data, *["two paths meet: what they bring adds up"] * 2
+            if not (code.co_filename.startswith(INSTALLED) or
                     frame.f_globals.get("__name__", "").partition(".")[0] == ENGINE):
                 frames.append(frame)
-            found, frame = found or what, frame.f_back
+            frame = frame.f_back
         for frame in frames:
             self._frames.setdefault(frame)
         if frames:
@@ -191,6 +197,13 @@ def _narrow(a):
     return a
 
 
+@cache
+def _formula(rule):
+    """The comment beside a rule in the table, or ""."""
+    code = getattr(rule, "__code__", None)
+    return linecache.getline(code.co_filename, code.co_firstlineno).partition("#")[2].strip() if code else ""
+
+
 def _drawn():
     """Where the random numbers that everybody shares have come to."""
     _, words, place, *_ = np.random.get_state()
@@ -198,12 +211,7 @@ def _drawn():
 
 
 def _key(x):
+    """What is another for another line, array or number; 0.0 is not −0.0."""
     if isinstance(x, Tensor):
         return "line", x.order
-    if type(x) in (tuple, list):
-        return tuple(map(_key, x))
-    if type(x) is dict:
-        return tuple([(name, _key(value)) for name, value in x.items()])
-    if type(x) is slice:
-        return "slice", _key((x.start, x.stop, x.step))
-    return (type(x), repr(x)) if isinstance(x, (int, float, np.generic, str)) else id(x)      # 0.0 is not −0.0
+    return type(x), x if isinstance(x, (int, float, np.generic, str, slice)) else id(x)

@@ -2,7 +2,6 @@
 
 import builtins
 import keyword
-import linecache
 import operator
 import re
 from collections import Counter
@@ -62,8 +61,8 @@ class Writer:
                 place = out.get(node.order)
                 place = self.name_of(place) if isinstance(place, Traced) else place
                 line = f"    {self.name_of(node, last)} = {self.expression(node, place)}"
-                comment, before = _comment(node, before), node
-                text.append(f"{line:<59} # {comment}" if comment else line)
+                text.append(f"{line:<59} # {node.origin[2 + (_rule(node) == before)]}" if node.origin else line)
+                before = _rule(node)
         taken = {root(x).order for x in inputs}
 
         def own(x):
@@ -101,7 +100,7 @@ class Writer:
         """Its name in the source: the learner's, or g_x for the gradient of x, or t and a number."""
         if node.order not in self.said:
             name = self.names.get(node.order)
-            of = node.origin[3] if node.op and node.origin and last and last.get(_rule(node)) is node else None
+            of = node.origin[1] if node.op and node.origin and last and last.get(_rule(node)) is node else None
             of = of.inputs[0] if isinstance(of, Traced) and of.op and of.op.function is np.float64 else of
             if not name and isinstance(of, Traced) and (of.order in self.said or of.order in self.names):
                 name = f"g_{self.name_of(of)}"
@@ -246,22 +245,5 @@ def _pooled(function, memory):
 
 
 def _rule(node):
-    """Which call of which rule a line belongs to."""
-    return node.origin and (node.origin[4], node.origin[2])
-
-
-def _comment(node, before):
-    """The row that a line comes from, with the formula of its rule where a new one begins."""
-    if not node.origin:
-        return ""
-    what, row, i, *_ = node.origin
-    if what == "sum":
-        return "two paths meet: what they bring adds up"
-    if what == "fit":
-        return f"{row.name}: what was broadcast is summed"
-    if what == "push":
-        return f"{row.name}, its tangent"
-    new = before is None or _rule(before) != _rule(node)
-    code = getattr(row.rule(i), "__code__", None)
-    formula = code and linecache.getline(code.co_filename, code.co_firstlineno).partition("#")[2].strip()
-    return row.name + (f": {formula}" if formula and new else ", backward" * new)
+    """Which call of a rule a line belongs to."""
+    return node.origin and node.origin[0]

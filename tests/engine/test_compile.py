@@ -1260,3 +1260,68 @@ def test_any_generator_may_rest_in_a_module(generator):
         ag.compile(lambda x: drop(x))(np.ones(3))
     drop.eval()
     same(ag.compile(lambda x: drop(x))(np.ones(3)), np.ones(3))
+
+
+def test_a_list_that_holds_itself_ends_in_a_word_at_a_later_call_too():
+    f, xs = ag.compile(lambda xs: xs[0] * 2), [1.0]
+    same(f(xs), 2.0)
+    xs.append(xs)
+    with pytest.raises(TypeError, match="xs holds itself|xs_1 holds itself"):
+        f(xs)
+
+
+def test_many_transposes_in_a_row():
+    """A RecursionError once: each stood in the line of the next."""
+    def f(x):
+        for _ in range(1201):
+            x = x.T
+        return x * 2
+    both(f, np.arange(6.0).reshape(2, 3))
+
+
+FACTOR = np.array([2.0, 3.0])
+
+
+class Closes(nn.Module):
+    def forward(self, x):
+        return x * FACTOR
+
+
+class Slots(nn.Module):
+    __slots__ = ("w",)
+
+    def forward(self, x):
+        return x * self.w
+
+
+def test_modules_that_hold_something_out_of_sight_are_refused():
+    closes, slots = Closes(), Slots()
+    object.__setattr__(slots, "w", np.ones(2))
+    for module, words in ((closes, "Closes.forward closes over"), (slots, "Slots has __slots__")):
+        with pytest.raises(TypeError, match=words):
+            ag.compile(lambda x: module(x))(np.ones(2))
+
+
+def test_the_learners_functions_run_untraced():
+    """Names of variables come from frames: sys.settrace, as once, takes twice the time, and the place of a debugger."""
+    def f(x):
+        tracer = sys.gettrace()
+        hidden = x * 2
+        return hidden + 1 if tracer is None else hidden
+    before = sys.gettrace()
+    sys.settrace(None)
+    try:
+        source = both(f, np.ones(2)).source
+    finally:
+        sys.settrace(before)
+    assert "hidden = x * 2" in source and "f = hidden + 1" in source
+
+
+@pytest.mark.parametrize("large", [16, plan.LARGE])
+def test_a_mask_that_is_written_into_memory(large):
+    with patch("autograd_lib.compiler.plan.LARGE", large):
+        step = ag.compile(ag.value_and_grad(lambda x, w: ag.sum(ag.relu(x @ w) ** 2), (0, 1)))
+        for seed in range(2):
+            x, w = np.random.default_rng(seed).normal(size=(2, 40, 40))
+            same(step(x, w), ag.value_and_grad(lambda x, w: ag.sum(ag.relu(x @ w) ** 2), (0, 1))(x, w))
+        assert re.search(r" where\(.*, 0\.0, out=m\d+\)", step.source), step.source
