@@ -52,9 +52,9 @@ prediction(
     reveal="""**50** on each: in a product, the local gradient of one slot is what stands in the other. The gradient is **100**, as for
         $c^2$, whose slope is $2c$. So the two must be *added*: if they multiplied, it would be 2500.
 
-        Then the **5** has the larger gradient: 100 · 10 = 1000, and the 10 has 100 · 5 = 500. Why? A gradient counts *per unit*, and one
-        unit is a bigger share of 5 than of 10. Compare fairly, and nudge each by 1 % of itself, by 0.1 or by 0.05: the changes are about
-        500 · 0.1 and 1000 · 0.05, which is 50 both times, 2 % of 2500.""")
+        Then the **5** has the larger gradient: 100 · 10 = 1000, and the 10 has 100 · 5 = 500. Why? A gradient counts
+        *per unit*, and one unit is a bigger share of 5 than of 10. A fair comparison nudges each by 1 % of itself, 10 by
+        0.1 and 5 by 0.05. Then the changes are about 500 · 0.1 and 1000 · 0.05: each is 50, which is 2 % of 2500.""")
 
 card("02", [
     "∂z/∂x is the slope of z when x alone moves and the other inputs stand still.",
@@ -183,7 +183,8 @@ def two_knobs(answer):
               _mixed: (lambda x, y: np.cos(x) * y, lambda x, y: np.sin(x) + 2 * y),
               _apart: (lambda x, y: 1.0, lambda x, y: np.sin(y))}
     expect_over(answer, lambda f, x, y, dx, dy: slopes[f][0](x, y) * dx + slopes[f][1](x, y) * dy, lambda d: (
-        d.another(*slopes), x := d(), d.choice(x, d()), dx := 3 * np.tanh(d.g()), d.choice(3 * np.tanh(d.g()), dx, 0.0)),
+        d.another(*slopes), x := d(), d.choice(x, d()), dx := d.choice(3 * np.tanh(d.g()), 3 * np.tanh(d.g()), 0.0),
+        d.choice(3 * np.tanh(d.g()), dx, 0.0)),
         apart=True, rtol=1e-4, atol=1e-4,
         first=[(_mixed, 0.5, -2.0, 0.2, -0.4), (_steep, 3.0, 2.0, 0.1, 0.3)], hints=two_knobs.mistakes)
 

@@ -220,7 +220,7 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, x: np.abs(g), "That is the size of g. It is x that decides: on the left the slope is −1."),
         (lambda g, z, x: g * x, "The slope of each arm does not grow with x: it is −1 or 1."),
         (lambda g, z, x: g * np.abs(x), "The size of x is the value. Its slope is −1, 0 or 1.")]),
-    (ag.maximum, 0, [np.array([2.0, 5.0, 3.0, -2.0, 1.0]), np.array([5.0, 2.0, 3.0, -2.0, 1.000001])], [
+    (ag.maximum, 0, [np.array([2.0, 5.0, 3.0, -2.0, 1.0]), np.array([5.0, 2.0, 3.0, -2.0, 1 + 1e-12])], [
         (lambda g, z, x, y: g / 2,
          "Half of g everywhere. Only a tie is shared: where x is larger, all of it; where y is, nothing."),
         (lambda g, z, x, y: g * (x >= y), "At the tie all of g goes to x. Half of it belongs to y."),

@@ -128,7 +128,7 @@ def multiply(answer):
 
     Plain.__name__ = "Value"
     for a, b in [(3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None), (1.0, -4.5), (4.5, 1.0), (1.0, 4.5), (2.5, 2.5),
-                 (3e-7, 4e6), (-1 / 3, 1 / 7), (-1.0, None), (0.0, 0.0)]:
+                 (3e-7, 4e6), (-1 / 3, 1 / 7), (-1.0, None), (2.0, 2.0), (0.0, 0.0)]:
         x = Plain(a, name="x")
         y = x if b is None else Plain(b, name="y")
         call = f"multiply(x, x), where x holds {a:g}" if b is None else f"multiply(x, y), where x holds {a:g} and y holds {b:g}"
@@ -156,7 +156,7 @@ def multiply(answer):
         if any(hasattr(local, "data") and hasattr(local, "inputs") for local in np.ravel(np.array(z.locals, object))):
             raise Wrong(f"the local gradients in the result of {call}", brief(z.locals), brief((y.data, a)),
                         "These are Values. A local gradient is a number: y.data.")
-        expect(z.locals, (y.data, a), tried=f"the local gradients in the result of {call}", hints=[
+        expect(z.locals, (y.data, a), rtol=1e-14, tried=f"the local gradients in the result of {call}", hints=[
             ((a, y.data), "The two are swapped: how far z moves with x is the other factor, y."),
             ((1.0, 1.0), "Those are add's."),
             ((a * y.data,) * 2, "That is the result, twice. How far does it move when x alone moves by one?"),
@@ -519,13 +519,13 @@ def _expect_everywhere(answer):
     answer(x)
     expect(x.grad, 1.0, tried="x.grad after backward(x), where x is a leaf")
     for build, right, hint in [
-            (_equal_numbers, (2.0, 3.25, 7.5, 3.75),
-             "a and b hold the same number. Each has an entry of its own: the keys are Values."),
-            (_of_one_and_three, (2.0, 4.75, 0.5, 1.75, 2.0 - 0.875), "")]:
+            (_of_one_and_three, (2.5, 5.25, 1.0, 2.25, 1.625), ""),
+            (_equal_numbers, (2.5, 3.75, 8.0, 4.25),
+             "a and b hold the same number. Each has an entry of its own: the keys are Values.")]:
         L, words, names = build()
         reached = _newest_first(_reached(L))
         for k, value in enumerate(reached):
-            value.grad = 0.25 * k + 1        # all of them hold a gradient already
+            value.grad = 0.25 * k + 1.5      # all of them hold a gradient already
         tried = f"every .grad after backward(L), where {words}, and each held a gradient before (of {names})"
         try:
             answer(L)

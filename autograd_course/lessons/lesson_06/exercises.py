@@ -476,4 +476,4 @@ card("06", [
     ".grad adds up until somebody clears it. Left out, the model trains on gradients of long ago.",
     "Too small a rate crawls. Too large a rate can close every relu: then no example moves anything any more.",
     "What is minimised is the loss, penalty included; what you plot may be something else.",
-    "A module finds its parameters by itself: among its attributes, in lists, and in modules among them."])
+    "A module finds its parameters by itself: its attributes, those in lists, and those of modules inside it."])

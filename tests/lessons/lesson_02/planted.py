@@ -11,7 +11,7 @@ throw(
              edit(BOTH, f"round({BOTH}, 1)", "f(x, y) = "),
              edit(BOTH, f"{BOTH} + dx * dy", "f(x, y) = "),
              edit(BOTH, "abs(slope_x) * dx + abs(slope_y) * dy", "f(x, y) = "),
-             edit(BOTH, "0.0", "f(x, y) = "),
+             edit(BOTH, "0.0", "f(x, y) = "), edit(BOTH, f"({BOTH}) * (dx != 0)", "not here"),
              edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "Exactly double"),
              edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "not divided"),
              edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "A change can be negative")],

@@ -88,6 +88,8 @@ throw(
              edit("x ** (y - 1)", "np.exp((y - 1) * np.log(x))", "needs no logarithm"),
              edit("g * y * x ** (y - 1)", "np.where(x == 0, g * (y == 1), g * y * z / np.where(x == 0, 1, x))",
                   "stands upright"),
+             edit("g * y * x ** (y - 1)", "(g * y * x ** (y - 1))[:1] if np.ndim(x) > 1 else g * y * x ** (y - 1)",
+                  "Shape"),
              edit("g * y * x ** (y - 1)", "np.where(x > 0, g * y * np.abs(x) ** (y - 1), 0.0)",
                   "Below 0 z has a slope too"),
              edit("g * y * x ** (y - 1)", "g * y * x ** (y - 1) if np.all(x != 0) else 0.0 * g", "x = 0, y = 1"),

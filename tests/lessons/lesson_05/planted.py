@@ -12,6 +12,7 @@ throw(
     planted=[
         edit(LOCALS, "(x.data, y.data)", "The two are swapped"),
         edit("x.data * y.data", "round(x.data * y.data, 6)", "Nearly right"),
+        edit(LOCALS, "(np.float32(y.data), np.float32(x.data))", "Nearly right"),
         edit(LOCALS, "(1.0, 1.0)", "Those are add's"),
         edit(LOCALS, "(y, x)", "These are Values"),
         edit(LOCALS, "y.data", "2 values were expected, and this is one"),
@@ -217,6 +218,7 @@ throw(
         edit("g * local", "round(g * local)", "nothing is rounded"),
         edit("+= g", "+= round(g, 6)", "Nearly right"),
         edit("g * local", "(g + local)", "added to it is g times local"),
+        edit("1.0}", "output.grad or 1.0}", "Number 1 of 5 differs"),
         edit("{output:", "{output.data:", "pop(value)", "pop(value.data)", "ledger[x] = ledger.get(x,",
              "ledger[x.data] = ledger.get(x.data,", "keys of the ledger are Values"),
         edit("g * local", "np.clip(g * local, -1e3, 1e3)", "nothing is cut off"),
