@@ -296,7 +296,7 @@ def _stopping(f, x, rate, steps, stops):
         (lambda f, x, rate, steps: _stopping(f, x, rate, steps, lambda old, new: f(new) > f(old)),
          "You refuse to climb. Take every step: a rate that is too large shows itself by climbing."),
         (lambda f, x, rate, steps: _stopping(f, x, rate, steps, lambda old, new: abs(new - old) < 1e-6),
-         "You leave early, where it is flat. Take as many steps as were asked for."),
+         "Where x stays as it is, positions are missing: take as many steps as were asked for."),
         (lambda f, x, rate, steps: _walk(lambda x: np.sign(central_difference(f, x)), x, rate, steps),
          "You move by the rate alone. Move by rate times the slope."),
         _count])

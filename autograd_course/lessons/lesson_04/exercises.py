@@ -235,7 +235,7 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
     (ag.where, 1, [np.array([True, False, False, True, True]), np.array([3.0, 2.0, 4.0, -7.0, 0.0]),
                    np.array([5.0, 1.0, 4.0, -7.0, 1.0])], [
         (lambda g, z, c, x, y: np.where(c is True, g, 0),
-         "Not every entry of c is True by itself: `is` looks at c as a whole. np.where(c, g, 0)."),
+         "Nothing passes, and c is True here and there. c alone decides, entry by entry: np.where(c, g, 0)."),
         (lambda g, z, c, x, y: np.where(z == x, g, 0),
          "Where x and y are equal z is both: c alone says whose turn it is."),
         (lambda g, z, c, x, y: g * (x > y), "c decides, not which of the two is larger."),
@@ -361,7 +361,7 @@ def _by_size(x):
         (lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
          "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan."),
         (lambda x: max(-1.0, min(1.0, x)),
-         "That is x, cut off at 1 and −1. tanh bends all the way: it needs the exp."),
+         "That is x itself. tanh bends all the way: it needs the exp."),
         (lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)),
          "Right at 400. Which exp overflows at −400? −2 · −400 is 800."),
         (lambda x: np.abs(_by_size(x)),

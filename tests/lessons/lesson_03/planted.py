@@ -83,7 +83,7 @@ throw(
 
 throw(
     "03.power",
-    planted=[edit("y * x ** (y - 1)", "y * z / x", "Where x is 0"),
+    planted=[edit("y * x ** (y - 1)", "y * z / x", "At x = 0"),
              edit("* x **", "* abs(x) **", "x can be negative"),
              edit("x ** (y - 1)", "np.exp((y - 1) * np.log(x))", "needs no logarithm"),
              edit("g * y * x ** (y - 1)", "np.where(x == 0, g * (y == 1), g * y * z / np.where(x == 0, 1, x))",
@@ -102,7 +102,7 @@ throw(
              edit("g * y", "abs(g * y)", "rule for x of power"),
              edit("g * y * x ** (y - 1)", "g * sum(x ** (y - 1) for _ in range(int(y)))", "rule for x of power"),
              edit("g * y", "np.maximum(g, 0) * y", "rule for x of power"),
-             edit("x ** (y - 1)", "np.power(x, y) / x", "Where x is 0")],
+             edit("x ** (y - 1)", "np.power(x, y) / x", "At x = 0")],
     also_right=[edit("x ** (y - 1)", "np.power(x, y - 1)"), edit("g * y", "y * g"), """
                 def power_x(g, z, x, y):
                     local = y * np.float_power(x, y - 1)
