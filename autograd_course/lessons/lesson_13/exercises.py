@@ -38,9 +38,9 @@ prediction(
 
 prediction(
     "13.cure",
-    question="""ρ has 120 steps of gradient descent with lr = 0.001. The right ρ is 1. A run from 1.1, where the gradient is
-        huge, lands at −154 in its first step. A run from 0.8, where the gradient is tiny, hardly moves. Now the gradient is
-        clipped, with c = 1. Which of the two runs arrives at 1?""",
+    question="""ρ has 120 steps of gradient descent with lr = 0.001. The right ρ is 1. A run from 1.1, where the
+        gradient is huge, lands at −154 in its first step. A run from 0.8, where the gradient is tiny, hardly moves. Now the
+        gradient is clipped, with c = 1. Which of the two runs arrives at 1?""",
     answer="from 1.1 alone", choices=["from both", "from 1.1 alone", "from 0.8 alone", "from neither"],
     reveal="""**From 1.1 alone.** A gradient that is too long, but finite, still points the right way, and here
         shortening it is enough. Where it is too short there is nothing to cut, and the run from 0.8 is the same to the
@@ -243,8 +243,8 @@ def _clip(gradients, max_norm):
     "13.clip", minutes=6, difficulty="medium",
     question="""
         Write `clip(gradients, max_norm)`. It gets a list of arrays, all gradients of a model, and gives back such a
-        list. Gradients whose **common** norm is at most `max_norm` come back as they were. Longer ones come back shortened to
-        that norm, in their old direction.""",
+        list. Gradients whose **common** norm is at most `max_norm` come back as they were. Longer ones come back
+        shortened to that norm, in their old direction.""",
     stub="""
         def clip(gradients, max_norm):
             ...""",

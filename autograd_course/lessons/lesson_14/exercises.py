@@ -28,7 +28,7 @@ from ...show.ink import number
 from .layout import as_columns, as_kernels, as_rows
 
 recall("14", [
-    Question("To a weight that is used at 50 steps come back 50 gradients. What is its own? (Lesson 13)", "their sum",
+    Question("50 gradients come back to a weight that is used at 50 steps. What is its own? (Lesson 13)", "their sum",
              "Their **sum**: one weight used 50 times, 50 arrivals.",
              ["their sum", "their mean", "that of the last step", "their product"]),
     Question("A network for ten digits has learned nothing yet. About what is its loss, the mean of −log p at the true class? (12)", 2.303,
@@ -53,8 +53,8 @@ prediction(
 
 prediction(
     "14.moved",
-    question="""An MLP, trained as in lesson 12, reads 97 or 98 of 100 scans held out. Now each is moved to the right by
-        one pixel. How many percent does it read?""",
+    question="""An MLP, trained as in lesson 12, reads 97 or 98 of 100 scans held out. Now each scan is moved to the
+        right by one pixel. How many percent does the MLP read now?""",
     answer=46, tolerance=12,
     reveal="""About **46 %**. To an MLP a pixel further is another input altogether, as if the digit were drawn with other
         pixels.""")
@@ -145,7 +145,7 @@ WRONG_PIXELS = [(_loop(line, 1), hint) for line, hint in [
     (_adds(_pixel, lambda g, x, y, i, j, a, b: g * y),
      "One multiplication: g[i, j] times the one number that it met, not all of g."),
     *((_adds(_pixel, wrong),
-       "For x: the kernel is turned around here. It turns by itself: take y[a, b], the factor of this multiplication.")
+       "For x: the kernel lies the other way round here. What goes to x[i + a, j + b] has the factor y[a, b].")
       for wrong in [
         lambda g, x, y, i, j, a, b: g[i, j] * y[2 - a, 2 - b], lambda g, x, y, i, j, a, b: g[i, j] * y[-a, -b]])]]
 WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
@@ -168,8 +168,9 @@ WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
 @exercise(
     "14.from_indices", minutes=4, difficulty="easy",
     question="""
-        **From the indices.** The loop goes through every multiplication in z. What does this one send to the pixel that it read,
-        and what to the kernel entry? (In the brackets: which pixel, which entry.)""",
+        **From the indices.** The loop goes through every multiplication in z. What does this multiplication send to
+        the pixel that it read, and what to the kernel entry? Say in the brackets which pixel and which entry these
+        are.""",
     stub="""
         def from_indices(g, x, y):
             grad_x, grad_y = np.zeros(x.shape), np.zeros(y.shape)
@@ -284,8 +285,9 @@ WRONG_FOLD = [
     "14.fold", minutes=2, difficulty="easy",
     names=lambda: {"fold": ag.fold, "unfold": ag.unfold},
     question="""
-        Write both rules, without arithmetic: of `unfold(x, kernel_size, stride, padding)`, and of
-        `fold(x, output_size, kernel_size, stride, padding)`, where `output_size` is (H, W), the last two of the image's shape.""",
+        Write the rules of `unfold(x, kernel_size, stride, padding)` and of
+        `fold(x, output_size, kernel_size, stride, padding)`. Neither needs arithmetic. `output_size` is (H, W), the
+        last two numbers of the image's shape.""",
     stub="""
         unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: ...
         fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ...""",
@@ -417,7 +419,8 @@ def fast(answer):
     def build(d):
         high, wide = d.size(1, 3), d.size(1, 3)
         x = d(d.size(1, 3), channels := d.size(1, 3), high + d.size(0), wide + d.size(0))
-        y = d(d.size(1, 3), channels, high, wide)
+        kernels, numbers = d.size(1, 3), high * wide * channels      # now and then equal: Y is square
+        y = d(numbers if d.round % 2 and numbers < 20 else kernels, channels, high, wide)
         sizes = Named({"stride": d.choice(1, 2), "padding": d.choice(0, 1)} if d.round % 3 else {})
         z = ag.conv2d(x, y, **sizes)
         return d.g(*z.shape), z, x, y, sizes
@@ -518,7 +521,7 @@ def _known(z):
     "14.my_op", minutes=8, difficulty="hard",
     question="""
         Write a row of one input: a function, and its rule. Take one of these functions, or any other that the table does
-        not have. It has to take every number, and must not be a straight line:
+        not have. It has to take every number, and its graph must not be a straight line:
 
         - $x \\cdot \\sigma(x)$
         - $x / (1 + \\lvert x \\rvert)$
@@ -571,6 +574,11 @@ def my_op(answer):
         first = np.argmin(np.isfinite(got))
         raise Wrong(f"your function at x = {number(x[first])}", number(got[first]), "a number everywhere",
                     "In a network it meets any number, 0 and those below too. Choose one that takes every number.")
+    far = np.array([-1000.0, 1000.0])
+    with np.errstate(all="ignore"):
+        if np.isnan(function(far)).any() or np.isnan(rule(1.0, function(far), far)).any():
+            raise Wrong("your function and your rule at x = −1000 and 1000", "nan", "numbers",
+                        "Does exp overflow there? ag.sigmoid and np.tanh do not.")
     if known := _known(z):
         raise Wrong("your function", f"the same as ag.{known}", "a new one",
                     f"That is {known}: the table has it already.")

@@ -91,7 +91,8 @@ throw(
              *(((_conv_x(lambda G, Y: G @ Y.mT), wrong), hint) for wrong, hint in WRONG_Y),
              *(edit(f"def {name}(g, z, x, y, stride=1, padding=0)", f"def {name}(g, z, x, y, {defaults})",
                     f"{left} left out")
-               for name in ("conv2d_x", "conv2d_y") for defaults, left in WRONG_DEFAULTS)],
+               for name in ("conv2d_x", "conv2d_y") for defaults, left in WRONG_DEFAULTS),
+             edit("G @ Y.mT", "G @ (Y if Y.shape[0] == Y.shape[1] else Y.mT)", "and not here")],
     also_right=[
         edit("(X.mT @ G).sum(axis=0)", "np.einsum('nwp,nwk->pk', X, G)", "G @ Y.mT", "np.einsum('nwk,pk->nwp', G, Y)"),
         edit("(X.mT @ G).sum(axis=0)", "sum(x.T @ g for x, g in zip(X, G))", "G @ Y.mT",
@@ -153,6 +154,7 @@ throw(
         (_silu(lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - z))), "z is x·σ(x) here"),
         (_silu(lambda g, z, x: g + ag.sigmoid(x) + z * (1 - ag.sigmoid(x))), "g is added"),
         (_silu(lambda g, z, x: g * z), "g times the value"),
+        (_silu(lambda g, z, x: g * (np.exp(x) / (1 + np.exp(x)) + z * (1 - ag.sigmoid(x)))), "Does exp overflow"),
         (_silu(lambda g, z, x: (g * ag.sigmoid(x), g * x)), "add the two paths"),
         (_silu(lambda g, z, x: g), "the value moves as fast as x"),
         (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: g * 2 * x * z * z, name="bell"), "wrong sign"),
