@@ -40,14 +40,14 @@ def spec(x):
 
 def taken(x, leaves):
     """The form of an argument, as quickly as may be, its leaves added to `leaves`; None in it for what is no form."""
-    if (found := spec(x)) is not None:
-        leaves.append(x)
-        return found
     kind = type(x)
     if kind is tuple or kind is list:
         return (kind, *[taken(part, leaves) for part in x])
     if kind is dict:
         return (kind, *[(type(key), key, taken(part, leaves)) for key, part in x.items()])
+    if (found := spec(x)) is not None:
+        leaves.append(x)
+        return found
     return (kind, x) if kind in _PLAIN else None
 
 
@@ -147,16 +147,15 @@ class Walk:
         if id(x) in self._within:
             raise TypeError(f"compile: {path} holds itself: take out of it what is needed")
         self._within.add(id(x))
-        named = x if type(x) is dict else dict(enumerate(x))
-        if odd := [key for key in named if type(key) not in _PLAIN]:
+        keys, parts = (list(x), x.values()) if type(x) is dict else (range(len(x)), x)
+        if odd := [key for key in keys if type(key) not in _PLAIN]:
             raise TypeError(f"compile: {path} is a dict with the key {odd[0]!r}: whole numbers and strings are needed")
-        found = {key: self.walk(part, f"{path}_{key}", where) for key, part in named.items()}
+        found = [self.walk(part, f"{path}_{key}", where) for key, part in zip(keys, parts)]
         self._within.discard(id(x))
+        form, new = [form for form, _ in found], [new for _, new in found]
         if type(x) is dict:
-            form, new = [(type(key), key, part) for key, (part, _) in found.items()], {}
-            new.update((key, part) for key, (_, part) in found.items())
-        else:
-            form, new = [part for part, _ in found.values()], type(x)([part for _, part in found.values()])
+            form, new = [(type(key), key, part) for key, part in zip(keys, form)], dict(zip(keys, new))
+        new = type(x)(new)
         if type(x) is not tuple:
             self._mine(path, new)
             if where != "argument":

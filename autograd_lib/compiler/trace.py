@@ -149,7 +149,7 @@ class Trace:
         first line, and beside the others); or None. Then functions of the learner's are under way, and their frames
         are kept, with the last line that each has made."""
         frame, summed, frames = sys._getframe(3), False, []
-        while frame.f_code is not Trace.__init__.__code__:
+        while frame and frame.f_code is not Trace.__init__.__code__:      # in a thread of the learner's there is none
             code, seen = frame.f_code, frame.f_locals if frame.f_code in _TAPE else {}
             summed |= code is tape.unbroadcast.__code__
             if code is tape.sent.__code__:

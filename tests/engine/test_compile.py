@@ -1325,3 +1325,13 @@ def test_a_mask_that_is_written_into_memory(large):
             x, w = np.random.default_rng(seed).normal(size=(2, 40, 40))
             same(step(x, w), ag.value_and_grad(lambda x, w: ag.sum(ag.relu(x @ w) ** 2), (0, 1))(x, w))
         assert re.search(r" where\(.*, 0\.0, out=m\d+\)", step.source), step.source
+
+
+def test_a_thread_of_the_learners_own():
+    def f(x):
+        found = []
+        worker = threading.Thread(target=lambda: found.append(x * 2))
+        worker.start()
+        worker.join()
+        return found[0] + 1
+    both(f, np.ones(2))
