@@ -13,6 +13,8 @@ throw(
     "06.train",
     planted=[
         edit("backward(L)", "L.backward()", "backward(L)"),
+        edit("in examples:", "in dict(examples).items():", "Number 1"),
+        edit("p.data -= rate * p.grad", "p.data = float(np.float32(p.data - rate * p.grad))", "Nearly right"),
         edit("backward(L)", "backward(L.data)", "not from its number"),
         edit("backward(L)", "g = backward(L)", "rate * p.grad", "rate * g", "gives nothing back"),
         edit("p.grad = 0.0", "p.zero_grad()", "p.grad = 0.0"),

@@ -29,6 +29,10 @@ throw(
             cache[x] = sum(local * ask(z) for local, z in x.users) if x.users else 1.0
         return cache[x]
     return ask(x)""", "leave there what it has"), edit(Z, f"float(round({Z}, 6))", "nothing is rounded"),
+        edit("x.users)", "x.users[:3])", "got"), edit(WHOLE, """    key = x.data, len(x.users)
+    if key not in cache:
+        cache[key] = sum(local * cached(z, cache) for local, z in x.users) if x.users else 1.0
+    return cache[key]""", "Two values may hold"),
         edit(Z, "z.gradient()", AGAIN), edit(Z, "cached(z, {})", AGAIN), edit(Z, "cached(z, dict(cache))", AGAIN),
         edit(WHOLE, "    return x.gradient()", AGAIN),
         edit(Z, "z.data", "multiplied by the gradient of z"),
@@ -104,6 +108,8 @@ throw(
 throw(
     "07.mended_tanh",
     planted=[
+        edit("(g * (1 - t * t),)", "(g * (np.tanh(x.data + 1e-6) - np.tanh(x.data - 1e-6)) / 2e-6,)", "1 − z²"),
+        edit("(g * (1 - t * t),)", "(g * (1 - t * t),) if g else (1.0,)", "got"),
         edit("z.rule", "z.backward", "never runs"), edit("z.rule", "z._rule", "never runs"), edit("z.rule", "x.rule",
              "never runs"),
         edit("g * (1 - t * t)", "g * t * t", "z²"),
