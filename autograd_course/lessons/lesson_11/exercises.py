@@ -19,8 +19,9 @@ prediction(
         $L = \\frac{1}{2}(w_1^2 + 25\\,w_2^2)$, plain gradient descent. At lr = 0.02 it arrives at the bottom. You raise lr, little by
         little. Beyond which lr does it run away?""",
     answer=0.08, tolerance=0.0011,
-    reveal="""Beyond **0.08**, which is 2/25. The gradient along w₂ is 25 w₂. At 0.04 = 1/25 one step lands exactly at w₂ = 0. With more it
-        lands on the other side, but nearer than before, until at 0.08 it lands just as far away.""")
+    reveal="""Beyond **0.08**, which is 2/25. The gradient along w₂ is 25 w₂. At 0.04 = 1/25 one step lands exactly at
+        w₂ = 0. With a larger lr the step lands on the other side. Below 0.08 that is nearer than before, and at 0.08
+        just as far away.""")
 
 prediction(
     "11.settle", question="""m starts at 0, and at each step m becomes 0.9 m + g. If g is 1 at every step, where does m settle? And if g is

@@ -30,8 +30,8 @@ prediction(
         - **B** points deep inside their own colour, where it is sure and right
         - **C** points deep inside the other colour, where it is sure and wrong""",
     answer="C", choices=["A", "B", "C"],
-    reveal="""**C.** The pull of a point is 1 − p(true class). Sure and wrong, that is almost 1. The points of A pull too,
-        but only half as hard.""")
+    reveal="""**C.** The pull of a point is 1 − p(true class). For a point that is sure and wrong, that is almost 1.
+        The points of A pull too, but only half as hard.""")
 
 prediction(
     "12.start", question="""64 pixels in, 256 hidden neurons, 10 logits out, nothing learned yet. For a batch of 64 scans: which shape have
@@ -389,7 +389,7 @@ def curve(answer):
                     "That is a network. The check calls your function, which makes a new network for each n.")
     knows = nn.MLP([64, 32, 10])
     knows.load_state_dict(_stand_in())
-    for n in (61, 500, 61):      # a share of 61 scans is no share of 360
+    for n in (59, 500, 59):      # a share of 59 scans is no share of 360; 59 tells 20,000 from 20,001
         tried, calls = f"held_out_accuracy({n})", []
 
         def train(model, images, labels, epochs, jitter=0.0):

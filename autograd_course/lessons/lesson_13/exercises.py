@@ -39,8 +39,8 @@ prediction(
 prediction(
     "13.cure",
     question="""ρ has 120 steps of gradient descent with lr = 0.001. The right ρ is 1. A run from 1.1, where the
-        gradient is huge, lands at −154 in its first step. A run from 0.8, where the gradient is tiny, hardly moves. Now the
-        gradient is clipped, with c = 1. Which of the two runs arrives at 1?""",
+        gradient is huge, lands at −154 in its first step. A run from 0.8, where the gradient is tiny, hardly moves.
+        Now the gradient is clipped, with c = 1. Which of the two runs arrives at 1?""",
     answer="from 1.1 alone", choices=["from both", "from 1.1 alone", "from 0.8 alone", "from neither"],
     reveal="""**From 1.1 alone.** A gradient that is too long, but finite, still points the right way, and here
         shortening it is enough. Where it is too short there is nothing to cut, and the run from 0.8 is the same to the

@@ -48,8 +48,8 @@ prediction(
     "14.stride", question="""One scan, (1, 1, 8, 8), and 16 kernels, (16, 1, 3, 3), with padding 1. Which shape has z with stride 1? And
         with stride 2?""",
     answer={"stride 1": (1, 16, 8, 8), "stride 2": (1, 16, 4, 4)},
-    reveal="""**(1, 16, 8, 8)** and **(1, 16, 4, 4)**. One image, a channel for each kernel. Down and across: the rim makes 10 pixels of 8,
-        a kernel of 3 fits in 8 places, and with stride 2 in every second of them.""")
+    reveal="""**(1, 16, 8, 8)** and **(1, 16, 4, 4)**. One image, a channel for each kernel. With the rim there are
+        10 pixels down and across. A kernel of 3 has 8 places there, and takes every second one with stride 2.""")
 
 prediction(
     "14.moved",
