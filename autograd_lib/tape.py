@@ -595,23 +595,26 @@ def checkpointed(z, start):
     recipe, inputs, todo = {}, {}, [z]
     while todo:
         node = todo.pop()
-        # (order, None) is the Tensor of that number, (None, a) is a itself
-        args = [(x.order, None) if isinstance(x, Tensor) else (None, x) for x in node.inputs]
-        recipe[node.order] = node.op, args, node.params, node.replay
+        recipe[node.order] = node.op, node.inputs, node.params, node.replay
         for x in node.inputs:
             if isinstance(x, Tensor) and x.order not in recipe:
                 if x.level == z.level and x.op is not None and x.order > start:
                     todo.append(x)
                 else:
                     inputs[x.order] = x
-    first, steps = list(inputs), sorted(recipe.items())
+    steps, place = [], {order: i for i, order in enumerate([*inputs, *sorted(recipe)])}
+    for order in sorted(recipe):
+        op, args, params, replay = recipe[order]
+        # (i, None) is one of the inputs or of the results so far, (None, a) is a itself
+        slots = [(place[a.order], None) if isinstance(a, Tensor) else (None, a) for a in args]
+        steps.append((op, slots, params, replay))
 
     def replay(inputs):
-        there = dict(zip(first, inputs))
-        for order, (op, args, params, inner) in steps:
-            args = [a if i is None else there[i] for i, a in args]
-            there[order] = _forgetful(inner(args), args, inner) if inner else op(*args, **params)
-        return there[order]
+        values = list(inputs)
+        for op, slots, params, inner in steps:
+            args = [a if i is None else values[i] for i, a in slots]
+            values.append(_forgetful(inner(args), args, inner) if inner else op(*args, **params))
+        return values[-1]
 
     return _forgetful(z, inputs.values(), replay)
 
