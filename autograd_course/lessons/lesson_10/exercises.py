@@ -380,7 +380,9 @@ def loss(answer):
         target = d.places(classes, d.size())
         x = ag.log_softmax.function(d(len(target), classes))
         return d.g(), ag.nll_loss.function(x, target), x, target
-    right = lambda *args: ag.nll_loss.rules[0](*args) + 0.0      # 0 in place of −0
+
+    def right(*args):
+        return ag.nll_loss.rules[0](*args) + 0.0      # 0 in place of −0
     expect_over(answer, right, build, first=[example], hints=loss.mistakes, tried=lambda g, z, x, target: (
         f"the rule for x of nll_loss, with g = {brief(g)}, target = {target.tolist()}, and {x.shape[1]} classes"))
 
