@@ -9,6 +9,7 @@ holes         which wrong answers a check takes        python run.py holes 08 11
 bench         time the engine beside NumPy and peers   python run.py bench MLP
 site          write the course as pages that move     python run.py site folder
 class         what a whole class has done, on a page   python run.py class folder
+nbgrader      a lesson that nbgrader hands out, marks  python run.py nbgrader 03 folder
 lock          write requirements*.lock anew from pyproject.toml (--upgrade: to the newest releases)
 clean         remove .venv and whatever else was made here; notebooks and data stay
 
@@ -245,6 +246,12 @@ def class_page(*args):
     return call(python_of(VENV), "-m", "autograd_course.teach", *map(os.path.abspath, args))
 
 
+def nbgrader(*args):
+    install()
+    args = list(args[:1]) + [os.path.abspath(one) for one in args[1:]]
+    return call(python_of(VENV), "-m", "autograd_course.teach.nbgrader", *args)
+
+
 def lock(*args):
     with tempfile.TemporaryDirectory() as folder:
         venv = Path(folder) / "venv"
@@ -275,7 +282,8 @@ def clean():
 
 
 TARGETS = {"lab": lab, "test": test, "test-browser": test_browser, "strike": strike, "holes": holes,
-           "bench": bench, "site": site, "class": class_page, "lock": lock, "clean": clean}
+           "bench": bench, "site": site, "class": class_page,
+           "nbgrader": nbgrader, "lock": lock, "clean": clean}
 
 
 def main(target="", *args):
