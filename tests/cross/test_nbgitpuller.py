@@ -54,6 +54,9 @@ class Class:
         lesson = json.loads((self.teacher / LESSON).read_text(encoding="utf-8"))
         one = cell(lesson, name)
         one["source"] = [f"{text}\n", *one["source"]]
+        self.write(lesson)
+
+    def write(self, lesson):
         written = json.dumps(lesson, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
         (self.teacher / LESSON).write_text(written, encoding="utf-8", newline="\n")
 
@@ -107,13 +110,23 @@ def test_of_a_cell_that_both_changed_the_learners_stays_and_the_teachers_is_in_a
 def test_a_cell_that_the_teacher_takes_out_stays_where_the_learner_worked_in_it(room):
     lesson = json.loads((room.teacher / LESSON).read_text(encoding="utf-8"))
     lesson["cells"] = [one for one in lesson["cells"] if not one["id"].startswith(("square-", "close"))]
-    written = json.dumps(lesson, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    (room.teacher / LESSON).write_text(written, encoding="utf-8", newline="\n")
+    room.write(lesson)
     room.publish()
     room.pull()
     assert room.says("square-stub") == MINE
     with pytest.raises(StopIteration):
         room.says("close")
+
+
+def test_a_cell_that_the_teacher_moves_comes_twice(room):
+    lesson = json.loads((room.teacher / LESSON).read_text(encoding="utf-8"))
+    lesson["cells"].insert(2, lesson["cells"].pop(lesson["cells"].index(cell(lesson, "square-stub"))))
+    room.write(lesson)
+    room.publish()
+    room.pull()
+    pulled = json.loads((room.learner / LESSON).read_text(encoding="utf-8"))["cells"]
+    stubs = ["".join(one["source"]) for one in pulled if one["id"] == "square-stub"]
+    assert len(stubs) == 2 and stubs[0] != MINE and stubs[1] == MINE
 
 
 def test_what_the_learner_had_before_every_pull_is_kept_in_git(room):
