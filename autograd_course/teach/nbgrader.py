@@ -41,7 +41,7 @@ def source_version(cells, lesson):
         made.append(one)
         if exercise and part == "check":
             test = TEST.format(name=exercise.name, answer=defined(exercise.stub))
-            asked = one | {"id": f"{base}-points", "metadata": {}}
+            asked = one | {"id": f"{base}-points"}
             made.append(_cell(asked, test, exercise, grade=True, solution=False, locked=True, points=1))
     return made
 

@@ -15,8 +15,11 @@ def answers(question, right, chance):
     """What somebody types or chooses, a text for each part."""
     if right:
         return [questions.shown(answer) for _, answer, _ in questions.parts(question)]
-    return [chance.choice(["yes", "no"] if isinstance(answer, bool) else choices or ["0", "1", "2", "5", "100"])
-            for _, answer, choices in questions.parts(question)]
+    while True:
+        said = [chance.choice(["yes", "no"] if isinstance(answer, bool) else choices or ["0", "1", "2", "5", "100"])
+                for _, answer, choices in questions.parts(question)]
+        if not questions.right(question, said):
+            return said
 
 
 def verdicts(name):
