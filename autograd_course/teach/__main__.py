@@ -1,4 +1,8 @@
-"""`make class ARGS=FOLDER`: FOLDER/class.html and FOLDER/class.csv, of every progress.json below the folder."""
+"""`make class ARGS=FOLDER`: class.html and class.csv in the folder, of every progress.json below it.
+
+`make class ARGS="FOLDER WHERE"` writes them into the folder WHERE, for those who may not write into the learners', or
+may not let others read there what came of it.
+"""
 import sys
 from pathlib import Path
 
@@ -8,24 +12,24 @@ from .page import page, write_table
 
 def main(*arguments):
     """Writes both files; 0, or a sentence that says what was wanting."""
-    if len(arguments) != 1:
-        return "Say which folder the records are in:  make class ARGS=FOLDER"
-    folder = Path(arguments[0])
+    if len(arguments) not in (1, 2):
+        return 'Say which folder the records are in:  make class ARGS=FOLDER  or  make class ARGS="FOLDER WHERE"'
+    folder, where = Path(arguments[0]), Path(arguments[-1])
     try:
         learners, left_out = collect(folder)
-        for where, why in left_out[:20]:
-            print(f"left out: {where}: {why}")
+        for file, why in left_out[:20]:
+            print(f"left out: {file}: {why}")
         if len(left_out) > 20:
             print(f"left out: {len(left_out) - 20:,} more")
         if not learners:
             return f"There is no record below {folder}: no progress.json, no learner's *.json, no zip of them."
-        with _new(folder / "class.html") as file:
+        with _new(where / "class.html") as file:
             file.write(page(learners, left_out))
-        with _new(folder / "class.csv", "utf-8-sig") as file:      # by its mark Excel knows UTF-8
+        with _new(where / "class.csv", "utf-8-sig") as file:      # by its mark Excel knows UTF-8
             write_table(learners, file)
     except OSError as error:
         return str(error)
-    print(f"{len(learners):,} records: {folder / 'class.html'} and class.csv beside it")
+    print(f"{len(learners):,} records: {where / 'class.html'} and class.csv beside it")
     return 0
 
 

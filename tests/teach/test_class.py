@@ -325,6 +325,13 @@ def test_the_command_says_what_is_wanting(tmp_path):
     assert [one.returncode for one in wanting] == [1, 1, 1] and not list(tmp_path.iterdir())
 
 
+def test_the_page_goes_elsewhere_if_asked(four, tmp_path_factory, capsys):
+    where = tmp_path_factory.mktemp("where")
+    assert main(str(four), str(where)) == 0 and str(where / "class.html") in capsys.readouterr().out
+    assert sorted(path.name for path in where.iterdir()) == ["class.csv", "class.html"]
+    assert not (four / "class.html").exists() and "No such file" in main(str(four), str(where / "nowhere"))
+
+
 def test_run_py_makes_the_page(four):
     done = subprocess.run([sys.executable, "-c", "import run, sys; run.install = lambda: None; run.VENV = None; "
                            "run.python_of = lambda _: sys.executable; sys.exit(run.main('class', *sys.argv[1:]))", "."],
