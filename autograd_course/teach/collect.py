@@ -102,15 +102,20 @@ def _refused(why):
 def _read(path, most):
     """The bytes of a file, where that is an ordinary one and not larger than `most`."""
     try:
-        about = os.lstat(path)
-        if not stat.S_ISREG(about.st_mode):
-            raise LeftOut("it is no ordinary file")
-        if about.st_size > most:
-            raise LeftOut(f"it has {about.st_size:,} bytes, and {most:,} are the most")
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_careful) as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise LeftOut("it is no ordinary file")
+            if about.st_size > most:
+                raise LeftOut(f"it has {about.st_size:,} bytes, and {most:,} are the most")
             return file.read(most)
     except OSError as error:
         raise LeftOut(f"it cannot be read ({error.strerror})") from None
+
+
+def _careful(path, flags):
+    """os.open, waiting for no pipe, and refusing a link that has taken the place of a file since the folder was read."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _zipped(path, where):

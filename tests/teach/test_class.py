@@ -222,6 +222,8 @@ def test_links_are_not_followed_and_a_pipe_is_not_waited_for(four, tmp_path_fact
     (four / "up").symlink_to(four, target_is_directory=True)
     (four / "itself.json").symlink_to(four / "itself.json")
     os.mkfifo(four / "pipe.json")
+    with pytest.raises(collect.LeftOut):
+        collect._read(four / "link.json", collect.MOST)      # as if it had come after the folder was read
     put(elsewhere / "mine.txt", b"mine")
     (four / "class.html").symlink_to(elsewhere / "mine.txt")
     learners, left_out = collect.collect(four)
@@ -234,10 +236,10 @@ def test_links_are_not_followed_and_a_pipe_is_not_waited_for(four, tmp_path_fact
 
 def test_what_may_not_be_read_is_said(four, monkeypatch):
     def refusing(act, where):
-        def refuse(path, *more):
+        def refuse(path, *more, **options):
             if where in str(path):
                 raise PermissionError(13, "Permission denied")
-            return act(path, *more)
+            return act(path, *more, **options)
         return refuse
     monkeypatch.setattr(collect.os, "scandir", refusing(os.scandir, "anna"))
     monkeypatch.setattr(collect, "open", refusing(open, "bert"), raising=False)
