@@ -239,7 +239,8 @@ def spread(answer):
     for rule, name, right, forward, hints in zip(
             answer, ("sum_x", "mean_x"), (sum_x, mean_x), (np.sum, np.mean), (_SUM, _MEAN)):
         def build(d, forward=forward):
-            x = d(*(d.size() for _ in range(d.choice(2, 3, 3, 1))))
+            sizes = [d.size() for _ in range(d.choice(2, 3, 3, 1))]
+            x = d(*(sizes if d.round % 3 else sizes[:1] * len(sizes)))      # a square now and then, or a cube
             named = Named(axis=d.choice(None, *range(-x.ndim, x.ndim)), keepdims=d.choice(False, True, False))
             named = Named() if d.round % 5 == 4 else named
             z = forward(x, **named)
