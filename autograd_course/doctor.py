@@ -9,7 +9,10 @@ def installation():
     """A Verdict: "right" with the versions found, or "wrong" with what is missing or too old and the command that mends it."""
     from .ask import Verdict
     found, missing = [f"Python {sys.version.partition(' ')[0]}"], {}
+    colab = {"ipywidgets", "jupyterlab", "setuptools"} if "google.colab" in sys.modules else {}      # it has its own
     for name, oldest in _needed():
+        if name in colab:
+            continue
         try:
             have = version(name)
         except PackageNotFoundError:

@@ -128,7 +128,9 @@ def read(key):
 def _link(section):
     """Markdown: a link to a section of a lesson, which is given as "05 Whose turn is it?"."""
     number, _, heading = section.partition(" ")
-    file = next(path for path in (HOME.parent / "notebooks").glob(f"{number}_*.ipynb"))
+    file = next((HOME.parent / "notebooks").glob(f"{number}_*.ipynb"), None)
+    if not file:        # the course was installed without its notebooks, as in Colab
+        return f"({number} {heading})"
     return f"([{number} {heading}]({file.name}#{quote(heading.replace(' ', '-'), safe='?,√')}))"
 
 

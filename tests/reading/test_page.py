@@ -36,6 +36,11 @@ def test_every_statement_of_the_core_can_be_struck_out():
     assert max(map(len, LINES.values())) <= 101, "a slider of the site has so many places: cut the part in two"
 
 
+def test_without_the_notebooks_a_section_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(page, "HOME", tmp_path / "autograd_lib")
+    assert page._link("05 Whose turn is it?") == "(05 Whose turn is it?)"
+
+
 @pytest.mark.parametrize("section", sorted({section for _, _, section in NAMED}))
 def test_a_link_leads_to_a_section(section):
     file, anchor = re.search(r"\]\((\S+?)#(\S+)\)\)$", unquote(page._link(section))).groups()

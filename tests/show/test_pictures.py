@@ -10,7 +10,7 @@ from drawn import SVG, svg_of, words_in
 
 from autograd_course import Picture, explore, moons
 from autograd_course.lessons.lesson_12.drawings import confusion, misread
-from autograd_course.show import landscapes, style
+from autograd_course.show import landscapes, sliders, style
 from autograd_course.show.blocks import broadcast_blocks
 from autograd_course.show.ink import counted, number
 from autograd_course.show.landscapes import boundary, landscape, plane
@@ -149,6 +149,20 @@ def test_frames_are_announced_once_they_stop():
         assert announced(ui) == []
     player.playing = False
     assert announced(ui) == ["{'step': 3}"] and ui.children[0].children[2].description == "play"
+
+
+def test_frames_play_in_colab(monkeypatch):
+    """Its ipywidgets is 7, and calls what is `playing` in 8 by another name."""
+    class Seven(ipywidgets.Play):
+        _playing = type(ipywidgets.Play.playing)().tag(sync=True)
+    monkeypatch.setattr(ipywidgets, "Play", Seven)
+    monkeypatch.setattr(sliders, "PLAYING", "_playing")
+    ui = explore(echo, step=range(5))
+    ui.players["step"]._playing = True
+    ui.sliders["step"].value = 3
+    assert announced(ui) == [] and ui.children[0].children[2].description == "pause"
+    ui.players["step"]._playing = False
+    assert announced(ui) == ["{'step': 3}"]
 
 
 @pytest.mark.parametrize("frames, pace", [(4, 1000), (40, 200), (300, 100)])
