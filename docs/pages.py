@@ -201,7 +201,7 @@ def small(text):
 
 def page_of(url):
     """Where a link of a notebook or of the README leads on the site."""
-    return re.sub(r"^(?:notebooks/)?([\w.]+)\.(?:ipynb|md)(?=$|#)", r"\1.html", url)
+    return re.sub(r"^(?:notebooks/|(?:\.\./)?docs/)?([\w.]+)\.(?:ipynb|md)(?=$|#)", r"\1.html", url)
 
 
 # Browsers break a line between a formula and the bracket before it, or the comma behind it.
@@ -371,7 +371,9 @@ def build(folder, executed=executed, parts=None):
         runs = tqdm(pool.map(executed, notebooks), "pages", len(notebooks), leave=False, disable=None)
         lessons = [Page(path.stem, *exported(notebook)) for path, notebook in zip(notebooks, runs)]
     guide = (NOTEBOOKS / "teachers_guide.md").read_text(encoding="utf-8")
-    pages = [Page("index", *front()), *lessons, Page("teachers_guide", markdown(guide))]
+    classroom = (ROOT / "docs/classroom.md").read_text(encoding="utf-8")
+    pages = [Page("index", *front()), *lessons, Page("teachers_guide", markdown(guide)),
+             Page("classroom", markdown(classroom))]
 
     headings = {rows[0][0]: part for part, rows in grouped((ROOT / "README.md").read_text(encoding="utf-8"))}
     for page in lessons:

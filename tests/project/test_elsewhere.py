@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import elsewhere
 import jinja2
@@ -53,6 +54,17 @@ def test_every_link_names_a_notebook(published, tmp_path):
         with_links = template.render(pages=[page], page=page, places=elsewhere.places(TRIED, stem))
         assert list(linked(with_links)) == [stem, stem]
         assert "As a notebook" not in template.render(pages=[page], page=page)
+
+
+def test_a_class_is_handed_a_notebook():
+    """The link in docs/classroom.md, as nbgitpuller reads it."""
+    page = (ROOT / "docs/classroom.md").read_text(encoding="utf-8")
+    asked = parse_qs(urlsplit(re.search(r"\nhttps://HUB\S+", page)[0]).query)
+    (repository,), (folder,), (path,) = asked["repo"], asked["targetPath"], asked["urlpath"]
+    assert repository == elsewhere.GITHUB + elsewhere.NOBODY and asked["branch"] == ["main"]
+    assert (ROOT / path.removeprefix(f"lab/tree/{folder}/")).is_file()
+    config = (ROOT / "docs/jupyterhub_config.py").read_text(encoding="utf-8")
+    assert f'"/{path}"' in config, "where the hub begins by itself"
 
 
 def test_colab_gets_one_cell_more(tmp_path):

@@ -211,7 +211,8 @@ def test_ruff_finds_nothing():
 
 ADDRESSES = {"127.0.0.1", "localhost", "www.w3.org",  # the last one is in every SVG, as a name
              "cdn.jsdelivr.net",  # Pyodide's own address, for pages that run
-             "github.com", "colab.research.google.com", "mybinder.org", "codespaces.new"}  # docs/elsewhere.py
+             "github.com", "colab.research.google.com", "mybinder.org", "codespaces.new",  # docs/elsewhere.py
+             "HUB"}  # whoever reads docs/classroom.md has one
 SOURCES = {"github.com", "www.youtube.com", "zekcrates.quarto.pub"}  # write-ups, talks and engines that lessons name
 
 
@@ -252,7 +253,7 @@ def test_notebook_is_stored_clean(path):
 
 
 PAGES = ["README.md", "CONTRIBUTING.md", "autograd_lib/README.md", "autograd_course/README.md",
-         "notebooks/teachers_guide.md"]
+         "notebooks/teachers_guide.md", "docs/classroom.md"]
 
 
 def test_readme_maps_the_lessons():
