@@ -50,7 +50,7 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
     both times, to leave the caller's arrays and lists alone, and those that it gave back before.
     """
     tried, shown_or_gives = tried or partial(called, function, args), shown or partial(brief, gives)
-    got, overwritten = _returned(function, args, tried, shown_or_gives, hints)
+    got, overwritten = _returned(function, args, tried, shown_or_gives, hints, options.get("sure"))
     expect(got, gives, tried=tried, shown=shown, hints=hints, args=args, function=function, **options)
     if overwritten:
         raise overwritten
@@ -101,7 +101,7 @@ def returned(function, *args, tried, shown, hints=()):
     return got
 
 
-def _returned(function, args, tried, shown, hints):
+def _returned(function, args, tried, shown, hints, sure=None):
     """(what came back, the Wrong that says which argument was overwritten, or None)"""
     if not callable(function):
         raise Wrong(_text(tried), brief(function), "a function",
@@ -116,7 +116,8 @@ def _returned(function, args, tried, shown, hints):
         raise Wrong(_text(tried), str(endless), _text(shown), ENDLESS if "steps" in str(endless) else WAITING) from None
     except (Exception, SystemExit) as error:
         error.tried = _text(tried)
-        error.hint = next((sentence for wrong, sentence in _functions(hints) if _raises(wrong, args, error)), "")
+        error.hint = next((sentence for wrong, sentence in _functions(hints)
+                           if _raises(wrong, args, error) and (not sure or sure(wrong))), "")
         raise
     if got is None and not is_stub(function):
         raise Wrong(_text(tried), "None", _text(shown),

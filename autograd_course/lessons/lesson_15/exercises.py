@@ -1,9 +1,12 @@
 """Lesson 15: a dual number, Jacobians by columns and by rows, and the mode that suits a job."""
+from functools import partial
+
 import numpy as np
 
 import autograd_lib as ag
 
 from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_call, expect_over, formula, is_stub
+from ...ask.battery import alike
 from ...ask.texts import Question, card, prediction, recall
 
 recall("15", [
@@ -118,6 +121,9 @@ def _pushed(Number):
     """What a class of dual numbers makes of a program: (value, tangent)."""
     def push(program, *pairs):
         given = [Number(*pair) for pair in pairs]
+        if [(one.value, one.tangent) for one in given] != [*pairs]:
+            raise Wrong(f"Dual{pairs[0]}", f"value {brief(given[0].value)}, tangent {brief(given[0].tangent)}",
+                        "what it was given", "Look at __init__: it keeps the value and the tangent.")
         z = program(*given)
         if not hasattr(z, "value") or not hasattr(z, "tangent"):
             raise Wrong("the result of the program", brief(z), "a Dual",
@@ -194,7 +200,7 @@ def _right(program, *pairs):
     explained="""
         Compare with the table's rules: `g * y` and `g * x` of multiply, `g / y` and `-g * z / y` of divide. They are
         the same lines, with a tangent in the place of g. (For `1 / x` and for minus the class
-        would need `__rtruediv__` and `__sub__` too.)""",
+        would need more such methods: `__rtruediv__`, `__sub__`, `__rsub__`.)""",
     why="These three lines carry a derivative through every + × ÷ of Duals, however long the loop.",
     mistakes=[
         edit(_TIMES, "self.value * other.value * (self.tangent / self.value + other.tangent / other.value)",
@@ -259,12 +265,13 @@ def dual(answer):
         raise NotYet
     if not isinstance(answer, type):
         raise Wrong("your answer", brief(answer), "a class", "Give the check the class, Dual.")
-    hints = [_nearly, *((_pushed(wrong), hint) for wrong, hint in dual.mistakes)]
+    pushed, hints = _pushed(answer), [_nearly, *((_pushed(wrong), hint) for wrong, hint in dual.mistakes)]
+    sure = partial(alike, pushed, lambda: [(program, *pairs) for _, program, *pairs in PROGRAMS])
     for words, program, *pairs in PROGRAMS:
         names = "a" if "root" in words else "xy"
         given = ", ".join(f"{name} = Dual({value!r}, {tangent!r})" for name, (value, tangent) in zip(names, pairs))
-        expect_call(_pushed(answer), program, *pairs, gives=_right(program, *pairs), hints=hints, rtol=1e-9, atol=1e-15,
-                    tried=f"{words}, with {given}: (value, tangent)")
+        expect_call(pushed, program, *pairs, gives=_right(program, *pairs), hints=hints, sure=sure, rtol=1e-9,
+                    atol=1e-15, tried=f"{words}, with {given}: (value, tangent)")
 
 
 # --- Jacobians by columns and by rows ---------------------------------------------------------------------------------
@@ -399,8 +406,8 @@ def _job(number, hint):
         job_b = "backward"       # 1 sweep; forward 500
         job_c = "forward"        # 1 sweep: v is the tangent; backward 300""",
     explained="""
-        In C nobody asks for J. One who wants $J^\\top u$ for one u goes backward, with one sweep as well. (Row by row,
-        backward takes 300. There is a detour with two: `pull(u)` is linear in u, and its own pull at v is Jv.)""",
+        In C nobody asks for J. For $J^\\top u$ of one given u, one backward sweep would do. (Row by row, backward takes
+        300 for Jv. There is a detour with two: `pull(u)` is linear in u, and its own pull at v is Jv.)""",
     why="Count what has to be asked separately: inputs forward, outputs backward.",
     mistakes=[
         _job(0, "A: backward needs a sweep for each of the 82 outputs. Forward needs one."),
