@@ -116,7 +116,7 @@ def _elsewhere(function, right, draws, hints, tried, hint, rtol):
         else:
             cause = compare._cause(got, gives, recognisers, args, rtol, 1e-9, compare.parameter_names(f), f)
             wrong.append(_shape_of(cause) == _shape_of(hint))
-    if hint and (sum(wrong) >= 2 / 3 * len(wrong) > 0 or not well and not re.match(PART, hint)):
+    if hint and sum(wrong) >= 2 / 3 * len(wrong) > 0:
         return hint
     where = tried(*well) if well and tried else called(function, well) if well else ""
     return f"Right for {shortest(where, 160)}, and not here: what is different?" if well else ""

@@ -93,6 +93,8 @@ def test_a_cause_that_any_exercise_knows_too():
     assert "and not here" in hint(
         lambda x: 4 * x if x == 0.77 else 2 * x, lambda x: 2 * x, lambda d: (d(),), (), first=[(0.77,)]
     )
+    signs = hint(lambda x: x - np.sign(x), lambda x: 0.77 * x, lambda d: (d() or 1.0,), (), first=[(3.0,)])
+    assert signs == ""      # 2 is 2.31 cut off to a whole number, by chance
 
 
 def test_by_name_as_the_engine_calls():

@@ -50,8 +50,8 @@ prediction(
         At lr = 2 the mark 2/lr is at 1. After 40 steps the loss was 10, and λmax was 8. After 320 steps the loss is
         below 0.1. Where is λmax then?""",
     answer="below the mark", choices=["far above the mark", "just above the mark", "below the mark"],
-    reveal="""**Below the mark**, at this start and at nine others that we tried. From a place with λmax above the mark
-        the run is thrown out again, until it meets a place that is flatter.""")
+    reveal="""**Below the mark**, at this start and at nine others that we tried. Where λmax is above the mark,
+        a nudge grows with every step. So the run stays in no such place for long.""")
 
 card("16", [
     "A rule is made of rows, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
@@ -321,7 +321,7 @@ def largest(answer):
         v = d(*shape)
         v.flat[0] = v.flat[0] or 1.0      # a v of zeros has no direction
         return d.another(mixed, bent), np.tanh(d(*shape)) + 0.1, v, d.another(1, 2, 3)
-    expect_over(answer, _largest, build, first=examples, hints=largest.mistakes, apart=True, rounds=4)
+    expect_over(answer, _largest, build, first=examples, hints=largest.mistakes, apart=True, rounds=4, rtol=1e-12)
 
 
 # --- Newton's step --------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ throw(
              edit(_UNIT, "v = np.abs(v) / np.linalg.norm(v)", "got"),
              edit("return curvature", "return round(curvature)", "got"),
              edit(_UNIT, "v = np.float32(v / np.linalg.norm(v))", "got"),
+             edit("ag.hvp(f, w, v)", "(ag.grad(f)(w + 1e-5 * v) - ag.grad(f)(w - 1e-5 * v)) / 2e-5", "difference quotient"),
              edit("return curvature", "return (curvature,)", "holds 1"),
              edit("return curvature", "return curvature, v", "number was expected"),
              (lambda f, w, v, steps: np.nan, "nan")],
