@@ -216,7 +216,7 @@ def _expect_silu(answer, xs):
                         "Nothing connects silu(x) with x, so no gradient comes back: use x itself, without detach, "
                         "data or a new Tensor.")
         s = _sigmoid(x)
-        expect(t.grad, g * _slope(x), tried=tried, hints=[
+        expect(t.grad, g * _slope(x), tried=tried, rtol=1e-12, atol=1e-13, hints=[
             (_slope(x), "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."),
             (g * s, "The second path is missing: x is in σ(x) too. (Or σ was made a constant.)"),
             (g * x * s * (1 - s), "The second path is missing: x stands in front of σ(x) too."),
@@ -391,7 +391,7 @@ def _whole(answer, step, x):
 @exercise(
     "17.layer", minutes=2, difficulty="easy",
     question="""
-        Of layers 2 to 4, neighbours that are wrapped together in `ag.checkpoint` hold their last result alone. (A
+        Layers that are wrapped together in one `ag.checkpoint` hold their last result alone. (A
         Dropout would hold its mask as well.) How many MB are freed by wrapping layer 2 alone? Layers 2 and 3? Layers 2
         to 4?""",
     stub="""

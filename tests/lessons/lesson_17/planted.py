@@ -14,7 +14,11 @@ throw(
     also_right=['"eb"', '["b", "e"]', '{"e", "b"}', '"b, e"', '("b", "e")', '" B E "'])
 
 
-def _row(rule, function=lambda x: x * ag.sigmoid(x)):
+def _silu(x):
+    return x * ag.sigmoid(x)
+
+
+def _row(rule, function=_silu):
     return ag.elementwise(function, rule, name="silu")
 
 
@@ -56,6 +60,7 @@ throw(
         (_row(lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x)))), "Brackets"),
         (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "slope of σ alone"),
         (_row(lambda g, z, x: g * z), "g times the value"),
+        (_row(lambda g, z, x: g * (_silu(x + 1e-5) - _silu(x - 1e-5)) / 2e-5), "got"),
         (_row(lambda g, x, z: _right_rule(g, z, x)), "in this order"),
         (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 - x * (1 - ag.sigmoid(x)))), "A sign"),
         (_row(lambda g, z, x: g * z * (1 + x * (1 - z))), "z is x · σ(x) here"),
