@@ -68,9 +68,9 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
 @exercise(
     "18.who_reads", minutes=4, difficulty="medium",
     question="""
-        Write `who_reads(f, x)`. `f` takes an x of shape (T, d) and gives an array of shape (T, m). Give back an array
-        of shape (T, T). Its entry [t, s] is the largest size among the slopes of the outputs at place t by the inputs
-        at place s.""",
+        Write `who_reads(f, x)`. `f` takes an x of shape (T, d) and gives an array of shape (T, m). Take all
+        slopes of the outputs at place t by the inputs at place s: the largest of their sizes is entry [t, s] of the
+        array to give back, of shape (T, T).""",
     stub="""
         def who_reads(f, x):
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)
@@ -132,7 +132,8 @@ def leak(answer):
               ("places that read those before them, through a softmax", 4, lambda x: ag.softmax(np.tri(4) @ x @ V)),
               ("places that read whom they like", 3, lambda x: np.tanh(np.array([[0, 0, 1], [1, 0, 0],
                [0.2, -2, 0]]) @ x) * x),
-              ("two places, the second read by nobody", 2, lambda x: np.array([[1.5, 0], [-2.5, 0]]) @ x @ W)]
+              ("two places, the second read by nobody", 2, lambda x: np.array([[1.5, 0], [-2.5, 0]]) @ x @ W),
+              ("a place that reads itself alone", 1, lambda x: x * x @ W)]
     examples = []
     for what, places, f in models:
         x = rng.normal(size=(places, 3)).round(2)
@@ -339,7 +340,8 @@ def back(answer):
         g, Q, K, V = (rng.normal(size=shape).round(1) for shape in [(T, m), (T, d), (n, d), (n, m)])
         examples.append((g, Q, K, V, _attention(Q, K, V, allowed)))
     unsure = np.array([[0.9995, 4e-4, 1e-4], [2e-5, 0.4, 0.59998]])      # small weights carry something too
-    examples.append((*(rng.normal(size=shape).round(1) for shape in [(2, 3), (2, 2), (3, 2), (3, 3)]), unsure))
+    g, V = rng.normal(size=(2, 2, 3)).round(1)
+    examples.append((g, np.sqrt(3) * np.log(unsure), np.eye(3), np.vstack([V, g[:1]]), unsure))
     expect_over(answer, _back, build, first=examples, hints=back.mistakes, tried=lambda g, Q, K, V, P: (
         f"attention_back with {len(Q)} queries and {len(K)} keys, d = {K.shape[1]}, values of {V.shape[1]}"))
 

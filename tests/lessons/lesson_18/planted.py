@@ -21,7 +21,7 @@ throw(
     planted=[
         (lambda f, x: np.nan * _reads(f, x), "got"), (lambda f, x: _reads(f, x).round(1), "got"),
         (lambda f, x: np.tril(_reads(f, x)), "differs"), (lambda f, x: _reads(f, np.abs(x)), "got"),
-        (lambda f, x: _reads(f, x)[:2], "Shape")],
+        (lambda f, x: _reads(f, x)[:2], "Shape"), (lambda f, x: _reads(f, x).squeeze(), "length 1 is lost")],
     also_right=[
         """
         def who_reads(f, x):
@@ -89,6 +89,11 @@ throw(
         edit("gP = g @ V.T", "P *= 1.0; P[0] = P[0] / 2\n    gP = g @ V.T", "got"),
         edit("gS = P * (", "P *= (", "gQ = gS", "gS = P\n    gQ = gS", "writes into the caller")],
     also_right=[
+        """
+        def attention_back(g, Q, K, V, P):
+            def forward(Q, K, V):
+                return ag.softmax(np.where(P > 0, Q @ K.T / np.sqrt(len(Q.T)), -np.inf)) @ V
+            return ag.vjp(forward, Q, K, V)[1](g)""",
         """
         def attention_back(g, Q, K, V, P):
             gP = np.einsum("tm,sm->ts", g, V)
