@@ -193,6 +193,7 @@ def _endless(logits, temperature, u):
              "This is always the likeliest letter, whatever u is: nothing is drawn."),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((np.cumsum(p) <= u).sum())", ROUNDED),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int(np.argmax(np.cumsum(p) > u))", ROUNDED),
+        edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int(np.where(np.cumsum(p) > u)[0][0])", ROUNDED),
         (_endless, ROUNDED),
         edit("ag.softmax(logits / temperature)", "np.exp(logits / temperature) / np.exp(logits / temperature).sum()",
              "Cold, the logits are in the hundreds: exp gives inf, and inf/inf is nan. First take off the largest "
@@ -256,7 +257,7 @@ def _endless(logits, temperature, u):
 def picking(answer):
     if has_blank(answer) or is_stub(answer):
         raise NotYet
-    hints = [(_row(wrong), hint) for wrong, hint in picking.mistakes]
+    hints = [*((_row(wrong), hint) for wrong, hint in picking.mistakes), _one_u]
     rng = np.random.default_rng(0)
     returned(answer, np.zeros(3), 1.0, 0.5, tried="pick(np.zeros(3), 1.0, 0.5)", shown="1", hints=picking.mistakes)
     expect_over(_row(answer), _row(_pick), lambda d: (np.tanh(d(d.size())) * d.choice(3, 30, 8000), d.another(0.5, 3.0, 1.0, 0.01)),
@@ -282,6 +283,14 @@ def _row(pick):
         us = [*np.linspace(0, 0.95, 20), *(u for u in [*(ends - 1e-6), *(ends + 1e-6)] if 0 <= u < 1 - 1e-6)]
         return [pick(logits, temperature, float(u)) for u in us if np.all(np.abs(u - ends) > 5e-7)]
     return row
+
+
+def _one_u(got, expected):
+    """A place that differs, in words: that one letter's number is twice another's means nothing."""
+    for k, (one, right) in enumerate(zip(got[:20], expected)):
+        if not np.ndim(one) and not one == right:
+            return (f"u = {k / 20:.2f} falls on letter {right}. Which ends has u passed? The logits, the temperature "
+                    "and u decide it, and nothing else is drawn.")
 
 
 # --- 19.invented ------------------------------------------------------------------------------------------------------
@@ -361,6 +370,8 @@ def inventing(answer):
         names = [*known, "face", "Key", "BLACK", "A"]
         return "\n".join(names[k] for k in d.places(len(names), d.size(1, 6))), [names[k] for k in d.places(len(names), 3)]
     expect_over(answer, _invented, build, first=examples, apart=True, hints=inventing.mistakes)
+    if (got := [*answer("MAN\nBat", known)]) != ["MAN", "Bat"]:      # a text counts as right in any case
+        raise Wrong("the lines MAN and Bat", brief(got), "['MAN', 'Bat']", "Give back every line as it stands.")
 
 
 # --- 19.mix_slope -----------------------------------------------------------------------------------------------------

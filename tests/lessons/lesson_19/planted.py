@@ -39,6 +39,8 @@ throw(
         (lambda logits, temperature, u: _pick(logits, round(temperature) or 1, u), "got"),
         (lambda logits, temperature, u: float("nan"), "got"),
         (lambda logits, temperature, u: float(_pick(logits, temperature, u)), "has to be whole"),
+        edit("(np.cumsum(p) <= u).sum()", "np.argmin(np.abs(np.cumsum(p) - u))", "falls on letter"),
+        edit("(np.cumsum(p) <= u).sum()", "np.argmax(np.cumsum(p) < u)", "falls on letter"),
         (lambda logits, temperature, u: 0, "got"), edit("len(p) - 1", "39", "30 logits"),
         edit("p = ag", "logits -= logits.max()\n    p = ag", "writes into the caller")],
     also_right=[
@@ -78,6 +80,7 @@ throw(
         (lambda written, known: _invented(written, known[:2]), "got"),
         (lambda written, known: "\n".join(_invented(written, known)), "got"),
         (lambda written, known: [], "got"), (lambda written, known: written.split("\n"), "got"),
+        (lambda written, known: [name.title() for name in _invented(written, known)], "as it stands"),
         edit("return", "known.clear()\n    return", "got")],
     also_right=[
         """
