@@ -7,7 +7,7 @@ import numpy as np
 from autograd_lib import vjp
 
 from ..source import is_stub
-from .battery import _alike, expect_over
+from .battery import alike, expect_over
 from .compare import Endless, bounded, expect, expect_call, same
 from .mistakes import keepdims_lost, sign_lost
 from .verdict import NotYet, Wrong, brief
@@ -41,7 +41,7 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
         sign = [wrong for wrong, hint in hints if hint.startswith("The right size")]      # true where it is seen
         for given in cases:
             expect_call(function, *given, gives=right(*given), hints=hints, tried=partial(tried, *given),
-                        sure=lambda wrong: wrong in sign or _alike(function, lambda: cases, wrong))
+                        sure=lambda wrong: wrong in sign or alike(function, lambda: cases, wrong))
         if over:
             expect_over(function, right, partial(_elementwise, row), hints=hints, tried=tried,
                         first=[_as_the_engine(given, arg) for given in _special_cases(row, arg)])
