@@ -48,7 +48,9 @@ class Draw:
             [1, sizes], [2, sizes, values], [3, sizes, g]))
 
     def size(self, least=1, most=5):
-        """The length of an axis; often `least`, now and then `most` + 4, and two are often equal."""
+        """The length of an axis; often `least`, now and then `most` + 4, and two are often equal, in one round all."""
+        if self.round == 10:
+            return least + 2
         return int(self.sizes.choice([least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)]))
 
     def choice(self, *choices):

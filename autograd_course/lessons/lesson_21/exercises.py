@@ -63,7 +63,7 @@ card("21", [
     "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
     "An op in PyTorch is forward, setup_context and backward. Save inputs or outputs, nothing computed from them.",
     "Gradients of shards are added up, each weighted by how many rows it has.",
-    "Workers pay only when the work saved is longer than the sending. Measure it."])
+    "Workers pay only when the work that they save takes longer than the sending. Measure it."])
 
 
 # --- Five ports -----------------------------------------------------------------------------------------------------
@@ -473,6 +473,8 @@ def _combined(gradients, sizes):
         (lambda gradients, sizes: _combined(gradients, sizes)[0], "That is the first parameter alone: a list, an "
                                                                   "array for each."),
         (lambda gradients, sizes: [abs(each) for each in _combined(gradients, sizes)], "Gradients keep their signs."),
+        (lambda gradients, sizes: sum(n * g for n, g in zip(sizes, gradients)) / sum(sizes),
+         "n times a list repeats the list, and the sum begins at the number 0: go through the arrays, one by one."),
         (lambda gradients, sizes: np.average(gradients, axis=0, weights=sizes),
          "The parameters have different shapes, so they do not fit into one array: go through them one by one."),
         (lambda gradients, sizes: [sum(n * n * g for n, g in zip(sizes, each)) / sum(n * n for n in sizes)
@@ -680,12 +682,13 @@ def _judge_check(accepts):
         return said
     if not says(_rms_rule, "the rule is right"):
         raise Wrong("accepts(rule), where the rule is right", "False", "True",
-                    "It refuses the right rule: is h too small, or the tolerance?")
+                    "It refuses the right rule: is h tiny, or large, or the tolerance too narrow? What is divided by "
+                    "2h?")
     let_through = [f"({letter}) {said}" for letter, (said, rule) in zip("abc", THREE) if says(rule, said)]
     if let_through:
         raise Wrong(f"accepts(rule), where {let_through[0][4:]}", "True", "False",
-                    MEASURE if len(let_through) == 3 else f"It accepts {', '.join(let_through)}. Try it on random x "
-                                                          f"and g of several rows.")
+                    MEASURE if len(let_through) == 3 else f"It accepts {', '.join(let_through)}. Random x and g of "
+                                                          "several rows tell, if the tolerance is not wide.")
     for what, rule, hint in [
             ("the rule is 1 % too large", lambda g, z, x: _rms_rule(g, z, x) * 1.01,
              "Its tolerance lets an error of 1 % through."),
@@ -700,6 +703,12 @@ def _judge_check(accepts):
              lambda g, z, x: x * np.sum(_rms_rule(g, z, x) * x, axis=1, keepdims=True)
              / np.sum(x * x, axis=1, keepdims=True),
              "It goes along x alone: take a random u of its own."),
+            ("what is wrong cannot be seen along g",
+             lambda g, z, x: _rms_rule(g, z, x) + np.cumsum(g, axis=1) - np.cumsum(g[:, ::-1], axis=1)[:, ::-1],
+             "It goes along g alone: take a random u of its own."),
+            ("r is taken from x less its mean",
+             lambda g, z, x: _rms_rule(g, z, x - np.mean(x, axis=1, keepdims=True)),
+             "Its rows of x add up to 0: rng.normal, as it comes."),
             ("g is taken for its size", lambda g, z, x: _rms_rule(abs(g), z, x),
              "Its g is nowhere below 0: rng.normal."),
             ("x is taken for its size", lambda g, z, x: _rms_rule(g, abs(z), abs(x)),

@@ -102,7 +102,7 @@ def _third_value(got, expected):
 _INSIDE, _BIT = "inside = np.clip(w, -1, 1)", "inside + (sign(w) - inside).detach()"
 _BEYOND = ("The value is right. But g goes through beyond 1 too, and w would run away: cut w off first; in a rule, ask "
            "|x| ≤ 1 of the weight, not of the bit.")
-_ALL_CUT = "0 comes back everywhere: that is the derivative. Detach only what is added to make the value right."
+_ALL_CUT = "0 comes back everywhere. Only what is added to make the value right is a constant; the rest hands on g."
 
 
 @exercise(
@@ -141,7 +141,7 @@ _ALL_CUT = "0 comes back everywhere: that is the derivative. Detach only what is
         edit(_INSIDE, "inside = np.minimum(np.maximum(w, -1), 1)",
              "At exactly 1 and −1 two are equal, and each gets half of g. np.clip hands on all of it."),
         edit(_INSIDE, "inside = ag.relu(w + 1) - ag.relu(w - 1) - 1",
-             "At exactly −1 relu states 0. There g still goes through, as clip has it."),
+             "At exactly −1 g still goes through, as clip has it."),
         edit(_INSIDE, "inside = np.tanh(w)",
              "A gradient through tanh is a lie too, a smoother one. Here g itself goes back where |w| ≤ 1."),
         edit(_INSIDE, "inside = np.clip(w, 0, 1)", "Below 0 no gradient comes back: |w| ≤ 1 is from −1 to 1."),
@@ -323,7 +323,8 @@ def round_trip(answer):
     expect_over(answer, _round_trip, lambda d: (d.another(np.sin, whirl, np.cos), d(d.size(2), d.size(2, 3)), d.another(1, 2, 3)),
                 apart=True, rounds=8, hints=round_trip.mistakes, first=[
                     (uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1], 4), (bits, rectangle, 10),
-                    (np.sin, TOUR[[0, 0, 1, 2]], 5), (uneven, TOUR[:2], 2)], tried=lambda field, corners, steps: (
+                    (np.sin, TOUR[[0, 0, 1, 2]], 5), (uneven, TOUR[:2], 2),
+                    (uneven, TOUR[[0, 1, 0, 2]], 3)], tried=lambda field, corners, steps: (
                         f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}"))
 
 
@@ -434,6 +435,11 @@ def layer(z, x):
 def slow(z, x):
     """Near z = 0 every round takes over 0.98 of the last: 300 rounds differ from 250."""
     return x + 0.98 * np.sin(z)
+
+
+def beyond(z, x):
+    """Near z = π every round takes over −1.5 of the last: u runs away."""
+    return x + 1.5 * np.sin(z)
 
 
 def rows(z, x):
@@ -584,6 +590,8 @@ def pull_back(answer):
                             (kepler, of_kepler, np.array([0.7, 2.0]), 60)]:
         z = _arrive(f, z, x)
         examples.append((f, z, x, rng.uniform(-2, 2, z.shape).round(1) * (100 if rounds == 300 else 1), rounds))
+
+    examples.append((beyond, np.array([np.pi, 3.0]), np.array([np.pi, 2.8]), np.array([1.0, -0.5]), 20))
 
     def build(d):
         x = np.tanh(d(2))

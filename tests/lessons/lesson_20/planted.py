@@ -63,6 +63,7 @@ throw(
         (lambda lines, results: set(map(str, _needed(lines, results))), "expected"),
         (lambda lines, results: len(_needed(lines, results)), "expected"),
         (lambda lines, results: _needed(lines, results)[:3], "expected"),
+        edit("name in wanted", "name in wanted and name[0] == 't'", "error = subtract"),
         edit("set(results)", "' '.join(results)", "wanted.update(names)", "wanted += ' '.join(map(str, names))",
              "t1 = exp(x)")],
     also_right=[
@@ -114,6 +115,8 @@ throw(
         edit("return L, g_W, g_b", "return g_W, g_b", "3"), edit("return L, g_W, g_b", "print(L, g_W, g_b)", "print"),
         edit("h = np.tanh(t2)", "h = np.tanh(t2); W *= 1.0000001", "caller"),
         _slip("g_W", "np.nan * W", "nan"),
+        _slip("g_W", "x.T * g_t2 if x.T.shape == g_t2.shape else x.T @ g_t2", "(3, 3)"),
+        _slip("g_t2", "error * (1 - h * h)", "needs all of it"),
         _slip("g_t2", "np.abs(g_error * (1 - h * h))", "expected")],
     also_right=[
         _slip("g_t2", "g_error / np.cosh(t2) ** 2"),

@@ -54,6 +54,7 @@ throw(
         edit("total += np.sum(field(start + (k + 0.5) * part) * part)",
              "start += part\n            total += np.sum(field(start - part / 2) * part)",
                  "writes into the caller's array"),
+        edit("total = 0.0", "corners = np.array([*dict.fromkeys(map(tuple, corners))])\n    total = 0.0", "got"),
         edit("total = 0.0", "total = 0.0\n    while len(corners):\n        pass", "no end"),
         edit("return total", "return (total,)", "holds 1"), edit("return total", "return total * np.nan", "nan"),
         edit("steps):\n    total = 0.0", "steps, sums=[0.0]):\n    total = sums.pop() if sums else 1.0", "got"),
@@ -117,6 +118,7 @@ throw(
     "22.pull_back",
     planted=[
         edit(_ROUND, "u += back(u)[0]", "counts the old u again"),
+        edit(_ROUND, f"{_ROUND}\n        if np.max(abs(u)) > 100 * np.max(abs(g)):\n            break", "got"),
         *(edit(_ROUND, f"old, u = u, g + back(u)[0]\n        if {near}:\n            break", "through all `rounds`")
           for near in ("np.allclose(u, old)", "np.max(abs(u - old)) < 1e-3")),
         edit(_END, "to_x = back(u)[1]\n    z[...] = 0\n    return to_x", "writes into the caller's array"),
