@@ -95,7 +95,8 @@ def _inputs(task):
 
 def _rule_is_right(task, rule):
     rng = np.random.default_rng(12)
-    for x in _inputs(task):
+    inputs = _inputs(task)
+    for x in [*inputs, inputs[-1] * (np.arange(task.sizes[-1]) > 0)]:      # at 0 as well
         z = task.f(x)
         g = rng.normal(size=z.shape).round(2)
         expect_call(rule, g, z, x, gives=task.rule(g, z, x), shown="what finite differences give",
@@ -112,7 +113,10 @@ def _check_tells(task, my_check):
                         "strict?")
     if _said(my_check, sine, sine.rule, largest) is not True:
         raise Wrong("your check of another f, sin, and its right rule", "False", "True",
-                    "It has to measure whatever f it is given, and not to compare with one rule.")
+                    "It has to measure whatever f it is given, in a small step, and not to compare with one rule.")
+    if _said(my_check, task, lambda g, z, x: 1.5 * task.rule(g, z, x), largest) is not False:
+        raise Wrong("your check of a rule that gives half as much again as the right one", "True", "False",
+                    "Does it compare with what it measures, and closely enough?")
     for text, why in task.wrong.items():
         if _said(my_check, task, eval(f"lambda g, z, x: {text}", {"np": np}), largest) is not False:
             raise Wrong(f"your check of the wrong rule {text}", "True", "False", why)

@@ -63,6 +63,7 @@ def test_wrong_rules_are_refused(name):
     for text in TASKS[name].wrong:
         verdict = unaided(name, eval(f"lambda g, z, x: {text}"), good)
         assert verdict.status == "wrong" and "your rule" in repr(verdict)
+    assert "nan" in repr(unaided("x_tanh", lambda g, z, x: g * (z / x + x - z * z / x), good))      # 0/0 at 0
     assert record.read()["exercises"] == []
 
 
@@ -76,6 +77,7 @@ def test_a_check_that_lets_a_wrong_rule_pass_is_refused(check):
 
 
 @pytest.mark.parametrize("check, said", [
+    (lambda f, rule, x: good(f, lambda g, z, x: np.sign(rule(g, z, x)) * abs(measured(f, x, g)), x), "closely enough"),
     (lambda f, rule, x: False, "A right rule is refused"), (lambda f, rule, x: print(x), "one bool"),
     (lambda f, rule, x: good(f, rule, x) and bool(COIN.integers(2)), ""), (lambda f, rule, x: 1 / 0,
                                                                            "ZeroDivisionError"),
