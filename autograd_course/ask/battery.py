@@ -49,9 +49,8 @@ class Draw:
 
     def size(self, least=1, most=5):
         """The length of an axis; often `least`, now and then `most` + 4, and two are often equal, in one round all."""
-        if self.round == 10:
-            return least + 2
-        return int(self.sizes.choice([least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)]))
+        drawn = self.sizes.choice([least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)])
+        return least + 2 if self.round == 10 else int(drawn)
 
     def choice(self, *choices):
         """One of these, all in the same sizes; each comes up."""
@@ -133,8 +132,8 @@ def _says(one, hint, got, gives):
 
 
 def _shape_of(sentence):
-    """A sentence without its numbers."""
-    return re.sub(r"[\d.,() −-]+", " ", sentence)
+    """A sentence without its numbers, and without which part of an answer it is about."""
+    return re.sub(r"[\d.,() −-]+", " ", re.sub(PART, "", sentence)).strip()
 
 
 def _named(function):
