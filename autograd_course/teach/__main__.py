@@ -6,6 +6,7 @@ may not let others read there what came of it.
 import sys
 from pathlib import Path
 
+from ..show.ink import counted
 from .collect import collect
 from .page import page, write_table
 
@@ -29,7 +30,7 @@ def main(*arguments):
             write_table(learners, file)
     except OSError as error:
         return str(error)
-    print(f"{len(learners):,} records: {where / 'class.html'} and class.csv beside it")
+    print(f"{counted(len(learners), 'record')}: {where / 'class.html'} and class.csv beside it")
     return 0
 
 
