@@ -69,7 +69,8 @@ def _ours(row, argument):
     return DERIVED.get((row.name, argument)) or body(row.rules[argument])[0].removeprefix("return ")
 
 
-DERIVED = {("power", 0): "g * y * x ** (y - 1)", ("power", 1): "g * z * np.log(x)"}
+DERIVED = {("power", 0): "g * y * x ** (y - 1)", ("power", 1): "g * z * np.log(x)",
+           ("relu", 0): "np.where(x > 0, g, 0)", ("where", 1): "np.where(c, g, 0)"}
 
 
 @cache

@@ -144,7 +144,8 @@ OTHERWISE = {
     "gelu, to x": "x is clipped first, where x³ would overflow", "softplus, to x": "`ag.sigmoid` is `sigmoid` there",
     "maximum, to y": LEFT, "minimum, to x": LEFT, "minimum, to y": LEFT, "scatter, to x": LEFT,
     "sum, to x": "`restore` is `_restore` there", "mean, to x": "0 of an empty array",
-    "nll_loss, to x": "0 of an empty batch",
+    "nll_loss, to x": "0 of an empty batch", "log_softmax, to x": "`g.sum()`, which is quicker than `np.sum(g)`",
+    "relu, to x": "`_where` is np.where, quicker where 0 stands beside", "where, to x": "as with relu",
     "transpose, to x": ONE, "concatenate, to xs[0]": ONE, "concatenate, to xs[1]": ONE,
     "max, to x": ONE, "min, to x": ONE, "logsumexp, to x": ONE, "conv2d, to x": SHORT, "conv2d, to y": SHORT,
 }

@@ -59,7 +59,7 @@ def with_docstring(g, z, x):
     (lambda y, g: g * y, ag.multiply, 0),
     (lambda g: g, ag.add, 1), (with_docstring, ag.tanh, 0), (lambda g, x: np.reshape(g, x.shape), ag.reshape, 0),
     (lambda g, z, x, low, high: np.where((low <= x) & (x <= high), g, 0), ag.clip, 0),
-    (lambda c, g: np.where(c, g, 0), ag.where, 1)])
+    (lambda c, g: np.where(c, 0, g), ag.where, 2)])
 def test_same_line(mine, row, i):
     assert verdict(mine, row, i) == "same line"
 
@@ -336,7 +336,7 @@ def test_rules_stand_as_in_ops():
     assert len(lines) == sum(rule is not None for row in ROWS for rule in row.rules) + sum(not row.rules for row in ROWS)
     for line in lines:
         rule, _, comment = line.partition("    ")[0] if "\n" not in line else line, "", line.partition("    ")[2]
-        for part in rule.split("\n          weight = "):
+        for part in rule.split("\n          weigh = "):
             assert re.sub(r"\s+", " ", part) in library
         assert "\n" in line or comment in library
     assert "to x: g * y    ∂z/∂x = y" in table_of_rules("02").text
