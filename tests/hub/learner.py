@@ -50,6 +50,9 @@ class Learner:
 
     async def pull(self, repository, branch):
         """The course in the folder autograd/, by nbgitpuller, as a click on the link of docs/classroom.md does it."""
+        link = {"repo": repository, "branch": branch, "targetPath": "autograd", "urlpath": "lab/tree/autograd"}
+        page = await self.browser.get(f"{self.hub}/hub/user-redirect/git-pull", params=link)
+        assert (page.status_code, page.url.path) == (200, f"/user/{self.name}/git-pull"), "where the link leads"
         where = {"repo": repository, "branch": branch, "targetpath": "autograd"}
         said = await self.ask("GET", "git-pull/api", params=where)
         assert '"phase": "finished"' in said.text, said.text[-500:]
