@@ -1,6 +1,6 @@
 """Where the course opens with nothing installed: every address is made from the repository's, in pyproject.toml.
 
-python docs/elsewhere.py OWNER/NAME         set that address, and README's line that has links made from it
+python docs/elsewhere.py OWNER/NAME         set that address, and the links made from it
 python docs/elsewhere.py --colab FOLDER     write the lessons for Colab, each with a first cell that installs the course
 """
 import json
@@ -8,9 +8,12 @@ import re
 import sys
 import tomllib
 from pathlib import Path
+from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parent.parent
 GITHUB, NOBODY = "https://github.com/", "OWNER/NAME"
+LAB = "```\nmake lab\n```\n"
+PAGES = "**[Read, move and run it in your browser]({})**, nothing installed, on a phone too. Or in JupyterLab:\n\n"
 UNSET = """\
 - In Colab, on Binder, in a codespace: `python docs/elsewhere.py OWNER/NAME`, with the repository's name on GitHub,
   writes the links here and on every page.
@@ -41,16 +44,18 @@ def places(repository, stem):
         "codespace": f"https://codespaces.new/{repository}"}
 
 
-def line(repository):
-    """What README says of it."""
-    return SET.format(**places(repository, "00_start_here")) if repository else UNSET
+def links(repository):
+    """[(file, text)]: what has the address in it; the same texts in the same order for any address, and for ""."""
+    open_it = PAGES.format(pages(repository)) if repository else ""
+    line = SET.format(**places(repository, "00_start_here")) if repository else UNSET
+    address = GITHUB + (repository or NOBODY)
+    return [("README.md", open_it + LAB), ("README.md", line), ("docs/classroom.md", f"repo={quote(address, safe='')}&"),
+            ("pyproject.toml", f'"{address}"')]
 
 
 def publish(new, root=ROOT):
-    """Make this the repository's address, in pyproject.toml and in README.md."""
-    old = repository(root)
-    for name, was, now in [("README.md", line(old), line(new)),
-                           ("pyproject.toml", f'"{GITHUB}{old or NOBODY}"', f'"{GITHUB}{new}"')]:
+    """Make this the repository's address, wherever it is."""
+    for (name, was), (_, now) in zip(links(repository(root)), links(new)):
         text = (root / name).read_text(encoding="utf-8")
         (root / name).write_text(text.replace(was, now), encoding="utf-8")
 

@@ -21,19 +21,24 @@ TRIED = "some-body/a.course"
 @pytest.fixture
 def published(tmp_path):
     """The project with that address, as far as it depends on it."""
-    for name in ["README.md", "pyproject.toml"]:
-        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "docs").mkdir()
+    for name in ["README.md", "pyproject.toml", "docs/classroom.md"]:
+        shutil.copy(ROOT / name, tmp_path / name)
     elsewhere.publish(TRIED, tmp_path)
     return tmp_path
 
 
-def test_readme_says_what_follows_from_the_address(published):
-    assert elsewhere.line(elsewhere.repository()) in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert elsewhere.repository(published) == TRIED and TRIED in elsewhere.line(TRIED)
-    assert elsewhere.line(TRIED) in (published / "README.md").read_text(encoding="utf-8")
+def test_all_that_follows_from_the_address_is_there(published):
+    def there(root, repository):
+        return [text in (root / name).read_text(encoding="utf-8") for name, text in elsewhere.links(repository)]
+    assert all(there(ROOT, elsewhere.repository()))
+    assert elsewhere.repository(published) == TRIED and all(there(published, TRIED))
+    readme = (published / "README.md").read_text(encoding="utf-8")
+    assert readme.index(elsewhere.pages(TRIED)) < readme.index("make lab"), "the pages come first"
     elsewhere.publish("other/name", published)
-    for name in ["README.md", "pyproject.toml"]:
-        assert TRIED not in (published / name).read_text(encoding="utf-8")
+    assert all(there(published, "other/name"))
+    for name in ["README.md", "pyproject.toml", "docs/classroom.md"]:
+        assert TRIED.split("/")[0] not in (published / name).read_text(encoding="utf-8")
 
 
 def linked(text):
@@ -61,7 +66,7 @@ def test_a_class_is_handed_a_notebook():
     page = (ROOT / "docs/classroom.md").read_text(encoding="utf-8")
     asked = parse_qs(urlsplit(re.search(r"\nhttps://HUB\S+", page)[0]).query)
     (repository,), (folder,), (path,) = asked["repo"], asked["targetPath"], asked["urlpath"]
-    assert repository == elsewhere.GITHUB + elsewhere.NOBODY and asked["branch"] == ["main"]
+    assert repository == elsewhere.GITHUB + (elsewhere.repository() or elsewhere.NOBODY) and asked["branch"] == ["main"]
     assert (ROOT / path.removeprefix(f"lab/tree/{folder}/")).is_file()
     config = (ROOT / "docs/jupyterhub_config.py").read_text(encoding="utf-8")
     assert f'"/{path}"' in config, "where the hub begins by itself"
@@ -89,7 +94,7 @@ def test_the_workflow_writes_the_branch_that_colab_opens(tmp_path):
     workflow = yaml.safe_load((ROOT / ".github/workflows/pages.yml").read_text(encoding="utf-8"))
     ours = [step["run"] for step in workflow["jobs"]["publish"]["steps"] if "elsewhere" in step.get("run", "")]
     lessons = [f"notebooks/{stem}.ipynb" for stem in NOTEBOOKS]
-    for part in ["README.md", "pyproject.toml", "docs/elsewhere.py", *lessons]:
+    for part in ["README.md", "pyproject.toml", "docs/elsewhere.py", "docs/classroom.md", *lessons]:
         (tmp_path / "work" / part).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / part, tmp_path / "work" / part)
     script = "\n".join(["git init -q", "git init -q --bare ../origin", "git remote add origin ../origin", *ours])

@@ -15,7 +15,9 @@ import threading
 import time
 import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import elsewhere
 import pytest
 import yaml
 from drawn import across
@@ -211,8 +213,9 @@ def test_ruff_finds_nothing():
 
 ADDRESSES = {"127.0.0.1", "localhost", "www.w3.org",  # the last one is in every SVG, as a name
              "cdn.jsdelivr.net",  # Pyodide's own address, for pages that run
-             "github.com", "colab.research.google.com", "mybinder.org", "codespaces.new",  # docs/elsewhere.py
              "HUB"}  # whoever reads docs/classroom.md has one
+ELSEWHERE = {urlsplit(address).netloc for repository in [elsewhere.repository() or elsewhere.NOBODY]
+             for address in [elsewhere.GITHUB, elsewhere.pages(repository), *elsewhere.places(repository, "").values()]}
 SOURCES = {"github.com", "www.youtube.com", "zekcrates.quarto.pub"}  # write-ups, talks and engines that lessons name
 
 
@@ -228,7 +231,7 @@ def test_no_machine_paths_and_no_unknown_addresses():
         assert not machine, f"{where} names {machine[0]}"
         hosts = set(re.findall(r"https?://([\w.-]+)", text))
         named = where.startswith(("notebooks/", "autograd_course/lessons/", "README.md"))
-        known = ADDRESSES | SOURCES if named else ADDRESSES
+        known = ADDRESSES | ELSEWHERE | (SOURCES if named else set())
         assert hosts <= known, f"{where} names {hosts - known}: explain it in ADDRESSES or SOURCES, or take it out"
 
 
@@ -270,7 +273,7 @@ def test_links_and_badges_name_what_exists(page):
     for target in re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|href)="([^"]+)"', text):
         file, _, anchor = target.partition("#")
         if host := re.match(r"https://([\w.-]+)/", target):
-            assert page == "README.md" and host[1] in SOURCES, f"{page} links to another host: {target}"
+            assert page == "README.md" and host[1] in SOURCES | ELSEWHERE, f"{page} links to another host: {target}"
             continue
         assert not file or (ROOT / page).parent.joinpath(file).exists(), f"{page} links to {target}"
         assert file or anchor in [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings], f"{page}: #{anchor}"
