@@ -215,7 +215,6 @@ class Traced(Tensor):
     """A Tensor of the level on which `compile` writes a function down: every call is noted in its `trace`, whether a gradient
     is wanted or not, and its value, a number or an array, must not be looked at."""
 
-    _requires_grad = False
     shape = property(lambda self: np.shape(self._data))      # a number may be Python's, which promotes nothing
     ndim = property(lambda self: np.ndim(self._data))
     size = property(lambda self: np.size(self._data))

@@ -412,6 +412,9 @@ def test_data_keeps_its_shape_and_dtype():
         t.data = np.ones(3)
     with pytest.raises(ValueError, match=r"\(2,\)"):
         t.data = 1.0
+    array = t.data
+    t.data += 1     # written into: a further array would be one too many
+    assert t.data is array and array[0] == 2
 
 
 @pytest.mark.parametrize("function, rule",

@@ -350,6 +350,19 @@ def test_data_is_for_reading_inside_a_transform():
             with pytest.raises((RuntimeError, ValueError), match="replaced|read-only"):
                 ag.grad(lambda x, change=change: (change(x), ag.sum(x * x))[1])(x)
     np.testing.assert_array_equal(w.data, [1, 2])
+    ag.grad(lambda x: (x.data, ag.sum(x * x))[1])(w)
+    w.data += 1     # who has read it inside has not locked it outside
+
+
+def test_what_is_pushed_forward_wants_no_gradient():
+    asked = []
+    ag.jvp(lambda x: asked.append(x.requires_grad) or x * x, (3.0,), (1.0,))
+    assert asked == [False]
+
+
+def test_a_gradient_is_not_kept_inside_a_transform():
+    with pytest.raises(RuntimeError, match="return the value too"):
+        ag.grad(lambda x: ((y := x * x).retain_grad(), y)[1])(3.0)
 
 
 def test_a_gradient_penalty():

@@ -190,6 +190,7 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
              "The last place alone. Every place has read a row."),
         edit("return table", "return table / len(letters)",
              "Divided by N. What arrives is added up, and no mean is taken."),
+        edit("return table", "return np.eye(n)[letters].mT @ g", "A table for each of the N texts: add them up."),
         edit("return table", "return table / np.maximum(np.bincount(letters.ravel(), minlength=n), 1)[:, None]",
              "A mean over the readings of each letter. Read twice is paid twice: a sum."),
         edit("return table", "return table.sum(axis=1)",

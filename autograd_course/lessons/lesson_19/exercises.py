@@ -111,6 +111,8 @@ def _smoothed(counts, shorter, a):
              "First add the letters, counted and lent. Then divide by all of them."),
         edit("(counts + a * shorter) / (counts.sum() + a)", "counts + a * shorter / (counts.sum() + a)",
              "The division is of the whole sum above: brackets are missing."),
+        edit("(counts + a * shorter) / (counts.sum() + a)", "counts + a * shorter / counts.sum() + a",
+             "Two sums are divided, the one above by the one below: each needs its brackets."),
         edit("(counts + a * shorter) / (counts.sum() + a)", "(counts + a * shorter) // (counts.sum() + a)",
              "// cuts off to whole numbers: /."),
         edit("(counts + a * shorter) / (counts.sum() + a)", "np.where(counts > 0, counts / counts.sum(), shorter)",

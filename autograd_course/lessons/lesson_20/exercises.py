@@ -71,6 +71,7 @@ class _Model(NDArrayOperatorsMixin):
         return bool(self.value)
 
 
+THREE = np.frompyfunc(pow, 3, 1)
 PROBES = [
     ("x - y, with x = 3 and y = 1", lambda x, y: x - y, {"x": 3.0, "y": 1.0}),
     ("2 * (x - y)", lambda x, y: 2 * (x - y), {"x": 3.0, "y": 1.0}),
@@ -79,6 +80,7 @@ PROBES = [
     ("x * x + -x, with x = 3", lambda x: x * x + -x, {"x": 3.0}),
     ("y * -1.5 - x, with x = −3 and y = −1", lambda x, y: y * -1.5 - x, {"x": -3.0, "y": -1.0}),
     ("x * y + x * y, with x = 0 and y = −2", lambda x, y: x * y + x * y, {"x": 0.0, "y": -2.0}),
+    ("a pow of three inputs, pow(2, x, y), with x = 3 and y = 5", lambda x, y: THREE(2, x, y), {"x": 3, "y": 5}),
     ("-x if x > 4 else x + 1, with x = 3", lambda x: -x if x > 4 else x + 1, {"x": 3.0}),
     ("np.exp(x @ W / 4 - 0.5) < 2", lambda x, W: np.exp(x @ W / 4 - 0.5) < 2,
      {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]

@@ -10,6 +10,8 @@ throw(
     planted=[edit("function(*values)", "np.nan * function(*values)", "nan"),
              edit("bool(self.value)", "True", "expected"),
              edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+                  "names = [x.name if isinstance(x, Noted) else x for x in inputs[:2]]", "pow(2, x, y)"),
+             edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
                   "names = [x.name if isinstance(x, Noted) else int(x) for x in inputs]", "-1.5")],
     also_right=[
         edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
