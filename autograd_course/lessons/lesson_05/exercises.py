@@ -615,7 +615,8 @@ prediction(
     "05.kept", question="""
         Now an engine without a ledger. Each call sets L's `.grad` to 1. What arrives at any other value is added to the
         `.grad` of that value; when its turn comes, it sends on what its `.grad` holds. Take
-        $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad = 12, which is right. Each call adds, so after a second call 24 would be right. Which number is there?""",
+        $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad = 12, which is right. Each call adds, so after a
+        second call 24 would be right. Which number is there?""",
     answer=36.0, reveal="""
         **36**, three times 12 for two calls. c still held the 3 of the first call. The second added its own 3, so c passed on 6 · 4 = 24 in
         place of 12. Which value was not fresh? c, one in the middle, which nobody asked about.""")
