@@ -43,7 +43,7 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
             expect_call(function, *given, gives=right(*given), hints=hints, tried=partial(tried, *given),
                         sure=lambda wrong: wrong in sign or alike(function, lambda: cases, wrong))
         if over:
-            expect_over(function, right, partial(_elementwise, row), hints=hints, tried=tried,
+            expect_over(function, right, partial(_elementwise, row), hints=hints, tried=tried, rtol=1e-12,
                         first=[_as_the_engine(given, arg) for given in _special_cases(row, arg)])
 
 
