@@ -192,6 +192,10 @@ def _path():
     return ((x + y).called("z") * w).called("L"), "z = x + y, L = z · w", "L, z, w, y, x"
 
 
+def _leaf():
+    return _Value(2.0, name="x"), "L is a leaf, x", "x"
+
+
 def _waits():
     a, two = _Value(3.0, name="a"), _Value(2.0, name="2")
     b = (two * a).called("b")
@@ -305,7 +309,7 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
 def order(answer):
     _expect_function(answer, "order(L)")
     _Value.clock = count(1)      # a verdict may show numbers, and is to be the same every time
-    for build in (_path, _waits, _twice, _long_way, _equal_numbers, _of_one_and_three):
+    for build in (_path, _waits, _twice, _long_way, _equal_numbers, _of_one_and_three, _leaf):
         output, words, right = build()
         reached = _newest_first(_reached(output))
         for value in reached:

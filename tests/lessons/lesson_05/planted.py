@@ -76,6 +76,7 @@ throw(
         edit("[output]", "list(output.inputs)", "The output itself is missing"),
         edit("in value.inputs", "in value.inputs[:2]", "c is missing, and L was made from it"),
         edit(SORTED, SORTED + "[:50]", "append all inputs"),
+        edit(SORTED, SORTED + " if output.inputs else []", "The output itself is missing"),
         edit(SORTED, "for value in found:\n        value.inputs = ()\n    " + SORTED, "not the business of order"),
         edit("sorted(found", "sorted(found[1:]", "The output itself is missing"),
         edit(SORTED, "return sorted((value.number for value in found), reverse=True)", "creation numbers"),
