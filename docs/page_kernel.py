@@ -13,8 +13,11 @@ import json
 import linecache
 import pprint
 import sys
+import time
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -25,6 +28,12 @@ tell = print            # worker.js puts its own here
 shown_in = None         # the cell that what is shown now belongs to
 comms, explorers, numbers = {}, {}, itertools.count(1)
 kept = None             # the text of PROGRESS as the page knows it
+# What NumPy and the kit import, to be in the memory that worker.js keeps; and the folders of which the code is: NumPy
+# itself cannot be there.
+EARLY = ["csv", "ctypes", "dataclasses", "hashlib", "html", "importlib.metadata", "ipywidgets", "mistune.plugins.math",
+         "pickle", "platform", "secrets", "sysconfig"]
+COMPILED = ["autograd_course", "autograd_course/ask", "autograd_course/show", "autograd_lib", "autograd_lib/compiler",
+            "autograd_lib/nn", "numpy", "numpy/_core", "numpy/lib", "numpy/linalg", "numpy/random"]
 absent = ""             # what a cell wanted to import, and a browser has not
 
 
@@ -71,9 +80,6 @@ def newer_reshape(plain):
 
 def prepare():
     """Have the course find what JupyterLab would have brought."""
-    import numpy as np
-    if np.lib.NumpyVersion(np.__version__) < "2.1.0":
-        np.reshape = newer_reshape(np.reshape)
     shell = SimpleNamespace(showtraceback=traceback.print_exc)
     ipython = stand_in("IPython", get_ipython=lambda: None, version_info=(9, 0), __version__="9.0", display=display)
     ipython.display = stand_in("IPython.display", display=display, clear_output=clear_output, HTML=HTML)
@@ -85,10 +91,17 @@ def prepare():
              Parallel=lambda **how: lambda jobs: [f(*args, **options) for f, args, options in jobs])     # one by one
     stand_in("wasmtime", Engine=None, WasmtimeError=OSError)       # by which graph.py has it compiled only once
     builtins.display = display
+    time.process_time = time.perf_counter       # in a browser it stands still
     import comm
     comm.create_comm = Comm
     import tqdm
     tqdm.tqdm.monitor_interval = 0      # it would start a thread
+    for name in EARLY:
+        import_module(name)
+    codes = {str(path): compile(path.read_bytes(), path, "exec", dont_inherit=True)
+             for folder in COMPILED for path in Path("/course", folder).glob("*.py")}
+    plain = SourceFileLoader.get_code
+    SourceFileLoader.get_code = lambda self, name: codes.pop(self.path, None) or plain(self, name)
 
 
 # ---------------------------------------------------------------- what is shown
@@ -219,7 +232,10 @@ def move(key, at):
 
 
 def begin(progress_text, cells):
-    """Before the first cell: the learner's record, and what they wrote, JSON {lesson/id: {text}}."""
+    """Before the first cell: NumPy, the learner's record, and what they wrote, JSON {lesson/id: {text}}."""
+    import numpy as np
+    if np.lib.NumpyVersion(np.__version__) < "2.1.0":
+        np.reshape = newer_reshape(np.reshape)
     for path in Path().glob("*.ipynb"):
         path.write_text(json.dumps({"cells": [{"id": name.partition("/")[2], "source": cell["text"]}
                                               for name, cell in json.loads(cells).items()

@@ -204,6 +204,8 @@ const HOW = {number: "Write it like 17, −0.3, 1/7 or 2e-9.", row: "Write it li
              shape: "Write it like (8, 5), or () for a single number."};
 // In this browser: the same as JupyterLab's file, which it can be saved as; and, cell by cell, what a reader wrote.
 const KEPT = "autograd-course progress.json", WORK = "autograd-course cell ";
+const unkept = new Map();       // what this browser would not keep: it is full, or keeps nothing for us
+addEventListener("beforeunload", event => unkept.size && event.preventDefault());
 document.querySelectorAll(".ask").forEach(ask);
 offer();
 
@@ -308,43 +310,64 @@ function read(text) {
     return parts.length === 2 ? parts[0] / parts[1] : parts[0];
 }
 
-// What is kept, read anew each time: another page may have written it.
+function keep(key, text) {
+    unkept.delete(key);
+    try {
+        if (text === null)
+            localStorage.removeItem(key);
+        else
+            localStorage.setItem(key, text);
+    } catch {
+        unkept.set(key, text);
+    }
+}
+
+// All that is kept, read anew each time: another page may have written it.
+function shelf() {
+    let all = {};
+    try {
+        all = {...localStorage};
+    } catch { /* it is blocked */ }
+    return Object.assign(all, Object.fromEntries(unkept));
+}
+
 function progress() {
-    return {exercises: [], predictions: {}, cards: {}, gym: {}, tries: {}, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}")};
+    return {exercises: [], predictions: {}, cards: {}, gym: {}, tries: {}, ...JSON.parse(shelf()[KEPT] ?? "{}")};
 }
 
 function change(event) {
     const now = progress();
     event(now);
-    localStorage.setItem(KEPT, JSON.stringify(now));
+    keep(KEPT, JSON.stringify(now));
     offer();
 }
 
 // {"03_derive_the_arithmetic/square-stub": {text, ours}}
 function work() {
-    const keys = Object.keys(localStorage).filter(key => key.startsWith(WORK));
-    return Object.fromEntries(keys.sort().map(key => [key.slice(WORK.length), JSON.parse(localStorage.getItem(key))]));
+    const all = Object.entries(shelf()).filter(([key, text]) => key.startsWith(WORK) && text !== null).sort();
+    return Object.fromEntries(all.map(([key, text]) => [key.slice(WORK.length), JSON.parse(text)]));
 }
 
 // At the end of the page: what is kept, to be saved for JupyterLab and for another browser, brought back, or forgotten.
 function offer() {
-    const cells = work(), {exercises, predictions} = progress();
+    const cells = work(), {exercises, predictions, cards} = progress();
     const count = (number, word) => number ? [`${number} ${word}${number === 1 ? "" : "s"}`] : [];
     const all = [...count(Object.keys(predictions).length, "prediction"), ...count(exercises.length, "exercise"),
-                 ...count(Object.keys(cells).length, "changed cell")];
+                 ...count(Object.keys(cards).length, "card"), ...count(Object.keys(cells).length, "changed cell")];
     document.querySelector(".keep")?.remove();
     const keeping = element("p", {className: "keep"});
     if (all.length) {
         const whole = new Blob([JSON.stringify({...progress(), cells}, null, 1)], {type: "application/json"});
         const save = element("a", {download: "progress.json", textContent: "Save them as progress.json",
-                                   href: URL.createObjectURL(whole)});
+                                   href: URL.createObjectURL(whole), onclick: () => unkept.clear()});
         const forget = element("button", {type: "button", textContent: "Forget them", onclick: () => {
-            Object.keys(localStorage).filter(key => key === KEPT || key.startsWith(WORK))
-                .forEach(key => localStorage.removeItem(key));
+            [KEPT, ...Object.keys(cells).map(name => WORK + name)].forEach(key => keep(key, null));
+            unkept.clear();
             location.reload();
         }});
-        keeping.append(`Kept in this browser: ${all.join(", ")}. `, save, " and put it beside the notebooks, or ",
-                       forget, ". ");
+        keeping.append(unkept.size ? "This browser does not keep your work, or no more of it: save it before you close this page. "
+                                   : "Kept in this browser: ", `${all.join(", ")}. `, save,
+                       " and put it beside the notebooks, or ", forget, ". ");
     }
     const file = element("input", {type: "file", accept: ".json", onchange: () => bring(file.files[0])});
     const load = element("label", {textContent: "Bring back a progress.json: "});
@@ -361,8 +384,8 @@ async function bring(file) {
             Object.assign(now[part], found[part]);
         now.exercises = [...new Set([...now.exercises, ...found.exercises])];
         for (const [name, {text, ours}] of Object.entries(cells))
-            localStorage.setItem(WORK + name, JSON.stringify({text: `${text}`, ours}));
-        localStorage.setItem(KEPT, JSON.stringify(now));
+            keep(WORK + name, JSON.stringify({text: `${text}`, ours}));
+        keep(KEPT, JSON.stringify(now));
     } catch {
         return document.querySelector(".keep").append(" That is no progress.json of this course.");
     }

@@ -2,7 +2,7 @@
 // `make site` puts PARTS before this: {parts: {name: [where, bytes, sha256]}, lock}, the lock being Pyodide's.
 // Asked {id, ask, given}, it answers {id, ...}; in between it tells {loaded}, in bytes, and what page_kernel.py tells.
 "use strict";
-let kernel;
+let kernel, python;
 
 onmessage = async ({data: {id, ask, given}}) => {
     try {
@@ -15,9 +15,17 @@ onmessage = async ({data: {id, ask, given}}) => {
 
 async function start(progress, cells) {
     const kept = await self.caches?.open("autograd-course");      // there is none on a plain http: address
-    const parts = {}, names = Object.keys(PARTS.parts);
-    await Promise.all(names.map(async name => { parts[name] = await part(kept, ...PARTS.parts[name]); }));
-    kept?.keys().then(all => all.filter(({url}) => !names.some(name => url.endsWith(PARTS.parts[name][2])))
+    const parts = {}, names = Object.keys(PARTS.parts), hashes = names.map(name => PARTS.parts[name][2]);
+    // What Python's memory held when page_kernel.py had been imported: with that it starts in half the time. While it is
+    // tried a mark says so, by which the next start goes without it if this one comes to nothing.
+    const memory = hashes.map(hash => hash.slice(0, 8)).join(""), trying = `${memory}-tried`;
+    const find = async name => { parts[name] = await part(kept, ...PARTS.parts[name]); };
+    const [held, tried] = await Promise.all([kept?.match(address(memory)), kept?.match(address(trying)),
+                                             ...names.map(find)]);
+    const before = !tried && held;
+    if (before)
+        await kept.put(address(trying), new Response());
+    kept?.keys().then(all => all.filter(({url}) => ![memory, trying, ...hashes].some(hash => url === address(hash)))
         .forEach(old => kept.delete(old)));
 
     parts["pyodide-lock.json"] = JSON.stringify(PARTS.lock);
@@ -30,21 +38,29 @@ async function start(progress, cells) {
     };
     for (const name of ["pyodide.js", "pyodide.asm.js"])
         importScripts(URL.createObjectURL(new Blob([parts[name]], {type: "text/javascript"})));
-    const python = await loadPyodide({indexURL: new URL(".", location).href});
-    await python.loadPackage(Object.keys(PARTS.lock.packages), {messageCallback: () => {}});
-    python.unpackArchive(parts["course.zip"], "zip", {extractDir: "/course"});
-    self.graphviz = graphviz(() => python.FS.readFile("/course/graphviz.wasm"));
+    const how = before ? {_loadSnapshot: await before.arrayBuffer()} : {_makeSnapshot: !!kept};
+    python = await loadPyodide({indexURL: new URL(".", location).href, ...how});
+    names.filter(name => /\.whl$|^course/.test(name))
+        .forEach(name => python.unpackArchive(parts[name], "zip", {extractDir: "/course"}));
     python.runPython("import os, sys; sys.path.insert(0, '/course'); os.chdir('/course/notebooks')");
     kernel = python.pyimport("page_kernel");
+    if (kept && !before)
+        kept.put(address(memory), new Response(python.makeMemorySnapshot())).catch(() => {});      // no room
+    self.graphviz = graphviz(() => python.FS.readFile("/course/graphviz.wasm"));
     kernel.tell = text => postMessage(JSON.parse(text));
-    return JSON.parse(kernel.begin(progress, cells));
+    const begun = JSON.parse(kernel.begin(progress, cells));
+    await kept?.delete(address(trying));
+    return begun;
+}
+
+function address(hash) {
+    return new URL(`kept/${hash}`, location).href;
 }
 
 // A part, from what this browser keeps or from where it lies, unpacked; an Error if it is not what it was when the site
 // was built.
 async function part(kept, where, bytes, sha256) {
-    const key = `${new URL("kept/", location).href}${sha256}`;
-    const found = await kept?.match(key);
+    const found = await kept?.match(address(sha256));
     let whole = found && await found.arrayBuffer();
     if (whole)
         postMessage({loaded: bytes});
@@ -64,7 +80,7 @@ async function part(kept, where, bytes, sha256) {
         const digest = self.crypto.subtle && [...new Uint8Array(await crypto.subtle.digest("SHA-256", whole))];
         if (digest && digest.map(byte => byte.toString(16).padStart(2, "0")).join("") !== sha256)
             throw new Error(`${where} is not what it was when these pages were made`);
-        await kept?.put(key, new Response(whole));
+        await kept?.put(address(sha256), new Response(whole));
     }
     const packed = new Uint8Array(whole, 0, 2).join() === "31,139";
     const unpacked = () => new Blob([whole]).stream().pipeThrough(new DecompressionStream("gzip"));

@@ -117,8 +117,7 @@ def _cell(filename):
 
 
 LIKELY = [
-    (r"^name '(\w+)' is not defined", r"Nothing is called \1 here. A slip in the name? Or a cell above that has not been run since "
-                                      "the kernel started?"),
+    (r"^name '(\w+)' is not defined", r"Nothing is called \1 here. A slip in the name? Or a cell above that has not been run?"),
     (r"local variable '(\w+)'", r"\1 is used before it has a value: give it its first one before the loop."),
     (r"takes (?:from )?\d.* positional arguments? but \d+ (?:was|were) given|missing \d+ required positional",
      "Which arguments it takes, and in which order, is in the question."),

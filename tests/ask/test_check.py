@@ -221,7 +221,7 @@ tried     answer(0.5)
 raised    line 5: return helper(x)
           line 2: return cos(x)
           NameError: name 'cos' is not defined
-hint      Nothing is called cos here. A slip in the name? Or a cell above that has not been run since the kernel started?"""
+hint      Nothing is called cos here. A slip in the name? Or a cell above that has not been run?"""
 
 
 def test_endless_recursion_is_shown_short():
