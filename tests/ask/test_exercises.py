@@ -53,7 +53,8 @@ def test_planted_answer_is_caught(name, i, record_property):
     first, second, piece = planted(name, i)
     record_property("planted", own_hint(first))
     assert first.status == "wrong", first
-    assert piece in repr(first)
+    assert piece in repr(first), (f"not in the verdict. The check hands its mistakes on, hints={name.partition('.')[2]}.mistakes, "
+                                  "to expect_call or expect_over: expect alone calls no function")
     assert repr(first) == repr(second)
 
 

@@ -189,7 +189,7 @@ def test_the_engine_stays_small(record_property):
     for what, (most, parts) in ENGINE.items():
         lines = sum(n for name, n in files.items() if not parts[0] or name.split("/")[0] in parts)
         record_property("summary", f"lines of the engine, {what}: {lines} of {most}")
-        assert lines <= most, f"{what} has {lines} lines, and {most} are the most: {files}"
+        assert lines <= most, f"{what} has {lines} lines, and {most} are the most: shorten, or say in the commit why ENGINE grows: {files}"
 
 
 WIDE = 1199      # only ever lower
