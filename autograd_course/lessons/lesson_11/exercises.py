@@ -301,8 +301,8 @@ def adam(answer):
 
     def build(d):
         shape = [d.size() for _ in range(d.choice(1, 2, 3))]
-        return (d(*shape), d(*shape), d.above(*shape), d.another(1, 2, 7, 200), d.g(*shape), d.another(0.3, 0.01, 1.0),
-                d.another(0.9, 0.5, 0.0), d.another(0.999, 0.9, 0.5), d.another(1e-8, 0.05))
+        return (d(*shape), d(*shape), d.above(*shape), d.another(1, 2, 7, 200, 5000), d.g(*shape),
+                d.another(0.3, 0.01, 1.0), d.another(0.9, 0.5, 0.0), d.another(0.999, 0.9, 0.5), d.another(1e-8, 0.05))
 
     def tried(w, m, v, t, g, lr, beta1, beta2, eps):
         return (f"step t = {t}: w = {brief(w)}, m = {brief(m)}, v = {brief(v)}, g = {brief(g)}, lr = {lr}, "

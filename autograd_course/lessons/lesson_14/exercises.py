@@ -203,7 +203,8 @@ def from_indices(answer):
     rng = np.random.default_rng(0)
     example = rng.integers(1, 5, (4, 4)), rng.integers(1, 5, (6, 6)), rng.integers(-3, 4, (3, 3))
     oblong = rng.normal(size=(2, 5)).round(2), rng.normal(size=(4, 6)).round(2), rng.normal(size=(3, 2)).round(2)
-    for g, x, y in (example, oblong):
+    fraction = oblong[0], *(np.rint(10 * one).astype(int) for one in oblong[1:])       # whole x and y, g not
+    for g, x, y in (example, oblong, fraction):
         both, shown = (_grad_x(g, x, y), _grad_y(g, x, y)), "other numbers"
         tried = f"from_indices(g, x, y) of {g.shape}, {x.shape} and {y.shape}"
         got = returned(answer, g, x, y, tried=tried, shown=shown, hints=WRONG_PIXELS + WRONG_ENTRIES)
@@ -562,7 +563,7 @@ def my_op(answer):
     if answer.kind != "elementwise":
         return _mixes(answer)
     function, rule = _called(answer), answer.rules[0]
-    whole = np.arange(-12, 13) / 2
+    whole = np.array([-25, -15, *np.arange(-12, 13) / 2, 15, 25])
     with np.errstate(all="ignore"):
         z, at_whole = np.asarray(function(X)), np.asarray(function(whole))
     if z.shape != X.shape or not np.allclose(z[1, 2], function(X[1, 2]), equal_nan=True):
@@ -584,7 +585,7 @@ def my_op(answer):
                     f"That is {known}: the table has it already.")
     if np.ptp(slope := _slope(function, X)) < 1e-6:
         raise Wrong("your function", f"the slope {brief(slope[0, 0])} everywhere", "one that bends",
-                    "A straight line: between two layers it would add nothing." if np.any(slope) else
+                    "Straight wherever it has a slope: take one that bends." if np.any(slope) else
                     "Flat wherever it has a slope: no gradient would come through.")
     g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
     hints = [lambda got, expected: "One input, so one answer: add the two paths." if isinstance(got, tuple) else None,
@@ -624,7 +625,7 @@ def my_op(answer):
     expect_call(rule, g[0, 0], z[0, 0], X[0, 0], gives=g[0, 0] * slope[0, 0], tried="your rule, for single numbers",
                 rtol=1e-5, atol=1e-7)
     g = np.where(whole < 0, -2.0, 1.5)
-    sent = returned(rule, g, at_whole, whole, tried="your rule from x = −6 to 6", shown="g times the slope")
+    sent = returned(rule, g, at_whole, whole, tried="your rule from x = −25 to 25", shown="g times the slope")
     for i, *sides in not_between(np.asarray(sent) / g, function, whole):
         low, high = (number(round(slope, 3)) for slope in sides)
         raise Wrong(f"your rule at x = {number(whole[i])}, with g = {number(g[i])}", number(sent[i]),

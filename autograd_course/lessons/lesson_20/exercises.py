@@ -298,7 +298,8 @@ CASES = [
     ([("t1", np.where, ["x", "y", 0.0]), ("t2", np.exp, ["y"]), ("t3", np.clip, ["t1", 0.0, "t2"])], ["t3"]),
     ([("h", np.tanh, ["x"]), ("error", np.subtract, ["h", "y"]), ("unused", np.exp, ["error"])], ["error"]),
     ([], ["x"]),
-    ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], [])]
+    ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], []),
+    ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], ["t1", "t2"])]
 CASES += [(CASES[0][0], ["t6", "t1"])]      # the same lines, and other results
 
 

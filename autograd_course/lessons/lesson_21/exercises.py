@@ -702,10 +702,16 @@ def _judge_check(accepts):
             ("only what lies along x is right",
              lambda g, z, x: x * np.sum(_rms_rule(g, z, x) * x, axis=1, keepdims=True)
              / np.sum(x * x, axis=1, keepdims=True),
-             "It goes along x alone: take a random u of its own."),
+             "It goes along x alone, or its g is x: take a random g, and a random u of its own."),
             ("what is wrong cannot be seen along g",
              lambda g, z, x: _rms_rule(g, z, x) + np.cumsum(g, axis=1) - np.cumsum(g[:, ::-1], axis=1)[:, ::-1],
              "It goes along g alone: take a random u of its own."),
+            ("only the first row is right", lambda g, z, x: np.append(
+                _rms_rule(g, z, x)[:1], 2 * _rms_rule(g, z, x)[1:], axis=0),
+             "It looks at some entries alone: compare all of them, or their sum with a random u."),
+            ("ε is left out", lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True))
+             / np.sqrt(np.mean(x * x, axis=1, keepdims=True)),
+             "Its x is so large that ε is not seen: rng.normal, as it comes."),
             ("r is taken from x less its mean",
              lambda g, z, x: _rms_rule(g, z, x - np.mean(x, axis=1, keepdims=True)),
              "Its rows of x add up to 0: rng.normal, as it comes."),

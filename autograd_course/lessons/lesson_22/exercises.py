@@ -96,7 +96,7 @@ def _third_value(got, expected):
     """A hint for bits of which one is 0, as np.sign's are."""
     bits = {*np.ravel(got[0]).tolist()}
     third = 0 in bits and bits <= {-1, 0, 1}
-    return "A bit of 0 is a third value, as np.sign(0) is. At 0 the bit is +1." if third else None
+    return "A bit of 0 is a third value: np.sign(0) is 0, and so is 1e20 + (1 - 1e20)." if third else None
 
 
 _INSIDE, _BIT = "inside = np.clip(w, -1, 1)", "inside + (sign(w) - inside).detach()"
@@ -190,7 +190,7 @@ def one_bit(answer):
         return np.asarray(w), np.asarray(d.g(*np.shape(w)))
     examples = [(w, rng.uniform(-most, most, w.shape).round(2)) for most, w in [
         (3, np.array([-0.4, 0.3, 1.7, -2.5, 0.0])), (400, np.array([[1.0, -1.0, 0.8], [-0.6, 3.2, -1.0001]])),
-        (3, np.array([2.4, 0.3, -0.7, 1.0001, -1.6])), (0.1, np.array(-0.25))]]
+        (3, np.array([2.4, 0.3, -0.7, 1.0001, -1.6])), (0.1, np.array(-0.25)), (3, np.array([1e20, -1e20]))]]
     expect_over(_passed(answer), _right_bit, build, first=examples, hints=[*hints, _third_value], tried=lambda w, g: (
         f"one_bit(w), and {brief(g)} arriving there, w = {brief(w)}: (value, gradient of w)"))
 
@@ -324,7 +324,8 @@ def round_trip(answer):
                 apart=True, rounds=8, hints=round_trip.mistakes, first=[
                     (uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1], 4), (bits, rectangle, 10),
                     (np.sin, TOUR[[0, 0, 1, 2]], 5), (uneven, TOUR[:2], 2),
-                    (uneven, TOUR[[0, 1, 0, 2]], 3)], tried=lambda field, corners, steps: (
+                    (uneven, TOUR[[0, 1, 0, 2]], 3), (whirl, np.array([[0, 1], [3, 0], [1, 4]]), 4)],
+                tried=lambda field, corners, steps: (
                         f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}"))
 
 

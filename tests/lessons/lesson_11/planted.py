@@ -58,6 +58,7 @@ throw(
                   "writes into the caller's array"),
              edit(_V, "v = np.maximum(beta2 * v, g * g)", "differs"),
              edit(_M, _M + "\n    t = t if t < 100 else np.inf", "differs"),
+             edit(_M, _M + "\n    t = min(t, 1000)", "differs"),
              _power("(1 - t**β)", "divided by 0"),
              edit("m_hat / (np.sqrt(v_hat) + eps)", "np.sign(m_hat)", "differs. The others are right"),
              edit("m_hat /", "np.sign(g) /", "differs"), edit(_BACK, "eps) - lr * 0.01 * w, m, v", "got")],

@@ -37,6 +37,8 @@ throw(
     planted=[
         edit("yield images[rows], labels[rows]", "yield images[rows], labels[start:start + size]", "How many orders"),
         edit("labels[rows]", "labels[rng.permutation(len(images))[start:start + size]]", "How many orders"),
+        edit("labels[rows]", "labels[[np.argmax((images == row).all(axis=1)) for row in images[rows]]]",
+             "look the same"),
         edit("len(images), size", "len(images) - size + 1, size", "may be smaller"),
         edit("rng.permutation(len(images))", "np.append(rng.permutation(len(images) - 1), len(images) - 1)",
              "in the same place"),

@@ -11,6 +11,8 @@ throw(
         edit(_ADD, "return self.value + other.value, self.tangent + other.tangent", "gives back a new Dual"),
         edit(_ADD, _ADD.replace("return ", ""), "None"),
         edit(_OVER, f"({_OVER}) if self.value else 0.0", "Number 2 of 2 differs"),
+        edit(_OVER, f"1.0 if self is other else {_OVER}", "x / x"),
+        edit(_OVER, f"({_OVER}) if self.tangent else abs({_OVER})", "wrong sign"),
         edit(_ADD, _ADD.replace("self.tangent +", "int(self.tangent) +"), "Number 2 of 2 differs"),
         edit("x if isinstance(x, Dual) else Dual(x)", "Dual(x) if isinstance(x, int) else x", "raised"),
         edit("self.value, self.tangent = value, tangent", "self.value, self.tangent = value, 1.0", "Look at __init__"),

@@ -66,6 +66,7 @@ throw(
         (lambda lines, results: len(_needed(lines, results)), "expected"),
         (lambda lines, results: _needed(lines, results)[:3], "expected"),
         edit("name in wanted", "name in wanted and name[0] == 't'", "error = subtract"),
+        (lambda lines, results: [*{str(line[1:]): line for line in _needed(lines, results)}.values()], "t2 = exp(x)"),
         edit("set(results)", "' '.join(results)", "wanted.update(names)", "wanted += ' '.join(map(str, names))",
              "t1 = exp(x)")],
     also_right=[

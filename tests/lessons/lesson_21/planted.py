@@ -221,6 +221,8 @@ throw(
 throw(
     "21.fooled",
     planted=[
+        (_fooled(accepts=_accepts_if(lambda rng: (rng.normal(size=(3, 4)), 1e5 * rng.normal(size=(3, 4))))),
+         "ε is not seen"),
         (_fooled(accepts=lambda rule: True), "never measures"), (_fooled(accepts=lambda rule: False),
                                                                  "refuses the right rule"),
         (_fooled(accepts=_accepts_if(lambda rng: (rng.normal(size=(1, 4)), rng.normal(size=(1, 4))))), "(b) the mean"),
