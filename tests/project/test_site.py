@@ -165,6 +165,7 @@ def test_plumbing_is_not_shown_as_code(site):
     """Failed once on `predict("03.own")` in a frame of its own."""
     shown = plain((site / "03_derive_the_arithmetic.html").read_text(encoding="utf-8"))
     assert "predict(" not in shown.replace("card, check", "") and "check(" in shown and "same_line(" in shown
+    assert pages.PLUMBING.fullmatch('foretell("own")') and not pages.PLUMBING.fullmatch('check("03.add")')
 
 
 @EVERY_PAGE
