@@ -326,7 +326,7 @@ def scale(answer):
         return scans, d(*d.choice((d.size(), pixels), (pixels,)))
     with np.errstate(all="ignore"):
         expect_over(answer, _right_scale, build, apart=True, hints=scale.mistakes, first=[
-            (train, new), (train / 16, one), (train / 16, one[None])], atol=1e-9)
+            (train, new), (train / 16, one), (train / 16, one[None]), (train[:1], new)], atol=1e-9)
 
 
 # --- 12.curve -------------------------------------------------------------------------------------------------------------

@@ -343,4 +343,5 @@ def clip(answer):
         return gradients, d.another(2.6, 0.2, 500.0, 1.0)
     # PyTorch adds 1e-6 to the norm: that is right too.
     expect_over(answer, _clip, build, rtol=1e-5, atol=1e-9, hints=clip.mistakes, first=[
-        (long, 2.6), (short, 2.6), (tiny, 1.0), (each, 8.5), (each, 9.5), (each, 9.0), (still, 1.0), (short, 0.2)])
+        (long, 2.6), (short, 2.6), (tiny, 1.0), (each, 8.5), (each, 9.5), (each, 9.0), (still, 1.0), (short, 0.2),
+        ([short[0], short[0]], 0.6)])      # one array of two parameters: 0.707 together

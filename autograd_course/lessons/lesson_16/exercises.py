@@ -171,7 +171,8 @@ def hvp(answer):
     if is_stub(answer):
         raise NotYet
     rng = np.random.default_rng(0)
-    examples = [(f, *rng.uniform(-1, 1, (2, *shape)).round(2)) for f, shape in [(mixed, (3,)), (lopsided, (2, 3))]]
+    examples = [(f, *rng.uniform(-1, 1, (2, *shape)).round(2)) for f, shape in [
+        (mixed, (3,)), (lopsided, (2, 3)), (cubes, ())]]
 
     def build(d):
         shape = d.choice((d.size(),), (3, d.size()))

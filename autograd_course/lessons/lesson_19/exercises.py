@@ -148,7 +148,8 @@ def smoothing(answer):
         shorter = d.above(n)
         return d.places(12, n) * d.choice(1, 1, 0, 1000), shorter / shorter.sum(), d.another(2.5, 0.5, 12.0, 1.0)
     expect_over(answer, _smoothed, build, apart=True, hints=smoothing.mistakes, first=[
-        (np.array([5, 0, 3]), np.array([0.5, 0.25, 0.25]), 2.5), (np.zeros(4, int), np.array([0.1, 0.2, 0.3, 0.4]), 2.0)])
+        (np.array([5, 0, 3]), np.array([0.5, 0.25, 0.25]), 2.5), (np.zeros(4, int), np.array([0.1, 0.2, 0.3, 0.4]), 2.0),
+        (np.arange(50) % 3, np.append(np.full(49, 1e-7), 1 - 49e-7), 2.5)])
 
 
 # --- 19.pick ----------------------------------------------------------------------------------------------------------
@@ -366,12 +367,12 @@ def inventing(answer):
     known = ["BATTERY", "SNOWMAN", "BLACK SCISSORS", "KEY", "FACE"]
     examples = [(written, known) for written in [
         "MOONKED FACE\nBAT\nSNOWMAN\nBLACK KEY", "KEY\n\nWHITE SCISSORS\nBATTERY SIGN\nBLACK SCISSORS", "FACE\nKEY",
-        "Z\nA\nBAT SIGN\nA\nMAN\n", "", "KEY\n\nMAN\nMAN\n\nKEY"]]
+        "Z\nA\nBAT SIGN\nA\nMAN\n", "", "KEY\n\nMAN\nMAN\n\nKEY", "YEK\n" * 30]]
 
     def build(d):
         names = [*known, "face", "Key", "BLACK", "A"]
         return "\n".join(names[k] for k in d.places(len(names), d.size(1, 6))), [names[k] for k in d.places(len(names), 3)]
-    expect_over(answer, _invented, build, first=examples, apart=True, hints=inventing.mistakes)
+    expect_over(answer, _invented, build, first=[*examples, ("KEY\nMAN", [])], apart=True, hints=inventing.mistakes)
     if (got := [*answer("MAN\nBat", known)]) != ["MAN", "Bat"]:      # a text counts as right in any case
         raise Wrong("the lines MAN and Bat", brief(got), "['MAN', 'Bat']", "Give back every line as it stands.")
 

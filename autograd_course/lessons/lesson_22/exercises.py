@@ -190,7 +190,8 @@ def one_bit(answer):
         return np.asarray(w), np.asarray(d.g(*np.shape(w)))
     examples = [(w, rng.uniform(-most, most, w.shape).round(2)) for most, w in [
         (3, np.array([-0.4, 0.3, 1.7, -2.5, 0.0])), (400, np.array([[1.0, -1.0, 0.8], [-0.6, 3.2, -1.0001]])),
-        (3, np.array([2.4, 0.3, -0.7, 1.0001, -1.6])), (0.1, np.array(-0.25)), (3, np.array([1e20, -1e20]))]]
+        (3, np.array([2.4, 0.3, -0.7, 1.0001, -1.6])), (0.1, np.array(-0.25)), (3, np.array([1e20, -1e20])),
+        (3, np.array([-1e-12, 1e-12]))]]
     expect_over(_passed(answer), _right_bit, build, first=examples, hints=[*hints, _third_value], tried=lambda w, g: (
         f"one_bit(w), and {brief(g)} arriving there, w = {brief(w)}: (value, gradient of w)"))
 

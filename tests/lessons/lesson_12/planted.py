@@ -107,7 +107,9 @@ throw(
 throw(
     "12.scale",
     planted=[
-        in_place(_right_scale), edit("return (train - mean) / spread,",
+        in_place(_right_scale),
+        edit("    return", "    if len(train) == 1:\n        return train, new\n    return", "got"),
+        edit("return (train - mean) / spread,",
                                      "train -= mean; train /= spread\n    return train,",
                                      "caller's array"),
         edit("mean, spread = train.mean(axis=0), train.std(axis=0)",

@@ -50,7 +50,8 @@ throw(
 
 throw(
     "13.clip",
-    planted=[edit(_SHORT, _SHORT + "[0]", "Number 1 of 2"), (2.6, "give it the function"),
+    planted=[edit(_ALL, "sum({np.sum(g * g) for g in gradients})", "got"),
+             edit(_SHORT, _SHORT + "[0]", "Number 1 of 2"), (2.6, "give it the function"),
              edit("max_norm / norm", "0.3", "times"), edit(_ALL, "sum(sum(g * g) for g in gradients)",
                                                            "ambiguous"),
              edit(_SHORT, "for g in gradients:\n        g *= max_norm / norm\n    return gradients",

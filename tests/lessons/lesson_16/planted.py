@@ -9,7 +9,8 @@ from autograd_course.lessons.lesson_16.exercises import _UNIT, _downhill, _hvp, 
 
 throw(
     "16.hvp",
-    planted=[(lambda f, w, v: -ag.hvp(f, w, v), "wrong sign"), (lambda f, w, v: 2 * ag.hvp(f, w, v), "double"),
+    planted=[(lambda f, w, v: np.atleast_1d(ag.hvp(f, w, v)), "single number"),
+             (lambda f, w, v: -ag.hvp(f, w, v), "wrong sign"), (lambda f, w, v: 2 * ag.hvp(f, w, v), "double"),
              (lambda f, w, v: ag.hvp(f, w, v)[0], "hape"), edit("* v))(w)", "* v))", "of type function"),
              (lambda f, w, v: ag.hvp(f, w, v).ravel(), "hape"),
              (lambda f, w, v: np.diag(ag.hessian(f)(w.ravel())) * v if w.ndim == 1 else ag.hvp(f, w, v), "differs"),

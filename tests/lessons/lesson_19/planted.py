@@ -10,6 +10,8 @@ throw(
     planted=[
         (lambda counts, shorter, a: _smoothed(counts, shorter, a) if counts.sum() else 0 * shorter, "got"),
         (lambda counts, shorter, a: np.nan * shorter, "got"),
+        (lambda counts, shorter, a: _smoothed(counts, np.maximum(shorter, 1e-4), a), "got"),
+        (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:36], "36"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:3], "Shape"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a).round(2), "got"),
         edit("return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "got")],
@@ -77,6 +79,9 @@ throw(
     "19.invented",
     planted=[
         (lambda written, known: _invented(written, known)[:1], "got"),
+        (lambda written, known: _invented(written, known)[:10], "got"),
+        (lambda written, known: _invented(written, known) if known else [], "got"),
+        (lambda written, known: [w for w in _invented(written, known) if sorted(w) not in map(sorted, known)], "got"),
         (lambda written, known: _invented(written, known[:2]), "got"),
         (lambda written, known: "\n".join(_invented(written, known)), "got"),
         (lambda written, known: [], "got"), (lambda written, known: written.split("\n"), "got"),

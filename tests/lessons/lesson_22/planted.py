@@ -24,6 +24,7 @@ throw(
         (lambda w: sign(w).tolist(), "One Tensor is wanted"), (lambda w: (sign(w), w), "One Tensor is wanted"),
         (lambda w: ag.Tensor(1.0), "hape"), edit(_INSIDE, "inside = np.clip(w, -1, 1.01)", "1.0001"),
         edit(_INSIDE, "cut = np.clip(w, -1, 1)\n    inside = cut + (w - cut).detach()", "third value"),
+        edit("sign(w) -", "sign(w + 1e-9) -", "got"),
         (lambda w: (np.clip(w, -1, 1) + (sign(w) - np.clip(w, -1, 1)).detach())[:1], "hape"),
         (lambda w: (np.clip(w, -1, 1) + (sign(w) - np.clip(w, -1, 1)).detach()).sum(), "hape"),
         (lambda w: 1.0 if w >= 0 else -1.0, "truth value"),
