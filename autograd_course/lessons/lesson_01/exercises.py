@@ -114,9 +114,9 @@ def square(x):
 def central(answer):
     # at h = 0.2 no two of the usual mistakes give the same number
     expect_over(answer, central_difference, lambda d: (
-        d.another(cube, square, np.sin, np.cos), d.choice(d(), d(), 0.3), d.another(0.3, -0.1, 0.02)),
+        d.another(cube, square, np.sin, np.cos), d.choice(d(), d(), 0.3), d.another(0.3, -0.1, 0.02, 1.5)),
         apart=True, rtol=1e-8, first=[(cube, 2.5, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4), (np.exp, -15.0, 0.1),
-                                      (square, -4000.0, 0.1)], hints=central.mistakes)
+                                      (square, -4000.0, 0.1), (cube, 0.5, 2.0)], hints=central.mistakes)
 
 
 def _one_side(got, expected):
