@@ -493,6 +493,7 @@ GELU = [
 def longer(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    for x, low, high in [([-3.0, -2.0, -1.7, 0.4, 1.5, 2.0], -2.0, 1.5), ([-3.0, -0.5, 0.0, 3.0, 3.2], -0.5, 3.0)]:
+    for x, low, high in [([-3.0, -2.0, -1.7, 0.4, 1.5, 2.0], -2.0, 1.5), ([-3.0, -0.5, 0.0, 3.0, 3.2], -0.5, 3.0),
+                         ([0.5, 0.7], 0.5, 0.5)]:
         _expect(answer[0], ops.ROWS["clip"], 0, [np.array(x), low, high], CLIP)
     _expect(answer[1], ag.gelu, 0, [np.array([-1.2, 0.4, 2.0, 0.0])], GELU)

@@ -165,6 +165,7 @@ def _clip(g, z, x, low, high):
 throw(
     "04.longer",
     planted=[
+        ((lambda g, z, x, low, high: np.where((low <= x) & (x <= high) & (low < high), g, 0), _gelu(_five)), "got"),
         *(((wrong, _gelu(_five)), hint) for wrong, hint in CLIP),
         *(((_clip, wrong), hint) for wrong, hint in GELU),
         ((lambda g, z, x, low, high: 1.0 * ((low <= x) & (x <= high)), _gelu(_five)), "upstream gradient is missing"),
