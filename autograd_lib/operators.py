@@ -223,7 +223,6 @@ Tensor.mT = property(lambda self: ops.swapaxes(self, -1, -2))
 Tensor.__neg__ = ops.negative.method
 Tensor.__pos__ = lambda self: self
 Tensor.__abs__ = ops.abs.method
-Tensor.__hash__ = object.__hash__
 Tensor.__getitem__ = _getitem
 Tensor.__setitem__ = _setitem
 Tensor.__len__ = _len

@@ -417,6 +417,20 @@ def test_numbers_of_python_stay_pythons(f, calls):
             same(compiled(*args), f(*args))
 
 
+def test_a_number_that_is_differentiated_is_numpys():
+    with np.errstate(all="ignore"):
+        assert ag.compile(ag.grad(lambda x: 1 / x))(0.0) == -np.inf      # Python's raises ZeroDivisionError
+    assert ag.compile(lambda x: x * (x.ndim + x.size))(2.0) == 2         # and has no shape
+
+
+@pytest.mark.parametrize("f", [lambda x: x * ~(x > 1.0), lambda x: x * (True ^ (x > 1.0)), lambda x: x * (x > 1.0).any(),
+                               lambda x: x * (x > 1.0).all()])
+def test_a_mask_answers_as_an_arrays_does(f):
+    compiled = ag.compile(f)
+    for x in (np.array([0.5, 2.0]), np.array([3.0, 4.0]), np.array([0.1, 0.2])):
+        same(compiled(x), f(x))
+
+
 def test_parameters_are_read_at_every_call():
     w, frozen = ag.Tensor([1.0, 1.0], requires_grad=True), ag.Tensor([2.0, 2.0])
 

@@ -263,6 +263,12 @@ def test_functions_without_a_slope_are_constants():
         np.testing.assert_array_equal(got, f(t.data))
 
 
+@pytest.mark.parametrize("f", [np.sum, np.mean, np.max, np.min, np.amax, np.amin, np.var, np.std])
+def test_numpys_third_argument_is_not_taken_for_keepdims(f):
+    with pytest.raises(TypeError, match="positional"):
+        f(Tensor(A), 0, np.float64)
+
+
 def test_functions_without_a_slope_take_keywords_too():
     """RecursionError once: NumPy's keywords were not unwrapped."""
     t = Tensor([-1.5, 0.0, 2.5], requires_grad=True)
