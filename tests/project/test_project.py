@@ -178,9 +178,9 @@ def test_what_is_private_to_the_engine_is_used_nowhere_else():
     assert found == INSIDERS
 
 
-# Lines of the engine, all of them, comments and docstrings too. Only ever lower.
-ENGINE = {"its core": (1911, ["tape", "ops", "operators", "transforms"]), "compiler": (1037, ["compiler"]),
-          "all of it": (4300, [""])}
+# Lines of the engine, all of them, comments and docstrings too. Lower it as lines go; a commit that raises it says why.
+ENGINE = {"its core": (1909, ["tape", "ops", "operators", "transforms"]), "compiler": (1037, ["compiler"]),
+          "all of it": (4298, [""])}
 
 
 def test_the_engine_stays_small(record_property):
