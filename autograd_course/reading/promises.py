@@ -495,6 +495,12 @@ def change(y):
 raised(lambda: ag.grad(change)(1.0), lambda: ag.grad(lambda x: x.data.fill(0.0))(1.0))
 → ['RuntimeError', 'ValueError']
 
+np.sum(leaf([[1.0, 2.0]]), 0, float)
+→ TypeError: positional
+
+ag.grad(lambda x: ((y := x * x).retain_grad(), y)[1])(3.0)
+→ RuntimeError: return the value too
+
 # Constants
 
 x = leaf(2.0)
@@ -556,6 +562,12 @@ x.name, x.requires_grad, repr(ag.add), copy.copy(ag.add) is ag.add
 
 ag.no_grad()(lambda x: x * x)(leaf(2.0)).requires_grad
 → False
+
+x = leaf([1.0, 2.0])
+a = x.data
+x.data += 1.0
+x.data is a
+→ True
 
 # Transforms
 
@@ -622,6 +634,17 @@ with ag.no_grad(): y.backward()
 repr(y)[-14:], x.grad
 → ('op=checkpoint)', 0.778643948)
 
+x = leaf([1.0, 2.0])
+ag.grad(lambda x: (x.data, (x * x).sum())[1])(x)
+x.data += 1.0
+x.data
+→ [2.0, 3.0]
+
+asked = []
+ag.jvp(lambda x: asked.append(x.requires_grad) or x * x, (3.0,), (1.0,))
+asked
+→ [False]
+
 # Programs
 
 f = ag.compile(lambda x: (np.tanh(x) * x).sum())
@@ -682,6 +705,13 @@ x.grad, f.source.count('def ') > 0
 seen = []
 raised(lambda: ag.compile(lambda d: d)(object()), lambda: ag.compile(lambda x: seen.append(x))(1.0))
 → ['TypeError', 'TypeError']
+
+f = ag.compile(lambda x: x * ~(x > 1.0) * (True ^ (x < 0.0)) * (x > 1.0).any() + (x > 9.0).all())
+f(np.array([0.5, 2.0]))
+→ [0.5, 0.0]
+
+ag.compile(lambda x: x * (x.ndim + x.size))(2.0), ag.compile(ag.grad(lambda x: 1 / x))(0.0)
+→ (2.0, -inf)
 """
 PROMISES = [Promise(group, *promise.strip().split("\n→ "))
             for group, promises in (part.split("\n\n", 1) for part in TABLE.strip().removeprefix("# ").split("\n# "))

@@ -21,7 +21,7 @@ import pytest
 import tex
 
 import autograd_lib as ag
-from autograd_course import Picture, backward_stepper, explore, live_graph, predict, slope_explorer
+from autograd_course import Picture, backward_stepper, explore, live_graph, predict, reading, slope_explorer
 from autograd_course.ask import questions, record, registered
 from autograd_course.ask.texts import PREDICTIONS, Question
 
@@ -53,6 +53,16 @@ def test_a_notebook_is_run_for_its_page(capfd):
                   for cell in notebook.cells] for notebook in (ran, kept))
     assert ran == kept and any(ran) and moves == same and len(moves) == 4
     assert capfd.readouterr() == ("", "")
+
+
+def test_each_line_of_the_engine_breaks_a_promise_or_names_the_test_that_fails():
+    """As its page says of every statement, each struck out when the notebook was run. Where not: make strike ARGS=--write"""
+    shown = [output["data"][frames.MIME] for cell in once.notebook(ROOT / "notebooks/engine.ipynb").cells
+             if cell.source.startswith("strike_out") for output in cell.outputs]
+    said = [words for one in shown for _, words in frames.unpacked(one)]
+    assert len(said) == sum(len(reading.page.struck_in(part)) for part in reading.order.PARTS)
+    unnoticed = [words for words in said if "No promise is broken" in words and "a test of the engine, tests/" not in words]
+    assert not unnoticed, "\n\n".join(unnoticed)
 
 
 def test_one_print_is_one_text():
