@@ -201,7 +201,7 @@ def small(text):
 
 def page_of(url):
     """Where a link of a notebook or of the README leads on the site."""
-    return re.sub(r"^(?:notebooks/|(?:\.\./)?docs/)?([\w.]+)\.(?:ipynb|md)(?=$|#)", r"\1.html", url)
+    return re.sub(r"^(?:(?:\.\./)?(?:notebooks|docs)/)?([\w.]+)\.(?:ipynb|md)(?=$|#)", r"\1.html", url)
 
 
 # Browsers break a line between a formula and the bracket before it, or the comma behind it.
