@@ -180,7 +180,8 @@ PARTS = {
         ("operators:_method operators:_reflected operators:_reduction operators:_clip "
          "operators:_flat",
          "05 A number that remembers",
-         "`2 * x` is `x * 2`; a comparison has no slope."),
+         "In `2 - x` Python asks x, with the two swapped: `_reflected` puts them in order again, so it is `subtract(2, x)`. "
+         "A comparison has no slope."),
         ("operators:_rows* operators:_constant operators:_of_shape operators:_dispatch operators:_array_ufunc "
          "operators:_array_function operators:_array operators:_like",
          "06 The engine that you wrote",

@@ -200,8 +200,8 @@ def promised(statement):
         words.append(f"{group}: {''.join(marks)}")
     broken = [one for one in found if one[2] != "right"]
     broken.sort(key=lambda one: one[2] == "an error")      # what is another number says more
-    lines = [f"{len(broken)} of {len(found)} promises are broken." if broken else
-             f"No promise is broken. {_noticed(statement)}"]
+    lines = ["The engine does not load without it, so no promise is kept." if len({outcome for _, outcome, _ in found}) == 1 else
+             f"{len(broken)} of {len(found)} promises are broken." if broken else f"No promise is broken. {_noticed(statement)}"]
     html = f"<b>{lines[0]}</b>"
     for one, outcome, mark in broken[:MOST_TOLD]:
         came = outcome if len(outcome) < 160 else f"{outcome[:160]}…"
