@@ -24,6 +24,7 @@ def main(*arguments):
             print(f"left out: {len(left_out) - 20:,} more")
         if not learners:
             return f"There is no record below {folder}: no progress.json, no learner's *.json, no zip of them."
+        where.mkdir(parents=True, exist_ok=True)
         with _new(where / "class.html") as file:
             file.write(page(learners, left_out))
         with _new(where / "class.csv", "utf-8-sig") as file:      # by its mark Excel knows UTF-8
