@@ -75,7 +75,7 @@ card("12", [
     "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
     "Gradient at the logits: `p − onehot`. Sure and wrong pulls hardest; sure and right is silent.",
     "First loss with C classes: about log C. If it stays there, nothing is learned.",
-    "Start at random, of size 1/√n: neurons that start equal stay equal.",
+    "Start at random, of size 1/√n: neurons with equal weights, in and out, stay equal.",
     "Images and labels are shuffled by one order.",
     "The held-out score counts, give or take 2·√(p(1 − p)/n). What you choose by it has learned from it too."])
 
@@ -279,7 +279,7 @@ def _blown_up(got, expected):
     explained="""
         Mean and spread come from the training scans, and from nothing else. (Ink here is counted in sixteenths, exactly. Of a
         pixel that is 0.1 in every scan, rounding makes a spread of 1e-15 or so: there ask `spread > 1e-9`.)""",
-    why="Mean and spread are learned from the training scans, like weights. What only the test could tell, the scaler must not hear.",
+    why="Mean and spread are learned from the training scans, like weights. The scaler must not learn from the scans that judge.",
     mistakes=[
         (lambda train, new: (_scaled(train, new, train)[0], _scaled(train, new, new)[1]),
          "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it after that?"),
@@ -383,8 +383,8 @@ def _share(model, images, labels):
         A new network for every n, and always the same held-out digits. The first doublings buy much, the last ones
         little. Two cautions. A score of 96 % on 360 digits has a standard error of 1.0 points: the last two differ by
         less. And the steps are not quite alike, 400 at first and 299 for all scans. With 40 epochs in place of 13,
-        all scans bring about 97 %: five more of the 360 are right, and none is lost. So part of the plateau
-        may be too little training, and not that more scans do not help.""",
+        all scans bring about 97 %: five more of the 360 are right, and none is lost. So the plateau
+        comes in part from too little training.""",
     why="The gap to 100 % shrinks, but more and more slowly: so you can guess what more data would buy, before you pay for it.")
 def curve(answer):
     shown = "a share from 0 to 1"
