@@ -445,6 +445,9 @@ def test_17_what_is_kept_and_what_is_made_again():
     z = torch.exp(x)
     z.data.fill_(7)
     assert torch.equal(torch.autograd.grad(z.sum(), x)[0], torch.full((6,), 7.0, dtype=x.dtype)), "through data unseen"
+    z = torch.exp(x)
+    z.detach().numpy()[:] = 7
+    assert torch.equal(torch.autograd.grad(z.sum(), x)[0], torch.full((6,), 7.0, dtype=x.dtype)), "through NumPy too"
     for spoiled in range(5):                    # a to e of the lesson's exercise
         W, bias = leaf(np.ones((3, 2))), leaf(np.zeros(2))
         a = torch.ones(4, 3) @ W

@@ -408,8 +408,8 @@ def _job(number, hint):
         job_b = "backward"       # 1 sweep; forward 500
         job_c = "forward"        # 1 sweep: v is the tangent; backward 300""",
     explained="""
-        In C nobody asks for J. For $J^\\top u$ of one given u, one backward sweep would do. (Row by row, backward takes
-        300 for Jv. There is a detour with two: `pull(u)` is linear in u, and its own pull at v is Jv.)""",
+        In C nobody asks for J. For $J^\\top u$ of one given u, one backward sweep would do. (Backward has a
+        detour of two sweeps: `pull(u)` is linear in u, and if v arrives at it, Jv comes back.)""",
     why="Count what has to be asked separately: inputs forward, outputs backward.",
     mistakes=[
         _job(0, "A: backward needs a sweep for each of the 82 outputs. Forward needs one."),

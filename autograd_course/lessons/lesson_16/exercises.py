@@ -11,7 +11,7 @@ from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, Wrong
 
 recall("16", [
-    Question("f makes one number of 1,000. How many forward sweeps does its gradient take, how many backward ones? "
+    Question("f takes 1,000 numbers and gives one. How many forward sweeps does its gradient take, and how many backward ones? "
              "(Lesson 15)",
              {"forward": 1000, "backward": 1},
              "**1,000** forward, one for each input, and **1** backward."),
@@ -26,7 +26,7 @@ prediction(
         step 320, to a loss below 0.1?""",
     answer="at 0.5, 1 and 2", choices=["at 0.5 alone", "at 0.5 and 1", "at 0.5, 1 and 2", "at all four"],
     reveal="""**At 0.5, 1 and 2.** At lr = 2 the loss stood at 10 after 40 steps, and it is small after 320. At lr = 4
-        it stays above 5. What throws a run about, and what lets it settle, is what you measure in this lesson. Its end
+        it stays above 5. In this lesson you measure what throws a run about, and what lets it settle. Its end
         shows all 320 steps.""")
 
 prediction(
@@ -51,14 +51,14 @@ prediction(
         below 0.1. Where is λmax then?""",
     answer="below the mark", choices=["far above the mark", "just above the mark", "below the mark"],
     reveal="""**Below the mark**, at this start and at nine others that we tried. Where λmax is above the mark,
-        a nudge grows with every step. So the run stays in no such place for long.""")
+        a nudge grows with every step. So here the run does not stay in such a place for long.""")
 
 card("16", [
     "A rule is made of rows, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
     "H is the Jacobian of the gradient. Hv is the slope of the gradient along v: jvp of grad, or grad of ⟨grad, v⟩.",
     "Hv costs a few gradients, with few weights or with many. H itself need not be stored.",
     "⟨v, Hv⟩ is the curvature along v, of length 1. v ← Hv, made length 1 each time, turns to the largest |λ|.",
-    "Near a place of rest a step multiplies a nudge by 1 − lr·λmax. Above 2/lr the nudge grows, and throws you out.",
+    "Near a place of rest a step multiplies a nudge by 1 − lr·λmax. Above 2/lr the nudge grows, and given time throws you out.",
     "Newton's step, −slope/curvature, leads to where the touching parabola turns: a top, if it opens down."])
 
 

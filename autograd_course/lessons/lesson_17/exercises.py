@@ -17,7 +17,7 @@ recall("17", [
              "11."),
     Question("A function has 3 inputs and 1,000 outputs. How many forward sweeps give its Jacobian? (15)", 3,
              "**3**: a sweep forward gives a column, and there are as many columns as inputs."),
-    Question("Before a value is visited, all its users have to be. Which order sees to that in our engine? "
+    Question("A value is visited only after all its users. Which order makes sure of that in our engine? "
              "(05)", "newest first",
              "**Newest first**: every value is made after its inputs, so its users are newer than it.",
              choices=["newest first", "oldest first", "the order does not matter"])])
@@ -41,12 +41,12 @@ prediction(
 prediction(
     "17.marks", question="""A chain has 100 steps, and arrays of one size. k marks stand at even distances, the first at
         the input. On the way back one stretch is held at a time, and the marks stay. Every stretch is run again, the
-        last one too. With which k is least held, and how many arrays is that, marks and stretch? How many steps are run
-        again in all?""",
+        last one too. With which k are the fewest arrays held, marks and stretch together, and how many are they? How many
+        steps are run again in all?""",
     answer={"k": 10, "arrays held": 20, "steps run again": 100}, tolerance=1.5,
     reveal="""**k = 10** and **20** arrays: 10 marks, and one stretch of 10. With 5 marks it would be 5 + 20, with 20
-        marks 20 + 5. And **100** steps are run again, each once, with any number of marks. (Keeping the last stretch
-        from the forward pass would save its ten.)""")
+        marks 20 + 5. And **100** steps are run again, each once, with any number of marks. (If the last stretch
+        were kept from the forward pass, its ten steps would not be run again.)""")
 
 prediction(
     "17.uneven", question="""A chain has 100 steps, and its second half makes arrays four times as large. There a mark
@@ -401,7 +401,7 @@ def _whole(answer, step, x):
         conv = ...
         conv_relu = ...
         conv_relu_pool = ...""",
-    hints=["What is freed is all that these layers held, less the last result, which stays.",
+    hints=["All that these layers held is freed, except for the last result.",
            "The Conv2d holds 16.8: an array of 8.4 before the bias is added, and one after. Wrapped alone, it "
            "holds the second.",
            ("Help: I get 16.8 for the first", "Its result stays, for the next layer reads it: 8.4 of the 16.8.")],

@@ -8,7 +8,7 @@ from ...ask.mistakes import doubled, printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
 
 recall("18", [
-    Question("Which of its arrays does the rule of softmax read, so that the tape keeps it? (Lesson 17)",
+    Question("Which of its arrays does the rule of softmax read? (Lesson 17)",
         "the output",
              "The **output** alone: p · (g − Σ g·p) needs nothing else.", ["the input", "the output", "both"]),
     Question("x is multiplied by 0.9 in each of 50 steps. By which factor does a gradient shrink on its way back? "
