@@ -72,6 +72,7 @@ What else is thrown at it stands beside the tests, in `tests/lessons/lesson_01/p
 - A check gives the same verdict every time: draw random inputs from `np.random.default_rng(0)` inside it.
 '''
 import re
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -186,7 +187,8 @@ def check(name, answer):
             many = f"and you gave {len(answer)}" if isinstance(answer, (tuple, list)) else "and this is one"
             raise Wrong("your answer", brief(answer), f"({', '.join(exercise.parts)})",
                         f"{wanted} values were expected, {many}: give them in this order, in brackets.")
-        remark = exercise.check(answer)
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):      # of NumPy's, about ddof
+            remark = exercise.check(answer)
     except NotYet:
         return Verdict("not yet", ("", "Replace the ... above, run that cell, then this one."))
     except (Exception, SystemExit) as error:

@@ -8,9 +8,10 @@
 
 Sizes: 1, equal to each other, different, larger. Values: of both signs, whole, 0 here and there, all equal, of one
 sign, large, small. Of every draw there is a second one in the same sizes; of both another g, which is what `d.g`
-gives; and in the end the first comes once more. So whatever is kept from one call to the next is found out, and
-whatever is right for one shape or sign alone. What an exercise leaves out it says where it draws: `d.above(n)` where
-a logarithm is taken, `d.size(2)` where an axis has to be longer than 1.
+gives, and is once all 0; and in the end the first comes once more. So whatever is kept from one call to the next is
+found out, and whatever is right for one shape or sign alone. What an exercise leaves out it says where it draws:
+`d.above(n)` where a logarithm is taken, `d.size(2)` where an axis has to be longer than 1; and what may be empty,
+`d.size(0)`.
 """
 import inspect
 import io
@@ -43,7 +44,7 @@ class Draw:
     """One call's arguments. Which sizes and which values is told by two numbers: the same ones give the same again."""
 
     def __init__(self, sizes, values, g=0):
-        self.round, self.kind = sizes, KINDS[sizes % len(KINDS)]
+        self.round, self.kind, self.another_g = sizes, KINDS[sizes % len(KINDS)], g
         self.sizes, self.values, self.arriving = map(np.random.default_rng, (
             [1, sizes], [2, sizes, values], [3, sizes, g]))
 
@@ -63,7 +64,8 @@ class Draw:
     def g(self, *shape):
         """What arrives: other numbers for the same inputs too."""
         kinds = "plain", "plain", "gaps", "small", "large", "below"
-        return self._drawn(self.arriving, shape, kinds[self.round % 6]) * (10 if self.round % 6 == 4 else 1)
+        times = 10 if self.round % 6 == 4 else 0 if self.round == 7 and self.another_g else 1
+        return self._drawn(self.arriving, shape, kinds[self.round % 6]) * times
 
     def above(self, *shape):
         """Numbers above 0."""
@@ -74,15 +76,22 @@ class Draw:
         """One of these, and another one in the same place for another g: the function whose slope is asked for."""
         return choices[int(self.arriving.integers(len(choices)))]
 
-    def places(self, n, *shape):
-        """Whole numbers from 0 to n − 1, some of them repeated."""
-        return self.values.integers(0, n if self.round % 4 else max(1, n // 2), shape)[()]
+    def places(self, n, *shape, ends=1):
+        """Whole numbers from 0 to n − 1, some of them repeated; with `ends=2` also from −n on, counted from the end."""
+        low = -n if ends == 2 and self.round % 3 == 0 else 0
+        return self.values.integers(low, n if self.round % 4 else max(1, n // 2), shape)[()]
+
+    def axis(self, n, none=True):
+        """An axis of n: from either end, several in a tuple or, with `none`, None."""
+        some = tuple(range(-n, 0))[:1 + self.round % 2]
+        return self.choice(*[None] * none, *range(-n, n), some, some[::-1])
 
     def _drawn(self, rng, shape, kind):
         x = np.round(rng.normal(scale=2, size=shape), 2)
         x = {"plain": lambda: x, "whole": lambda: np.round(x), "gaps": lambda: x * (rng.uniform(size=shape) < 0.5),
              "equal": lambda: np.zeros(shape) + np.round(rng.normal(), 1), "above": lambda: np.abs(x) + 0.05,
-             "below": lambda: -np.abs(x) - 0.05, "large": lambda: 100 * x, "small": lambda: x / 1_000_000}[kind]()
+             "below": lambda: -np.abs(x) - 0.05, "large": lambda: 100 * x,
+             "small": lambda: x / rng.choice([1e6, 1e9], shape)}[kind]()      # np.isclose takes the latter for 0
         return np.asarray(x, float)[()]      # of no shape NumPy's number, as the engine gives
 
 
@@ -154,8 +163,8 @@ def _named(function):
 
 
 def alike(function, draws, wrong):
-    """Whether a mistake does as the learner's function does, on the first two dozen of the draws, or on all."""
-    pairs = ((_outcome(_plain(function, args), args), _outcome(wrong, args)) for args in islice(draws(), 24))
+    """Whether a mistake does as the learner's function does, on the first sixty of the draws."""
+    pairs = ((_outcome(_plain(function, args), args), _outcome(wrong, args)) for args in islice(draws(), 60))
     return all(same(*pair, 1e-5, 1e-9) for pair in pairs)
 
 

@@ -33,6 +33,8 @@ def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, 
     """
     if got is None or waits(got, called=function is not None):
         raise NotYet
+    if function is None:
+        got, expected = _typed(got), _typed(expected)
     if not same(got, expected, rtol, atol):
         place = _first_difference(got, expected, rtol, atol)
         letters = parameter_names(function)
@@ -311,13 +313,18 @@ def same(got, expected, rtol, atol):
         return ((_is_sequence(got) or np.ndim(got) and isinstance(got, np.ndarray)) and len(got) == len(expected)
                 and all(same(*pair, rtol, atol) for pair in zip(got, expected)))
     if isinstance(expected, str):
-        return isinstance(got, str) and got.strip().lower() == expected.strip().lower()
+        return isinstance(got, str) and got == expected
     if isinstance(expected, (bool, np.bool_)) or not isinstance(expected, (Number, np.generic, np.ndarray)):
         return type(got) in (bool, np.bool_, type(expected)) and got == expected
     got = _array(got)
     if got is None or np.iscomplexobj(got) and not np.iscomplexobj(expected):
         return False
     return got.shape == np.shape(expected) and _close(got, np.asarray(expected), rtol, atol)
+
+
+def _typed(x):
+    """A word that was typed by hand counts in any case, and with spaces around it; what a function gives, as it is."""
+    return type(x)(map(_typed, x)) if type(x) in (tuple, list) else x.strip().lower() if isinstance(x, str) else x
 
 
 def _close(got, expected, rtol, atol):

@@ -40,6 +40,8 @@ def where(holds):
         where(lambda g, x, y: x.shape[0] != x.shape[1]),
         where(lambda g, x, y: 1 in x.shape),
         where(lambda g, x, y: x.size > 8),
+        where(lambda g, x, y: not np.any(g)),
+        where(lambda g, x, y: np.any((x != 0) & np.isclose(x, 0))),
         where(lambda g, x, y: np.any(x == 0)),
         where(lambda g, x, y: np.unique(x).size < x.size),
         where(lambda g, x, y: np.all(x > 0)),
@@ -63,6 +65,13 @@ def test_the_same_numbers_give_the_same_arguments():
     assert all(map(np.array_equal, one, again))
     assert np.array_equal(one[1], other_g[1]) and not np.array_equal(one[0], other_g[0])
     assert [x.shape for x in one] == [x.shape for x in other] and not np.array_equal(one[1], other[1])
+
+
+def test_an_axis_is_drawn_in_every_way_and_a_place_from_both_ends():
+    axes = {build(Draw(round, 0)) for round in range(22) for build in (lambda d: d.axis(3), lambda d: d.axis(2))}
+    assert {None, 0, -1, 2, -3} < axes and {len(axis) for axis in axes if isinstance(axis, tuple)} == {1, 2}
+    places = [Draw(round, 0).places(3, 9, ends=ends) for round in range(22) for ends in (1, 2)]
+    assert np.min(places[::2]) == 0 and np.min(places[1::2]) == -3 and np.max(places) == 2
 
 
 def test_arguments_that_belong_to_no_other_change_alone():

@@ -517,6 +517,14 @@ def test_what_a_mistake_prints_is_not_shown_and_what_the_learner_prints_is(capsy
     assert capsys.readouterr().out == "x is 2.0\n"
 
 
+def test_what_numpy_warns_of_is_not_shown(recwarn):
+    @sample("99.warned")
+    def warned(answer):
+        expect_call(answer, np.ones(1), gives=0.0, hints=[(lambda x: x.std(ddof=1), "One row over n − 1 is 0/0.")])
+    check("99.warned", lambda x: x.std(ddof=1))
+    assert not recwarn.list
+
+
 def test_an_array_changed_in_place_is_named():
     @sample("99.place")
     def place(answer):

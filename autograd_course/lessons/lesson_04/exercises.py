@@ -361,7 +361,8 @@ def _by_size(x):
         (lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
          "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan."),
         (lambda x: max(-1.0, min(1.0, x)),
-         "That is x itself. tanh bends all the way: it needs the exp."),
+         "That is x, cut off. tanh bends all the way: it needs the exp."),
+        (lambda x: x, "That is x itself. tanh bends all the way: it needs the exp."),
         (lambda x: (1 - np.exp(-2 * x)) / (1 + np.exp(-2 * x)),
          "Right at 400. Which exp overflows at −400? −2 · −400 is 800."),
         (lambda x: np.abs(_by_size(x)),
@@ -378,14 +379,13 @@ def _by_size(x):
         printed(_by_size)])
 def calm_tanh(answer):
     with np.errstate(all="ignore"):
-        for x in [0.5, -1.0, 3.0, 0.0, 1.0, -0.01, 400.0, -400.0, 800.0, -800.0]:
-            try:
-                expect_call(answer, x, gives=float(np.tanh(x)), hints=calm_tanh.mistakes)
-            except Wrong as wrong:
-                if x or wrong.args[1] != "None":
-                    raise
-                raise Wrong(*wrong.args[:3], "At 0 neither x > 0 nor x < 0 holds. What comes back then?") from None
-        expect_over(answer, lambda x: float(np.tanh(x)), lambda d: (d.choice(d(), 3 * d()),), hints=calm_tanh.mistakes)
+        try:
+            expect_over(answer, lambda x: float(np.tanh(x)), lambda d: (d() * d.choice(1, 3),), hints=calm_tanh.mistakes,
+                        first=[(x,) for x in (0.5, -1.0, 3.0, 0.0, 1.0, -0.01, 400.0, -400.0, 800.0, -800.0)])
+        except Wrong as wrong:
+            if wrong.args[1] != "None" or not wrong.args[0].endswith("(0)"):
+                raise
+            raise Wrong(*wrong.args[:3], "At 0 neither x > 0 nor x < 0 holds. What comes back then?") from None
     if any(answer is own for own in (np.tanh, ag.tanh, math.tanh)) or "tanh" in _names(answer):
         raise Wrong("how calm_tanh is written", "tanh itself", "a formula with exp",
                     "NumPy's tanh is calm already. Write yours with exp.")

@@ -240,6 +240,14 @@ def _rungs(steps):
     return x
 
 
+def _tangle(steps):
+    made, rng = [_Value(1.0, name="x")], np.random.default_rng(0)
+    for _ in range(steps):
+        x, y = made[-1], made[-1 - rng.integers(min(3, len(made)))]
+        made.append(x + y if rng.integers(2) else y + x)
+    return made[-1]
+
+
 def _chain(steps):
     x, one = _Value(0.0, name="x"), _Value(1.0)
     for _ in range(steps):
@@ -328,6 +336,7 @@ def order(answer):
         _expect_users_first(got, output, again, right)
     for output, words, right in [(_doubled(40), "order of 40 doublings, x = x + x", "41 Values"),
                                  (_rungs(40), "order of x = x · 1 + x, 40 times", "82 Values"),
+                                 (_tangle(40), "order of 40 sums, each of two of the last Values", "41 Values"),
                                  (_chain(5000), "order after 5,000 additions in a row", "5,002 Values")]:
         try:
             _expect_users_first(_ordered(answer, output, words, right), output, words, right)

@@ -198,6 +198,8 @@ _MEAN = [
      "That divides by 2: so many rows there are, and so many means. " + _N),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * len(z) / x.size, "z may be a single number. " + _N),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[axis], "axis may be None: over all. " + _N),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis]),
+     "axis may be a tuple: over several at once. " + _N),
     (lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
      "That has the shape of z. Each entry of x wants its gradient."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(z.size / x.size, x.shape),
@@ -210,9 +212,9 @@ _MEAN = [
 @exercise(
     "08.spread", minutes=6, difficulty="medium",
     question="""
-        Write both rules as the library has them. axis and keepdims are what the sum was called with; with axis=None it
-        added everything. `restore` puts a lost axis back, with the length 1, so that `np.broadcast_to(a, shape)` can
-        copy along it.""",
+        Write both rules as the library has them. axis and keepdims are what the sum was called with: one axis, a tuple
+        of several, or None, which added everything. `restore` puts a lost axis back, with the length 1, so that
+        `np.broadcast_to(a, shape)` can copy along it.""",
     stub="""
         def restore(g, x, axis):
             return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
@@ -241,7 +243,7 @@ def spread(answer):
         def build(d, forward=forward):
             sizes = [d.size() for _ in range(d.choice(2, 3, 3, 1))]
             x = d(*(sizes if d.round % 3 else sizes[:1] * len(sizes)))      # a square now and then, or a cube
-            named = Named(axis=d.choice(None, *range(-x.ndim, x.ndim)), keepdims=d.choice(False, True, False))
+            named = Named(axis=d.axis(x.ndim), keepdims=d.choice(False, True, False))
             named = Named() if d.round % 5 == 4 else named
             z = forward(x, **named)
             return d.g(*z.shape), z, x, named
@@ -334,6 +336,7 @@ _JOIN_X = [
     (lambda g, z, x, y, axis, starts: g[:, :len(x)], "Those are columns. The rows come first: g[:len(x)]."),
     (lambda g, z, x, y, axis, starts: g[:2], "Right for an x of two rows. How many has any x?"),
     (lambda g, z, x, y, axis, starts: g[0], "One row alone. x has two."),
+    (lambda g, z, x, y, axis, starts: g[:-len(y)], "If y has no row, g[:-0] is empty. Count forward: g[:len(x)]."),
     (lambda g, z, x, y, axis, starts: g[len(x)], "One row alone, and it is y's. A part needs a colon."),
     *((wrong, "A slice wants a colon, and behind it one number of rows: len(x).")
       for wrong in (lambda g, z, x, y, axis, starts: g[:x], lambda g, z, x, y, axis, starts: g[x],
@@ -342,6 +345,7 @@ _JOIN_X = [
     (lambda g, z, x, y, axis, starts: np.broadcast_to(g, x.shape), _MORE)]
 _JOIN_Y = [
     (lambda g, z, x, y, axis, starts: g[-1:], "Right for a y of one row. y begins after len(x) rows."),
+    (lambda g, z, x, y, axis, starts: g[-len(y):], "If y has no row, g[-0:] is all of g. Count forward: g[len(x):]."),
     (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the last rows of z are y's."),
     (lambda g, z, x, y, axis, starts: g[:len(x)], "Those are x's rows. Are the two swapped?"),
     (lambda g, z, x, y, axis, starts: g[len(y):], "y begins where x ends, after len(x) rows."),
@@ -357,9 +361,10 @@ _JOIN_Y = [
     "08.back", minutes=4, difficulty="easy",
     question="""
         Four ways back. `np.reshape(x, shape)` keeps the entries in order, line by line: the n-th of x is the n-th of z.
-        `np.transpose(x)` is `x.T`. And `np.concatenate([x, y])` puts the rows of y under those of x: row k of x is row
-        k of z, row k of y is row `len(x) + k`. Write the way back of the first two, and of the third a rule for x and
-        one for y. (The library also passes `axis`, here 0, and `starts`; you need neither.)""",
+        `np.transpose(x)` of a matrix is `x.T`. And `np.concatenate([x, y])` puts the rows of y, if it has any, under
+        those of x: row k of x is row k of z, row k of y is row `len(x) + k`. Write the way back of the first two, and
+        of the third a rule for x and one for y. (The library also passes `axis`, here 0, and `starts`; you need
+        neither.)""",
     stub="""
         reshape_x = lambda g, z, x, shape: ...
         transpose_x = lambda g, z, x, axes=None: ...
@@ -395,7 +400,7 @@ def back(answer):
         return d.g(*x.T.shape), x.T, x, Named({} if d.round % 5 == 4 else {"axes": None})
 
     def joined(d):
-        n, m, width = d.size(), d.size(), d.size()
+        n, m, width = d.size(), d.size(0), d.size()
         x, y = d(n, width), d(m, width)
         return d.g(n + m, width), np.concatenate([x, y]), x, y, Named(axis=0, starts=[0, n, n + m])
 
@@ -467,6 +472,13 @@ def _ones(g, index, shape):
     return scattered(np.ones_like(g), index, shape)
 
 
+def _from_the_front(g, index, shape):
+    out = np.zeros(shape)
+    for place in range(len(out)):
+        out[place] = sum((a for a, row in zip(g, index) if row == place), 0 * out[place])
+    return out
+
+
 def _in_the_mean(g, index, shape):
     count = scattered(np.ones_like(g), index, shape)
     return scattered(g, index, shape) / np.where(count, count, 1)
@@ -475,8 +487,9 @@ def _in_the_mean(g, index, shape):
 @exercise(
     "08.scatter", minutes=4, difficulty="medium",
     question="""
-        Write `scatter(g, index, shape)`, the way back of `x[index]` for x of that shape. index is a list of numbers: of entries, or of
-        rows if x has two axes. `np.add.at(out, index, g)` adds into `out` one gift at a time; a loop does as well.""",
+        Write `scatter(g, index, shape)`, the way back of `x[index]` for x of that shape. index is a list of numbers,
+        which may count from the end: of entries, or of rows if x has two axes. `np.add.at(out, index, g)` adds into
+        `out` one gift at a time; a loop does as well.""",
     stub="""
         def scatter(g, index, shape):
             ...""",
@@ -525,6 +538,7 @@ def _in_the_mean(g, index, shape):
          "np.zeros_like(shape) is as long as the tuple. An array of that shape is np.zeros(shape)."),
         (lambda g, index, shape: np.zeros(shape),
          "Only zeros: nothing was added into this array. Add into out, and return that one."),
+        (_from_the_front, "An index may count from the end: −1 is the last place, and out[-1] is it too."),
         (_ones, "g is missing: those are the numbers of times that each entry was read."),
         (lambda g, index, shape: np.bincount(index, g, shape[0]),
          "Right for one axis. If x has two, a row of g goes to a row of x.")])
@@ -533,7 +547,7 @@ def scatter(answer):
         raise NotYet
     def build(d):
         shape = (d.size(),) if d.round % 2 else (d.size(), d.size())
-        index = d.places(shape[0], d.size()).tolist()
+        index = d.places(shape[0], d.size(0), ends=2).tolist()
         return d.g(len(index), *shape[1:]), index, shape
     examples = [(np.array([100.0, 20, 3]), [0, 2, 0], (3,)), (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2))]
     try:

@@ -263,6 +263,8 @@ def normalise(answer):
             hints=[*hints, *of_rule(row, inputs=[(np.array([[0.5, -1.0, 2.0], [0.0, 0.0, 3.0]]),)]),
                    (lambda g, z, x, axis=-1: row.rules[0](g, z, x),
                             "axis is passed to the rule, and here it is not −1: sum along it."),
+                   (lambda g, z, x, axis=1: row.rules[0](g, z, x, axis=axis),
+                    "axis left out is −1, and −1 is the last, however many there are: axis=-1 before the colon."),
                    (lambda g, z, x, axis=-1: row.rules[0](g, z, x, axis=1 if axis == -1 else axis),
                     "That sums along axis 1. −1 is the last axis, however many there are: hand axis on as it is.")])
         large = np.array([[1000.0, 0.0, -1000.0], [-1000.0, -1001.0, -1000.0]])

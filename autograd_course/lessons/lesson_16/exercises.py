@@ -5,7 +5,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import edit, exercise, expect_over, is_stub
+from ...ask import edit, exercise, expect_call, expect_over, is_stub
 from ...ask.mistakes import printed
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, Wrong
@@ -210,6 +210,12 @@ def _largest(f, w, v, steps):
     return curvature
 
 
+def _nearly(got, expected):
+    """A hint for what is nearly right."""
+    return ("Nearly right. Does the loop run through all `steps`? Is a difference quotient in it, or a rounded number?"
+            if np.shape(got) == () and np.isclose(got, expected, rtol=1e-2) else None)
+
+
 _UNIT, _CURVATURE = "v = v / np.linalg.norm(v)", "curvature = np.sum(v * Hv)"
 _ONE_SHAPE = ("Vectors would do so, but w and v may be (2, 3), and a matrix product takes rows by columns. ⟨v, Hv⟩ is "
               "np.sum(v * Hv), and Hv is ag.hvp(f, w, v).")
@@ -323,6 +329,8 @@ def largest(answer):
         v.flat[0] = v.flat[0] or 1.0      # a v of zeros has no direction
         return d.another(mixed, bent), np.tanh(d(*shape)) + 0.1, v, d.another(1, 2, 3)
     expect_over(answer, _largest, build, first=examples, hints=largest.mistakes, apart=True, rounds=4, rtol=1e-12)
+    many = *examples[-1][:3], 90      # its two largest curvatures are near each other: v turns for long
+    expect_call(answer, *many, gives=_largest(*many), hints=[_nearly], rtol=1e-12)
 
 
 # --- Newton's step --------------------------------------------------------------------------------------------

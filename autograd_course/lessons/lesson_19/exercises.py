@@ -359,6 +359,9 @@ def _removed_once(written, known):
              "A new name may hold a known one: BATTERY SIGN is new, though BATTERY is not."),
         edit("name and name not in known", "name and name.lower() not in known",
              "Lower-case letters were made, and the known names have none."),
+        edit("name and name not", "name and name.strip() not", "Give back every line as it stands, with its spaces."),
+        *(edit("[name for", f"[name.{changed}() for", "Give back every line as it stands.")
+          for changed in ("strip", "lower", "upper", "title")),
         (_removed_once, "lines.remove(name) takes out the first of them only. What is written twice is to go twice."),
         printed(_invented)])
 def inventing(answer):
@@ -372,9 +375,8 @@ def inventing(answer):
     def build(d):
         names = [*known, "face", "Key", "BLACK", "A"]
         return "\n".join(names[k] for k in d.places(len(names), d.size(1, 6))), [names[k] for k in d.places(len(names), 3)]
-    expect_over(answer, _invented, build, first=[*examples, ("KEY\nMAN", [])], apart=True, hints=inventing.mistakes)
-    if (got := [*answer("MAN\nBat", known)]) != ["MAN", "Bat"]:      # a text counts as right in any case
-        raise Wrong("the lines MAN and Bat", brief(got), "['MAN', 'Bat']", "Give back every line as it stands.")
+    examples += [("KEY\nMAN", []), ("MAN\n KEY \nBat\nMAN", known)]
+    expect_over(answer, _invented, build, first=examples, apart=True, hints=inventing.mistakes)
 
 
 # --- 19.mix_slope -----------------------------------------------------------------------------------------------------

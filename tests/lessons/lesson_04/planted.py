@@ -132,6 +132,7 @@ throw(
              (math.tanh, "with exp"),
              (lambda x: _by_size(min(x, 400.0)) if abs(x) < 500 else float("nan"), "nan"),
              (lambda x: _by_size(x) if x else None, "At 0"),
+             (lambda x: min(x, 1.0), "and not here"), (lambda x: _by_size(x) if x > 0 else x, "and not here"),
              (lambda x: _by_size(x) * (x != 1), "expected  0.7615"),
              (np.tanh, "with exp"), (lambda x: np.tanh(x), "with exp"),
              (lambda x: (lambda y: np.tanh(y))(x), "with exp")],

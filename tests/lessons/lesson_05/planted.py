@@ -61,11 +61,28 @@ throw(
 
 SORTED = "return sorted(found, key=lambda value: value.number, reverse=True)"
 
+def _in_depth(output):
+    """Found from each to its inputs, and sorted by half their numbers."""
+    found = []
+
+    def visit(value):
+        found.append(value)
+        for x in value.inputs:
+            if x not in found:
+                visit(x)
+    visit(output)
+    return sorted(found, key=lambda value: value.number // 2, reverse=True)
+
+
 throw(
     "05.order",
     planted=[
         edit(SORTED, "return found", "Who still owes this value?"),
         edit(", reverse=True", "", "Oldest first"),
+        edit("value.number", "value.number // 2", "Who still owes this value?"),
+        edit("for x in value.inputs", "for x in value.inputs[::-1]",
+             "value.number", "value.number // 2", "Who still owes this value?"),
+        (_in_depth, "Who still owes this value?"),
         edit("value.number", "value.data", "Who still owes this value?"),
         edit("value.number", "-value.number", "Oldest first"),
         edit("if x not in found:", "if True:", "is in it 2 times"),

@@ -13,6 +13,7 @@ from autograd_course.lessons.lesson_08.exercises import (
     _TO_NUMBER,
     _TRANSPOSE,
     mean_x,
+    scattered,
     sum_x,
 )
 
@@ -33,16 +34,19 @@ throw(
     planted=[*(((wrong, mean_x), hint) for wrong, hint in _SUM), *(((sum_x, wrong), hint) for wrong, hint in _MEAN),
              ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "got"),
              edit("restore(g, x, axis), x.shape", "g if g.shape == x.shape[-g.ndim:] else restore(g, x, axis), x.shape",
-                  "transposed"),
+                  "in other places"),
              edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "axis=-1"),
              edit("z, x, axis)", "z, x, axis and abs(axis))", "axis=-1"),
+             edit("sum_x(g * z.size / x.size, z, x, axis)",
+                  "sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis])", "may be a tuple"),
              edit("sum_x = lambda g, z, x, axis=None", "sum_x = lambda g, z, x, axis=1", "axis and keepdims left out"),
              edit("mean_x = lambda g, z, x, axis=None", "mean_x = lambda g, z, x, axis=1",
                   "axis and keepdims left out")],
     also_right=[
         edit("np.broadcast_to(restore(g, x, axis), x.shape)", "restore(g, x, axis) * np.ones_like(x)",
              "sum_x(g * z.size / x.size, z, x, axis)",
-             "sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis])"),
+             "sum_x(g, z, x, axis) / np.prod([x.shape[one] for one in "
+             "(axis if isinstance(axis, tuple) else range(x.ndim) if axis is None else [axis])])"),
         edit("np.broadcast_to(restore(g, x, axis), x.shape)", "np.full(x.shape, restore(g, x, axis))"),
         edit("np.broadcast_to(restore(g, x, axis), x.shape)",
              "ag.vjp(lambda x: ag.sum(x, axis=axis, keepdims=keepdims), x)[1](g)[0]",
@@ -73,7 +77,7 @@ throw(
     also_right=[
         edit("np.reshape(g, x.shape)", "g.ravel().reshape(x.shape)", "np.transpose(g)", "np.einsum('ij->ji', g)",
              "g[:len(x)]",
-             "g[:-len(y)]", "g[len(x):]", "g[-len(y):]"),
+             "g[:len(g) - len(y)]", "g[len(x):]", "g[len(g) - len(y):]"),
         edit("np.transpose(g)", "np.array(list(zip(*g)))", "g[:len(x)]", "np.split(g, [len(x)])[0]", "g[len(x):]",
              "g[starts[1]:]"),
         edit("np.transpose(g)", "np.swapaxes(g, 0, 1)", "g[:len(x)]", "[g[k] for k in range(len(x))]", "g[len(x):]",
@@ -86,7 +90,9 @@ def _none(g, index, shape):
 
 throw(
     "08.scatter",
-    planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter")],
+    planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter"),
+             (lambda g, index, shape: scattered(g, index, shape) if index else None, "gives nothing back"),
+             (lambda g, index, shape: scattered(g, np.array(index), shape), "index")],
     also_right=[
         """
         def scatter(g, index, shape):
@@ -94,4 +100,5 @@ throw(
             for k, row in enumerate(index):
                 out[row] += g[k]
             return out""",
-        "lambda g, index, shape: np.array([sum((a for a, k in zip(g, index) if k == row), 0 * g[0]) for row in range(shape[0])])"])
+        "lambda g, index, shape: np.array([sum((a for a, k in zip(g, index) if k % shape[0] == row), "
+        "np.zeros(shape[1:])) for row in range(shape[0])])"])

@@ -31,6 +31,8 @@ throw(
     "09.matmul",
     planted=[edit("g @ y.mT", "np.squeeze(g @ y.mT)", "length 1 is lost"),
              edit("x.mT @ g", "np.squeeze(x.mT @ g)", "length 1 is lost"),
+             edit("g @ y.mT", "g @ y.mT if g.any() else y.mT", "and not here"),
+             edit("x.mT @ g", "x.mT @ g if g.any() else x.mT", "and not here"),
              edit("x.mT @ g", "x.mT @ g if x is not y else g @ y.mT", "the same array"),
              *(((wrong, _matmul_y), hint) for wrong, hint in WRONG_X),
              *(((_matmul_x, wrong), hint) for wrong, hint in WRONG_Y),

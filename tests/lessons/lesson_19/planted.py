@@ -16,6 +16,7 @@ throw(
         (lambda counts, shorter, a: _smoothed(counts, shorter, a).round(2), "got"),
         edit("return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "got")],
     also_right=[
+        edit("(counts +", "(counts.astype(int) +"),      # they say how often
         """
         def smoothed(counts, shorter, a):
             together = counts + a * shorter
@@ -86,6 +87,8 @@ throw(
         (lambda written, known: "\n".join(_invented(written, known)), "got"),
         (lambda written, known: [], "got"), (lambda written, known: written.split("\n"), "got"),
         (lambda written, known: [name.title() for name in _invented(written, known)], "as it stands"),
+        edit('written.split("\\n")', '(line.strip() for line in written.split("\\n"))', "as it stands"),
+        edit("name not in known", "name.upper() not in known", "got"),
         edit("return", "known.clear()\n    return", "got")],
     also_right=[
         """

@@ -55,6 +55,8 @@ throw(
             ("-2 * grad_output * x * z * z + 0 * 1e-3 + 0.001", "Measured"),
             ("-2 * grad_output[0] * x * z * z", "Measured"), ("-2 * grad_output * int(x) * z * z", "a tensor")]),
         edit("1 / (1 + x * x)", "x * x", "Measured"), edit("1 / (1 + x * x)", "2 * x + 1", "straight line"),
+        edit("1 / (1 + x * x)", "abs(x + 9) - abs(x - 9)", "Measured"),
+        edit("-2 * grad_output * x * z * z", "-2 * grad_output * x * z * z * (abs(x) < 100)", "Measured at x = "),
         edit("1 / (1 + x * x)", "1 / np.add(1, x * x)", "NumPy's functions"),
              edit("1 / (1 + x * x)", "1 / x", "every number"),
         edit("*inputs, output", "output", "x, z", "z", "x * z * z", "(1 / z - 1) ** 0.5 * z * z", "also of one"),
