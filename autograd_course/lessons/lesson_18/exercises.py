@@ -68,9 +68,9 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
 @exercise(
     "18.who_reads", minutes=4, difficulty="medium",
     question="""
-        Write `who_reads(f, x)`. `f` takes an x of shape (T, d) and gives an array of shape (T, m). Take all
-        slopes of the outputs at place t by the inputs at place s: the largest of their sizes is entry [t, s] of the
-        array to give back, of shape (T, T).""",
+        Write `who_reads(f, x)`. `f` takes an x of shape (T, d) and gives an array of shape (T, m). Give
+        back an array of shape (T, T). Its entry [t, s] is the largest size of any slope of an output at place t by an
+        input at place s.""",
     stub="""
         def who_reads(f, x):
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)

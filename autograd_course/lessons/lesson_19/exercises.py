@@ -29,7 +29,7 @@ prediction(
         numbers are random. About how large is its loss, in nats a letter?""",
     answer=3.58, tolerance=0.35,
     reveal="""About log 36 = **3.58**, for each symbol has a probability of about 1/36. Ours begins a little higher:
-        random logits are not all equal, so the network is a little sure of something that is not so.""")
+        random logits are not all equal, so the network prefers some letters without a reason.""")
 
 prediction(
     "19.greedy", question="""Now the network always takes the likeliest letter, and nothing is drawn at random. It
@@ -77,14 +77,14 @@ def _smoothed(counts, shorter, a):
     stub="""
         def smoothed(counts, shorter, a):
             ...""",
-    hints=["Divide by all letters that were counted, and the a letters that are lent.",
-           "The a letters are shared out as `shorter` says: each letter gets `a * shorter` of them.",
+    hints=["Divide by all letters: those that were counted, and those that are lent, `a` of them.",
+           "`shorter` says how the lent letters are shared out: each letter gets `a * shorter` of them.",
            ("Help: how do I test it?",
             "The probabilities add up to 1. And where all counts are 0, `shorter` must come back.")],
     solution="""
         def smoothed(counts, shorter, a):
             return (counts + a * shorter) / (counts.sum() + a)""",
-    explained="It is as if a more letters had been read, just those that the shorter n-gram expects.",
+    explained="It is as if `a` further letters had been read, and these were just what the shorter n-gram expects.",
     why="No letter is impossible, and a place that was never met trusts the shorter n-gram.",
     mistakes=[
         edit("(counts.sum() + a)", "counts.sum()", "It does not add up to 1: the a lent letters are letters too."),
@@ -174,8 +174,8 @@ def _endless(logits, temperature, u):
     "19.pick", minutes=7, difficulty="medium",
     question="""
         Write `pick(logits, temperature, u)`. Divide the logits by the temperature, and make probabilities of them with
-        softmax. Lay the probabilities end to end from 0 to 1, beginning with letter number 0. Return the number of the
-        letter on which u falls, a number from 0 to 1.""",
+        softmax. Lay the probabilities end to end from 0 to 1, beginning with letter number 0. u is from 0 to 1 too. Return the
+        number of the letter on which u falls.""",
     stub="""
         def pick(logits, temperature, u):
             p = ...
@@ -399,7 +399,7 @@ def _mix_slope(w, p, q):
     solution="""
         def mix_slope(w, p, q):
             return -np.mean((p - q) / (w * p + (1 - w) * q))""",
-    explained="Log's rule, 1 over what stands in it, times the slope p − q of that.",
+    explained="Log's rule is 1 over what stands in the log. That is multiplied by its slope, p − q.",
     why="At w = 0 it is 1 − mean(p/q): where that is below 0, mixing in some p helps. Its own slope is never negative, "
         "so there is one valley at most.",
     mistakes=[

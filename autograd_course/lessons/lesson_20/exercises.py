@@ -27,14 +27,14 @@ prediction(
 prediction(
     "20.another", question="""
         A compiled function is called six times in a row, each time with one thing changed: other numbers in x;
-        another shape; float32; the first x again; a parameter moved; a global number changed. At how many of the six calls
-        does another program run than at the call before?""", answer=4,
+        another shape; float32; the first x again; a parameter moved; a global number changed. How many of the six calls run
+        another program than the call before them?""", answer=4,
     reveal="""**4**: at the new shape, at float32, at the first x again (the program of the first call is still there, but
         the call before ran another one) and at the new global number. Other numbers in an array or in a parameter need
         no other program: it reads them at every call.""")
 
 prediction(
-    "20.lines", question="""L = (x + y)·w is two lines forward. Into L arrives g. How many lines, at least, does the way
+    "20.lines", question="""L = (x + y)·w is two lines forward. g arrives at L. How many lines, at least, does the way
         back need, for the gradients of x, of y and of w together?""", answer=2,
     reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + hands on what arrives, which needs no line; so x and y
         share the first. And x + y is there already.""")
@@ -120,8 +120,8 @@ def _outcome(kind, probe):
     "20.Noted", minutes=4, difficulty="medium",
     question="""
         **The tracer.** A `Noted` has a value, a name, and a list of lines that all of them share. The mixin gives it
-        + − · / @ and comparisons, which end where `np.tanh(x)` ends: in `__array_ufunc__`, with the function and its
-        inputs. Fill in what it notes, a line (name, function, names), and what it gives back. A plain number stands in
+        + − · / @ and comparisons. Like `np.tanh(x)`, each of them calls `__array_ufunc__` with a function and its
+        inputs. Fill in what this method notes, a line (name, function, names), and what it gives back. A plain number stands in
         the line as it is.""",
     stub="""
         from numpy.lib.mixins import NDArrayOperatorsMixin

@@ -61,7 +61,8 @@ card("21", [
     "Compare a port by stages: the values forward one by one, then the gradient of each parameter. The first loss "
     "alone missed two of five.",
     "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
-    "An op in PyTorch is forward, setup_context and backward. Save inputs or outputs, nothing computed from them.",
+    "An op in PyTorch: forward, setup_context, backward. Save inputs or outputs: what setup_context computes is a "
+    "constant to the second derivative.",
     "Gradients of shards are added up, each weighted by how many rows it has.",
     "Workers pay only when the work that they save takes longer than the sending. Measure it."])
 
@@ -100,7 +101,7 @@ def _misread(letter, number):
 
 @exercise(
     "21.diagnose", minutes=5, difficulty="medium",
-    question="Which line is written otherwise in each port? Give its number, from the table alone.\n\n"
+    question="In each port one line is written in another way. Which? Give its number, from the table alone.\n\n"
              + "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
              + "\n\nThree of the eight belong to nobody.",
     stub="""
@@ -549,7 +550,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         def rms_rule(g, z, x):
             r = np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
             return (g - z * np.mean(g * z, axis=1, keepdims=True)) / r""",
-    explained="(g − z·mean(g·z)) / r is the direct path, less what comes through r. With ε = 0 a g that points along x "
+    explained="(g − z·mean(g·z)) / r is the direct path minus what comes through r. With ε = 0 a g that points along x "
               "would send 0, for then z does not depend on how long x is.",
     why="Graph, paths, sums over the row: an op that you had not met, derived and checked.",
     mistakes=[

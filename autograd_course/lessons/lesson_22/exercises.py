@@ -114,7 +114,7 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         def one_bit(w):
             ...""",
     hints=["`sign(w)` has the right value. `np.clip(w, -1, 1)` has the right gradient, by lesson 04.",
-           "To the one with the right gradient add what its value lacks, as a constant: `(… − …).detach()`.",
+           "Take the one with the right gradient. Add what its value lacks, as a constant: `(… − …).detach()`.",
            ("Help: as a row", "`ag.elementwise(sign, rule)`, with a rule of g, z and x.")],
     solution="""
         def one_bit(w):
