@@ -399,7 +399,7 @@ WRONG_Y = [
             G, X = as_rows(g), unfold(x, y.shape[2:], stride, padding)    # …, (N, windows, kh·kw·C)
             columns = ...                                                 # (kh·kw·C, K)
             return as_kernels(columns, y.shape)""",
-    hints=["To X goes G · Yᵀ, and to Y Xᵀ · G. `.mT` exchanges the last two axes.",
+    hints=["X gets G · Yᵀ, and Y gets Xᵀ · G. `.mT` exchanges the last two axes.",
            "Xᵀ · G is (N, kh·kw·C, K), a matrix for each image. The kernels were shared by all of them.",
            ("Help: cannot reshape", "An axis too many: `.sum(axis=0)` adds over the images.")],
     solution="""

@@ -48,8 +48,8 @@ prediction(
 
 prediction(
     "15.angle", question="""
-        Without air a ball flies farthest at 45 degrees. Now the air brakes it, each second by a hundredth of its speed
-        squared. At which angle does it fly farthest?""",
+        Without air a ball flies farthest at 45 degrees. Now the air slows it down:
+        each second it takes off a hundredth of the square of the speed. At which angle does it fly farthest?""",
     answer="below 45", choices=["below 45", "at 45", "above 45"],
     reveal="""**Below 45**, here just under 40, as the slider and the search below will show.""")
 

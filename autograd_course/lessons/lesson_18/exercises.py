@@ -259,7 +259,7 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
             return gQ, gK, gV""",
     hints=["Lesson 09: back through a product X @ Y go g @ Y.T and X.T @ g. In P @ V, who is X, and who is Y?",
            "Lesson 10: softmax sends back p · (g − Σ g·p), row by row. Here p is P and what arrives is gP.",
-           "In Q @ K.T the right factor is K.T. So gS @ K goes to Q. What goes to K is the same with gS transposed and "
+           "In Q @ K.T the right factor is K.T. So gS @ K goes to Q. K gets the same with gS transposed, and "
            "with Q in the place of K.",
            ("Help: what of the mask?",
             "At a masked place P is 0, so softmax's rule sends 0 there. As long as each row has a place that is not "

@@ -462,7 +462,7 @@ _ENTRIES = ("tanh's Jacobian is diagonal, so its entries multiply one by one: *,
             return L, g_W, g_b""",
     hints=["`error` is both factors of one product: error * error.",
            "tanh's rule: what arrives, times 1 − z·z, and z is h.",
-           "Of a product X @ Y: g @ Y.T goes to X, X.T @ g to Y. What was broadcast is summed."],
+           "In a product X @ Y, X gets g @ Y.T, and Y gets X.T @ g. What was broadcast is summed."],
     solution="""
         def gradients(x, y, W, b):
             t1 = x @ W
