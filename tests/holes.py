@@ -257,6 +257,8 @@ WHERE = {
     "where two entries are equal": ("floats", _some(lambda a: np.unique(a).size < a.size)),
     "where all entries are above 0": ("floats", _some(lambda a: a.size and np.all(a > 0))),
     "where all entries are below 0": ("floats", _some(lambda a: a.size and np.all(a < 0))),
+    "where there are three axes": ("axes", _some(lambda a: a.ndim > 2)),
+    "where g is 0 all over": ("g", lambda g, *rest: np.size(g) and not np.any(g)),
     "where an entry is beyond 50": ("floats", _some(lambda a: np.any(np.abs(a) > 50))),
     "where a number is 0": ("number", lambda *args: any(isinstance(a, float) and a == 0 for a in args)),
     "where a number is below 0": ("number", lambda *args: any(isinstance(a, float) and a < 0 for a in args)),
@@ -269,16 +271,19 @@ WHERE = {
 
 def met(name, parts, at):
     """What kinds of arguments the check gives to the part number `at` of the solution, and which of WHERE hold of some."""
-    kinds = {"", 0, *parameter_names(parts[at])[:1]}
+    kinds, axes = {"", 0, *parameter_names(parts[at])[:1]}, {}
 
     @functools.wraps(parts[at])
     def spy(*args, **named):
         arrays, numbers = [*_arrays(args)], [a for a in args if isinstance(a, float)]
         kinds.add(min(len(args), 6))
+        for place, one in enumerate(args):
+            axes.setdefault(place, set()).add(np.ndim(one) if isinstance(one, np.ndarray) else 0)
         kinds.update(
             kind
             for kind, there in {
                 "array": arrays,
+                "axes": any({1, 2} <= tried for tried in axes.values()),
                 "matrix": any(a.ndim > 1 for a in arrays),
                 "floats": any(a.dtype.kind == "f" for a in arrays),
                 "number": numbers,
@@ -343,6 +348,7 @@ RIGHT_ALL_THE_SAME = {
         "line [45]: False": "keepdims need not be read: g has the axis or not",
         "line 5: z": "sum_x reads no z",
     },
+    "08.scatter": {".* three axes": "numbers, or rows of them"},
     "08.lucky": {"line 1": "any array of one row, or one column"},
     "09.indices": {".* where|.* squeezed": "the loop has one set of shapes"},
     "09.batch": {"gives its result squeezed": "W is (3, 4)"},
@@ -366,6 +372,7 @@ RIGHT_ALL_THE_SAME = {
         "line 4: 90 → -90": "a cosine is even",
         ".*arguments (rounded|in float32)": "an epoch is a whole number",
     },
+    "12.scale": {".* three axes": "scans, or one"},
     "12.batches": {
         "line [23]: images → labels": "both have as many rows",
         ".*(tiny|squeezed|where)|takes": "it moves rows, and computes nothing",

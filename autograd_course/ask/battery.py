@@ -53,6 +53,10 @@ class Draw:
         drawn = self.sizes.choice([least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)])
         return least + 2 if self.round == 10 else int(drawn)
 
+    def shape(self, *axes):
+        """The lengths of so many axes; each of these numbers comes up."""
+        return tuple(self.size() for _ in range(self.choice(*axes)))
+
     def choice(self, *choices):
         """One of these, all in the same sizes; each comes up."""
         return choices[int(self.sizes.integers(len(choices)))]
@@ -64,7 +68,7 @@ class Draw:
     def g(self, *shape):
         """What arrives: other numbers for the same inputs too."""
         kinds = "plain", "plain", "gaps", "small", "large", "below"
-        times = 10 if self.round % 6 == 4 else 0 if self.round == 7 and self.another_g else 1
+        times = 10 if self.round % 6 == 4 else 0 if self.round == 5 and self.another_g else 1
         return self._drawn(self.arriving, shape, kinds[self.round % 6]) * times
 
     def above(self, *shape):

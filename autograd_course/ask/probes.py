@@ -55,7 +55,7 @@ def _as_the_engine(given, arg):
 def _elementwise(row, d):
     """A call of a rule of an elementwise row, (g, z, x, y, …), where it has a value: numbers, or arrays of one shape."""
     draw = d if _signed(row) else d.above
-    shape = (0,) if d.round == 13 else d.choice((), (d.size(),), (d.size(), d.size()), (d.size(),))
+    shape = (0,) if d.round == 13 else d.shape(0, 1, 2, 3, 1)
     xs = [draw(*shape) for _ in row.rules]
     xs = xs[:1] * len(xs) if d.round % 11 == 7 else xs       # one array in every place
     xs = [x if np.ndim(x) else np.asarray(x)[()] for x in xs]

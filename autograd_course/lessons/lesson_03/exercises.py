@@ -295,7 +295,7 @@ def power(answer):
 
 def _powers(d):
     """g, z, x and y: any x with a whole y, or x above 0 with any from −9 to 9, where nothing overflows."""
-    n = d.choice((d.size(),), (d.size(), d.size()))
+    n = d.shape(1, 2, 3)
     x, y = d.choice((d(*n), float(d.choice(1, 2, 3, 5))), (d(*n), d.places(4, *n) + 1.0), (d.above(*n), 9 * np.tanh(d(*n))),
                     (d.above(*n), 9 * np.tanh(d())))
     return d.g(*n), x ** y, x, y

@@ -84,7 +84,7 @@ def _bounds(d):
 
 def _choices(d):
     """g, z, a condition, x and y."""
-    shape = d.choice((), (d.size(),), (d.size(), d.size()))
+    shape = d.shape(0, 1, 2, 3)
     c, x, y = d.places(2, *shape) > 0, d(*shape), d(*shape)
     return d.g(*shape), np.where(c, x, y), c, x, y
 

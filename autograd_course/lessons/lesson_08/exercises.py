@@ -241,7 +241,7 @@ def spread(answer):
     for rule, name, right, forward, hints in zip(
             answer, ("sum_x", "mean_x"), (sum_x, mean_x), (np.sum, np.mean), (_SUM, _MEAN)):
         def build(d, forward=forward):
-            sizes = [d.size() for _ in range(d.choice(2, 3, 3, 1))]
+            sizes = d.shape(2, 3, 3, 1)
             x = d(*(sizes if d.round % 3 else sizes[:1] * len(sizes)))      # a square now and then, or a cube
             named = Named(axis=d.axis(x.ndim), keepdims=d.choice(False, True, False))
             named = Named() if d.round % 5 == 4 else named
@@ -391,7 +391,7 @@ def back(answer):
     examples = [(g, x.reshape(3, 2), x, Named(shape=(3, 2))), (g, x.T, x, Named(axes=None)), both, both]
 
     def reshaped(d):
-        x = d(*(d.size() for _ in range(d.choice(2, 3, 1))))
+        x = d(*d.shape(2, 3, 1))
         shape = d.choice((x.size,), x.shape[::-1], (1, x.size))
         return d.g(*shape), x.reshape(shape), x, Named(shape=shape)
 

@@ -110,7 +110,7 @@ def tie(answer):
     if is_stub(answer):
         raise NotYet
     def build(d):
-        x = d(*(d.size() for _ in range(d.choice(1, 2, 3))))
+        x = d(*d.shape(1, 2, 3))
         if d.round % 3 == 0:
             x.flat[-1] = x.max() * (1 if d.round % 2 else 1 - 1e-9)      # a tie, and what is nearly one
         return d.g(), x.max(), x
@@ -252,7 +252,7 @@ def normalise(answer):
         expect_call(rule, np.array(g, float), z, x, gives=np.array(gives), hints=hints,
                     tried=f"the rule for x of {row.name}, with g = {g}, where p = {p.tolist()}")
         def build(d, row=row):
-            x = d(*(d.size() for _ in range(d.choice(2, 2, 3))))
+            x = d(*d.shape(2, 2, 3))
             named = Named() if d.round % 5 == 4 else Named(axis=d.choice(-1, -1, *range(-x.ndim, x.ndim)))
             return d.g(*x.shape), row.function(x, **named), x, named
         two, g = np.random.default_rng(0).normal(size=(2, 2, 3, 4)).round(2)

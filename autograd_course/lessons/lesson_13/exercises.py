@@ -339,7 +339,7 @@ def clip(answer):
     each, still = [np.array([3.0, -6.0]), np.array([[6.0]])], [np.zeros(2), np.zeros((1, 2))]       # each: 9 together
 
     def build(d):
-        gradients = [d(*(d.size() for _ in range(d.choice(1, 2, 3)))) for _ in range(d.size())]
+        gradients = [d(*d.shape(1, 2, 3)) for _ in range(d.size())]
         return gradients, d.another(2.6, 0.2, 500.0, 1.0)
     # PyTorch adds 1e-6 to the norm: that is right too.
     expect_over(answer, _clip, build, rtol=1e-5, atol=1e-9, hints=clip.mistakes, first=[

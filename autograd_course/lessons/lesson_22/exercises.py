@@ -187,7 +187,7 @@ def one_bit(answer):
     rng = np.random.default_rng(0)
     hints = [(_passed(wrong), hint) for wrong, hint in one_bit.mistakes]
     def build(d):
-        w = d(*(d.size() for _ in range(d.choice(0, 1, 2, 3)))) * d.choice(1, 0.5)
+        w = d(*d.shape(0, 1, 2, 3)) * d.choice(1, 0.5)
         return np.asarray(w), np.asarray(d.g(*np.shape(w)))
     examples = [(w, rng.uniform(-most, most, w.shape).round(2)) for most, w in [
         (3, np.array([-0.4, 0.3, 1.7, -2.5, 0.0])), (400, np.array([[1.0, -1.0, 0.8], [-0.6, 3.2, -1.0001]])),
@@ -413,7 +413,7 @@ def length_x(answer):
     if is_stub(answer):
         raise NotYet
     def build(d):
-        x = d(*(d.size() for _ in range(d.choice(1, 2, 3))))
+        x = d(*d.shape(1, 2, 3))
         return d.g(), length(x), x
     expect_over(answer, _length_x, build, hints=length_x.mistakes, first=[(g, length(x), x) for g, x in [
         (2.5, np.array([3.0, -4.0, 12.0])), (-0.7, np.array([[0.0, 0.1, -0.2], [0.3, -0.4, 0.05]])), (1.5, np.zeros(2)),
@@ -597,7 +597,7 @@ def pull_back(answer):
     examples.append((beyond, np.array([np.pi, 3.0]), np.array([np.pi, 2.8]), np.array([1.0, -0.5]), 20))
 
     def build(d):
-        x = np.tanh(d(2))
-        f, z = d.choice((layer, of_layer), (d.another(kepler, slow), of_kepler))
-        return f, np.tanh(d(*z.shape)), x, d.g(*z.shape), d.another(0, 1, 2, 7)      # any z: f is differentiated where it is given
+        shape = d.shape(1, 2, 3)
+        f, z, x = d.choice((layer, d(3), d(2)), (d.another(kepler, slow), d(*shape), d(*shape)))
+        return f, np.tanh(z), np.tanh(x), d.g(*z.shape), d.another(0, 1, 2, 7)      # z need not be a fixed point
     expect_over(answer, _pull_back, build, first=examples, hints=pull_back.mistakes, apart=True, rounds=7, rtol=1e-12)

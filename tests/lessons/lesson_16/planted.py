@@ -5,7 +5,7 @@ from thrown import throw
 import autograd_lib as ag
 from autograd_course.ask import edit
 from autograd_course.ask.mistakes import in_place
-from autograd_course.lessons.lesson_16.exercises import _UNIT, _downhill, _hvp, slide
+from autograd_course.lessons.lesson_16.exercises import _UNIT, _downhill, _hvp, _largest, slide
 
 throw(
     "16.hvp",
@@ -15,6 +15,7 @@ throw(
              (lambda f, w, v: ag.hvp(f, w, v).ravel(), "hape"),
              (lambda f, w, v: np.diag(ag.hessian(f)(w.ravel())) * v if w.ndim == 1 else ag.hvp(f, w, v), "differs"),
              (lambda f, w, v: ag.hvp(f, w, np.abs(v)), "differs"),
+             (lambda f, w, v: ag.hvp(f, w, v) + (w.ndim > 2), "got"),
              (lambda f, w, v: np.round(ag.hvp(f, w, v)), "differs"),
              (in_place(_hvp)[0], "writes into the caller's array"),
              (lambda f, w, v: ag.hvp(f, w, v) * np.nan, "nan"),
@@ -41,6 +42,7 @@ throw(
              edit("return curvature", "return round(curvature)", "got"),
              edit(_UNIT, "v = np.float32(v / np.linalg.norm(v))", "got"),
              edit("ag.hvp(f, w, v)", "(ag.grad(f)(w + 1e-5 * v) - ag.grad(f)(w - 1e-5 * v)) / 2e-5", "difference quotient"),
+             (lambda f, w, v, steps: _largest(f, w, v, steps) + (w.ndim > 2), "got"),
              edit("range(steps)", "range(min(steps, 50))", "through all `steps`"),
              *(edit("    for _", "    old = np.inf\n    for _", "        v = Hv\n",
                     f"        if abs(curvature - old) < {near}:\n            break\n        old, v = curvature, Hv\n",
