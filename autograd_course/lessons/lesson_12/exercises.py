@@ -384,7 +384,7 @@ def _share(model, images, labels):
         little. Two cautions. A score of 96 % on 360 digits has a standard error of 1.0 points: the last two differ by
         less. And the steps are not quite alike, 400 at first and 299 for all scans. With 40 epochs in place of 13,
         all scans bring about 97 %: five more of the 360 are right, and none is lost. So the plateau
-        comes in part from too little training.""",
+        may come in part from too little training.""",
     why="The gap to 100 % shrinks, but more and more slowly: so you can guess what more data would buy, before you pay for it.")
 def curve(answer):
     shown = "a share from 0 to 1"
