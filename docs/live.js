@@ -58,6 +58,7 @@ function cell(box, place) {
     const kept = JSON.parse(shelf()[key] ?? "null");
     const check = /^check\("([^"]+)/m.exec(ours);
     const does = check ? "Check" : hidden ? "Answer here" : "Run";
+    one.whole = /^(read|strike_out|yours_and_ours|patients)\(/.test(hidden);      // a picture, and nothing to answer
     one.button = button(does, () => run(one));
     one.button.setAttribute("aria-label", `${does}, cell ${place + 1}`);
     one.mine = button("", () => swap(one));
@@ -138,7 +139,7 @@ addEventListener("storage", ({key, newValue}) => {
 
 function follow(one) {
     one.edit.hidden = !!one.editor;
-    one.button.hidden = one.once && one.ran !== null;
+    one.button.hidden = one.whole || one.once && one.ran !== null;
     const same = one.text.trim() === one.ours;
     one.mine.hidden = same && !one.aside;
     one.mine.textContent = same ? "Back to mine" : "As it was";

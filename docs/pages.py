@@ -149,7 +149,8 @@ Here stands one, and its answer.</p>"""
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<]*)</span>')
 
 # A call whose output is all that a reader of a page wants of it.
-PLUMBING = re.compile(r'(predict|foretell|recall|card|place|progress|gym)\([^()]*\)(\s*#.*)?')
+PLUMBING = re.compile(r'(predict|foretell|diagnose|recall|card|place|progress|gym|read|strike_out|yours_and_ours|patients)'
+                      r'\([^()]*\)(\s*#.*)?')
 
 PROMPT = re.compile(r'<div class="prompt[^"]*">[^<]*</div>\n?')       # Out[3]: counts that mean nothing on a page
 

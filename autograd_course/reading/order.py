@@ -3,14 +3,18 @@
 A definition is named "tape:Tensor.backward"; `*` stands for any letters. It belongs to the first line that names it.
 The tests hold that each definition of the core belongs to one, and that every link leads to a section.
 """
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Part:
-    """lines: [(definitions, the lesson and its section, "05 A number that remembers", what they are for), …]."""
+    """lines: [(definitions, the lesson and its section, "05 A number that remembers", what they are for), …].
+
+    later: such lines too, for a second reading: what only refuses, is only quicker, or needs a lesson after 10.
+    """
     title: str
     lines: list
+    later: list = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -40,14 +44,14 @@ PARTS = {
          "05 Whose turn is it?",
          "Two counters that never go back: the first numbers Tensors, the second levels. Behind them stand the "
          "state of `no_grad` and short names for what is looked up often."),
-        ("tape:Tensor.data",
-         "06 Four lines that train",
-         "Whoever reads the value gets an array. Whoever replaces it leaves a date, by which a walk back sees that "
-         "the value it needs is gone."),
         ("tape:Tensor.requires_grad",
          "05 A number that remembers",
          "Only a leaf can be asked for a gradient; a result wants one if any of its inputs does."),
-        ("tape:as_array tape:_check_floating tape:plain tape:_own",
+        ("tape:plain tape:_own",
+         "08 Arrays have a shape",
+         "The array below a Tensor, and a copy that nobody else holds."),
+    ], [
+        ("tape:as_array tape:_check_floating",
          "08 Arrays have a shape",
          "Whatever comes in becomes an array of real numbers, or an error that says what is wrong with it. An "
          "integer has no slope, so a gradient needs floating point."),
@@ -72,32 +76,36 @@ PARTS = {
         ("ops:gelu ops:_gelu* ops:_GELU",
          "04 Two longer rules (optional)",
          "One product rule and one chain rule, and a clip that keeps x³ from overflowing."),
-        ("ops:relu ops:abs ops:maximum ops:minimum ops:clip ops:_clip ops:where ops:_where ops:_BITS",
+        ("ops:relu ops:abs ops:maximum ops:minimum ops:where",
          "04 No slope here",
-         "At a kink the slope is agreed on: 0 for relu and abs, 1 for clip at its bounds, a half for each of two that "
-         "tie."),
+         "At a kink the slope is agreed on: 0 for relu and abs, a half for each of two that tie."),
+    ], [
+        ("ops:_clip ops:clip ops:_where ops:_BITS",
+         "04 No slope here",
+         "clip passes g on at its bounds. `_where` is NumPy's, quicker."),
     ]),
     "record": Part("How a call is recorded", [
         ("tape:Primitive tape:Primitive.__init__ tape:Primitive.__repr__ tape:Primitive.__reduce__",
          "06 The engine that you wrote",
          "What a row is: data, so that it can be printed, tested, and compared with your line."),
-        ("tape:Primitive._check_rules tape:Primitive._read_names",
-         "14 Bring your own op",
-         "A row of your own is looked at when it is declared. The names of inputs and keywords are read off its "
-         "rules."),
         ("tape:Primitive.__call__ tape:Primitive.record",
          "05 A number that remembers",
          "The middle of the engine. The call belongs to the highest level among its arguments; the value is "
          "computed one level down; and if anybody wants a gradient, the result remembers how it was made."),
-        ("tape:Primitive._check_keywords tape:Primitive._split",
-         "08 Sums",
-         "Keywords, also by position as in NumPy."),
+        ("tape:made",
+         "05 A number that remembers",
+         "The one place where Tensors are made that nobody asked for by name."),
+    ], [
         ("tape:Primitive._call tape:_arrays tape:_others",
          "08 One row for all",
          "The function itself, and NumPy's complaints in words that name the row."),
-        ("tape:recording",
-         "01 Four ways to one slope",
-         "Whether `no_grad` is open."),
+        ("tape:Primitive._check_keywords tape:Primitive._split",
+         "08 Sums",
+         "Keywords, also by position as in NumPy."),
+        ("tape:Primitive._check_rules tape:Primitive._read_names",
+         "14 Bring your own op",
+         "A row of your own is looked at when it is declared. The names of inputs and keywords are read off its "
+         "rules."),
     ]),
     "back": Part("The way back", [
         ("tape:backward_pass",
@@ -110,13 +118,10 @@ PARTS = {
         ("tape:fit tape:unbroadcast",
          "08 The way back",
          "Your unbroadcast, in one place for every row: what was copied forward is summed on the way back."),
-        ("tape:Tensor.backward tape:collect tape:_added tape:owned",
+        ("tape:Tensor.backward tape:collect tape:owned",
          "05 Add up what arrives",
          "First the whole walk, then all `.grad` at once: a walk that is stopped on its way changes nothing. No "
          "two gradients share an array."),
-        ("tape:Tensor.retain_grad tape:Tensor.zero_grad",
-         "06 To forget",
-         "Keep a gradient inside, and forget one."),
     ]),
     "moves": Part("Share, sum, and move", [
         ("tape:linear",
@@ -132,6 +137,7 @@ PARTS = {
         ("ops:getitem ops:scatter ops:_scatter",
          "08 What is picked",
          "Each is the other's way back. An entry that is read twice gets the gradients of both readings, added."),
+    ], [
         ("ops:_concatenate ops:concatenate ops:_own_part ops:_several ops:stack",
          "08 More ways back (optional)",
          "Joined forward, cut apart on the way back."),
@@ -142,76 +148,92 @@ PARTS = {
          "08 Sums",
          "Made of rows too: mean, minus, times, and for std a square root."),
     ]),
-    "choices": Part("Choose and normalise", [
-        ("tape:primitive ops:_weighted ops:max ops:min ops:_extreme ops:_extremum ops:_parts",
-         "10 Choose the largest",
-         "The fourth kind of row, where forward mode has to be written out. The largest gets the gradient; those "
-         "who tie share."),
-        ("ops:logsumexp ops:_logsumexp ops:_floating ops:softmax ops:_softmax* ops:log_softmax ops:_log_softmax",
-         "10 Without the Jacobian",
-         "The largest is taken off first, so that ±1000 is as good as 1; and no Jacobian is built."),
-        ("ops:nll_loss ops:_nll_loss",
-         "10 Cross-entropy",
-         "The log-probabilities of the right classes, and a check that there are such classes."),
-    ]),
-    "products": Part("Products and windows", [
-        ("tape:bilinear ops:_matmul ops:matmul ops:dot",
+    "products": Part("Products", [
+        ("tape:bilinear ops:_matmul ops:matmul",
          "09 As one line",
          "The third kind of row, and your two lines for the matrix product. What lies around them lends an axis to "
          "vectors."),
+    ], [
+        ("ops:dot ops:ROWS",
+         "09 As one line",
+         "NumPy's older product, by the newer; and the whole table by name."),
         ("ops:unfold ops:fold ops:_unfold ops:_fold ops:pair ops:_sizes",
          "14 A window as a row",
-         "Windows cut out as rows; the way back adds them up where they were."),
+         "Each window of an image becomes a row of numbers; the way back adds them up where they were."),
         ("ops:conv2d ops:_conv2d* ops:_as_columns ops:_as_rows",
          "14 Both gradients, from the indices",
          "Then a convolution is a matrix product, and so are its rules."),
         ("ops:einsum ops:_einsum ops:_summed",
          "18 One rule for every product (optional)",
-         "One rule for every product: letters swap places."),
-        ("ops:ROWS",
-         "03 Compose what you have",
-         "The whole table by name."),
+         "One rule for every product that letters spell: on the way back they swap places."),
+    ]),
+    "choices": Part("Choose and normalise", [
+        ("tape:primitive ops:_weighted ops:max ops:min ops:_extreme",
+         "10 Choose the largest",
+         "The fourth kind of row, where forward mode has to be written out, as a `push`. The largest gets the "
+         "gradient; those who tie share."),
+        ("ops:logsumexp ops:_logsumexp ops:softmax ops:_softmax* ops:log_softmax ops:_log_softmax",
+         "10 Without the Jacobian",
+         "The largest is taken off first, so that ±1000 is as good as 1; and no Jacobian is built."),
+    ], [
+        ("ops:_extremum ops:_parts ops:_floating",
+         "10 Choose the largest",
+         "A quicker way to the same maximum, as pooling needs it; and integers as floats."),
+        ("ops:nll_loss ops:_nll_loss",
+         "10 Cross-entropy",
+         "The log-probabilities of the right classes, and a check that there are such classes."),
     ]),
     "operators": Part("Operators, methods, NumPy", [
-        ("operators:_OPERATORS operators:_METHODS operators:_FUNCTIONS operators:_CONSTANT operators:_RENAMED "
-         "operators:_OF_SHAPE",
-         "06 The engine that you wrote",
-         "Which operator, which method and which function of NumPy is which row."),
-        ("operators:_method operators:_reflected operators:_reduction operators:_clip "
-         "operators:_flat",
+        ("operators:_OPERATORS operators:_method operators:_reflected operators:for*_OPERATORS*",
          "05 A number that remembers",
-         "In `2 - x` Python asks x, with the two swapped: `_reflected` puts them in order again, so it is `subtract(2, x)`. "
-         "A comparison has no slope."),
-        ("operators:_rows* operators:_constant operators:_of_shape operators:_dispatch operators:_array_ufunc "
-         "operators:_array_function operators:_array operators:_like",
+         "In `2 - x` Python asks x, with the two swapped: `_reflected` puts them in order again, so it is "
+         "`subtract(2, x)`."),
+        ("operators:_dispatch operators:_array_ufunc operators:_array_function operators:_array",
          "06 The engine that you wrote",
          "NumPy asks its arguments whether they know better. These answer: the row, a plain array, or an error "
          "with a way out."),
+    ], [
+        ("operators:_METHODS operators:_FUNCTIONS operators:_CONSTANT operators:_RENAMED operators:_OF_SHAPE "
+         "operators:_rows* operators:_constant operators:_of_shape",
+         "06 The engine that you wrote",
+         "Which method and which function of NumPy is which row."),
+        ("operators:_flat operators:_reduction operators:_clip operators:_like",
+         "05 A number that remembers",
+         "A comparison has no slope; a sum has NumPy's keywords."),
         ("operators:_shape_args operators:_len operators:_iter operators:for* operators:Tensor* operators:Traced*",
          "05 A number that remembers",
          "Where all of it is attached to Tensor."),
     ]),
     "refused": Part("What is refused", [
-        ("operators:_getitem operators:_setitem operators:_in_place operators:_float operators:_STORE_SUBSCR "
-         "operators:_seen tape:refuse operators:_bool",
+        ("operators:_setitem operators:_in_place tape:refuse",
          "08 What is picked",
-         "Reading items is a row. Writing items would change what others have read: an error says what to write in "
-         "its place."),
+         "Writing items would change what others have read: an error says what to write in its place."),
+    ], [
+        ("operators:_getitem operators:_float operators:_STORE_SUBSCR operators:_seen operators:_bool",
+         "08 What is picked",
+         "Where a Tensor is asked for a plain number, as an index or by an `if`."),
         ("operators:_ELSEWHERE operators:missing operators:_Missing*",
          "21 One network, three engines",
          "Names that other libraries have, with what does it here."),
     ]),
     "levels": Part("A derivative is a program", [
-        ("tape:new_level tape:box tape:made",
+        ("tape:new_level tape:box",
          "16 Levels (optional)",
          "Each `grad` opens a level of its own, and puts its inputs on it. What lies lower is a constant to it: so "
          "two derivatives at once cannot be confused."),
         ("transforms:vjp transforms:_vjp transforms:_value",
          "09 Why nobody builds J",
          "Open a level, run the function, and pull back as often as you like."),
-        ("transforms:value_and_grad transforms:_chosen transforms:grad",
+        ("transforms:value_and_grad transforms:grad",
          "06 The engine that you wrote",
-         "The same with g = 1; and which of the arguments are meant."),
+         "The same with g = 1."),
+    ], [
+        ("transforms:_chosen",
+         "06 The engine that you wrote",
+         "Which of the arguments are meant."),
+        ("tape:no_grad* tape:recording",
+         "01 Four ways to one slope",
+         "A block in which nothing is recorded: levels up to its own are shut."),
     ]),
     "forward": Part("Forward, and all of it", [
         ("tape:Dual tape:dual tape:Primitive._push transforms:jvp",
@@ -222,13 +244,17 @@ PARTS = {
          "16 H times v, without H",
          "Rows by walks back, columns by walks forward; the Hessian is the Jacobian of the gradient."),
     ]),
-    "change": Part("Change, and leave out", [
+    "change": Part("Replace, reset, and detach", [
+        ("tape:Tensor.data",
+         "06 Four lines that train",
+         "Whoever reads the value gets an array. Whoever replaces it leaves a date, by which a walk back sees that "
+         "the value it needs is gone."),
         ("tape:_stamp_now tape:replacing tape:commit tape:_check_unchanged tape:_owner",
          "17 What the tape holds",
          "Changes are dated, and happen whole or not at all. A walk that finds a newer date than its own raises."),
-        ("tape:no_grad*",
-         "01 Four ways to one slope",
-         "A block in which nothing is recorded: levels up to its own are shut."),
+        ("tape:Tensor.retain_grad tape:Tensor.zero_grad tape:_added",
+         "06 To forget",
+         "Keep a gradient inside, forget one, or add to what is there."),
         ("tape:Tensor.item tape:Tensor.__repr__ tape:Tensor.__reduce__",
          "05 A number that remembers",
          "A Tensor as a Python number, as text, and as a copy."),
@@ -263,16 +289,6 @@ FORETOLD = {
          "integers are refused": "np.arange(3), requires",
          "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
          "float32 stays float32": "np.ones(3, np.float32)"}),
-    "plain": Foretold(
-        "tape:plain", "t = t._data",
-        "Which promise does not end without it?",
-        "its text, `repr(x)`",
-        "**`repr(x)`.** `plain` looks for the array below the Tensor, and now never gets below it. The walk back "
-        "does not ask for plain arrays: it works with what is one level down, whatever that is.",
-        {"its text, `repr(x)`": "repr(x), repr(x * 3.0)",
-         "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
-         "60 doublings in 61 visits": "range(60)",
-         "(ab)² at 5 and 10": "c = a * b\n(c * c)"}),
     "gelu": Foretold(
         "ops:_gelu_rule", "x = np.clip",
         "Which of these slopes is no longer right?",
@@ -283,6 +299,16 @@ FORETOLD = {
          "relu at 0": "slopes(ag.relu",
          "sigmoid at −800": "slopes(ag.sigmoid",
          "tanh at 0.5": "slopes(np.tanh, 0.5)"}),
+    "needed": Foretold(
+        "tape:Primitive.record", "node._requires_grad = bool",
+        "Which promise breaks without it?",
+        "within `no_grad`, x·x requires no gradient",
+        "**Within `no_grad`, x·x requires no gradient.** The class says of every Tensor that it does, as nearly every "
+        "result does; this line says it of the others. Where something is needed, the line says what is so already.",
+        {"x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
+         "within `no_grad`, x·x requires no gradient": "with ag.no_grad(): y = x * x",
+         "d³x⁵ by three `grad`": "x ** 5",
+         "a bias row": "(x * 2.0 + b)"}),
     "tangents": Foretold(
         "tape:Primitive.record", "if tangents:",
         "Which promise breaks without it?",
@@ -310,16 +336,6 @@ FORETOLD = {
          "60 doublings in 61 visits": "range(60)",
          "a bias row": "(x * 2.0 + b)",
          "a value changed after it was used": "y = x * x\nx.data = 5.0"}),
-    "fit": Foretold(
-        "tape:fit", "gx = unbroadcast",
-        "Which promise breaks without it?",
-        "a bias row",
-        "**A bias row.** Its gradient keeps the shape of what it was spread to, (2, 3) where b has 3. Where "
-        "nothing was broadcast, there was nothing to undo.",
-        {"x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
-         "60 doublings in 61 visits": "range(60)",
-         "a bias row": "(x * 2.0 + b)",
-         "a value changed after it was used": "y = x * x\nx.data = 5.0"}),
     "scatter": Foretold(
         "ops:_scatter", "out[index] = x",
         "x[1:, 0] and x[0, −1] are added. What goes back to x without it?",
@@ -327,6 +343,16 @@ FORETOLD = {
         "**Only zeros**: an array of zeros in the shape of x, into which nobody has written.",
         {"only zeros": "(x[1:, 0] + x[0, -1])",
          "the right gradient": "x[[0, 2, 0]]"}),
+    "straight": Foretold(
+        "ops:matmul", "if x_ndim == y_ndim == 2",
+        "Which product does not end without it?",
+        "of two stacks",
+        "**Of two stacks.** With more than two axes on both sides the product is turned round, Z = (Yᵀ·Xᵀ)ᵀ, which is "
+        "such a product again. Two matrices take the longer way, past `rows`, and are right.",
+        {"of two matrices": "(A @ A)",
+         "of a matrix and a vector": "(A @ v + v @ A)",
+         "of a stack and a matrix": "(S @ A)",
+         "of two stacks": "leaf(np.ones((2, 2, 1)))"}),
     "softmax": Foretold(
         "ops:_softmax", "e = e / e.sum",
         "logsumexp of [1000, −1000, 1000] has the gradient [½, 0, ½]. What is it without the line?",
@@ -344,6 +370,13 @@ FORETOLD = {
          "a · 2": "z.retain_grad()",
          "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
          "d³x⁵": "x ** 5"}),
+    "arrived": Foretold(
+        "transforms:_vjp", "if isinstance(z, Tensor) and",
+        "What is the third derivative of x⁵ at 2 without it? It is 240.",
+        0.0,
+        "**0, and no error.** Nobody walks back, so nothing has arrived, and what nothing arrives at gets zeros. For a "
+        "function that is constant they are right.",
+        "x ** 5))"),
     "kept": Foretold(
         "tape:Tensor.zero_grad", "commit(",
         "x·x is walked back at 3, then `x.zero_grad()`, then 2x. What is x.grad without the line?",
@@ -351,13 +384,13 @@ FORETOLD = {
         "**8**: 6 of the first walk and 2 of the second. A gradient is added to what is there.",
         "x.zero_grad()"),
 }
-# Five engines without a line each; each is broken in another way.
+# Five engines without a line each; each is broken in another way, and none is foretold.
 PATIENTS = {
-    "A": ("tape:backward_pass", "ledger[key] = ledger[key] + gx"),
-    "B": ("tape:fit", "gx = unbroadcast"),
-    "C": ("tape:Primitive.record", "if tangents:"),
-    "D": ("ops:_softmax", "e = e / e.sum"),
-    "E": ("tape:plain", "t = t._data"),
+    "A": ("tape:owned", "return g if isinstance(g, Tensor)"),
+    "B": ("ops:_scatter", "np.add.at(out, index, x)"),
+    "C": ("tape:Tensor.__init__", "self._requires_grad = False"),
+    "D": ("ops:_logsumexp", "top = np.where(np.isfinite"),
+    "E": ("operators:for name, f in _OPERATORS.items():", 'setattr(Tensor, f"__i'),
 }
 # An exercise in which the learner wrote it too, and what differs.
 BESIDE = {

@@ -85,13 +85,14 @@ def _named(node):
 def of_part(key):
     """[(the Definitions, the lesson's section, what they are for), …] of a part, as order.py has it."""
     return [([one for one in definitions() if home(one.name) == (key, number)], section, purpose)
-            for number, (_, section, purpose) in enumerate(PARTS[key].lines)]
+            for number, (_, section, purpose) in enumerate([*PARTS[key].lines, *PARTS[key].later])]
 
 
 @cache
 def home(name):
     """(key of the part, number of the line in it) that a definition belongs to: the first that names it; or None."""
-    return next(((key, number) for key, part in PARTS.items() for number, (names, *_) in enumerate(part.lines)
+    return next(((key, number) for key, part in PARTS.items()
+                 for number, (names, *_) in enumerate([*part.lines, *part.later])
                  if any(fnmatchcase(name, pattern) for pattern in names.split())), None)
 
 
@@ -113,16 +114,29 @@ def struck_in(key):
 # --- What is shown ------------------------------------------------------------------------------------------------
 
 def read(key):
-    """The definitions of a part, as they stand in the source now, each with what it is for and where it was derived."""
-    blocks, words = [], []
-    for found, section, purpose in of_part(key):
-        names = ", ".join(dict.fromkeys(f"<code>{escape(one.name.partition(':')[2])}</code>" for one in found))
-        code = "".join("\n" * (1 if one.first == end + 1 else 2) + _dedented(one.lines)
-                       for one, end in zip(found, [-1, *(one.last for one in found)])).strip()
-        blocks.append(f"<h4>{names}</h4>{as_html(f'{purpose} {_link(section)}')}"
-                      f'<pre style="{CODE};overflow-x:auto">{_coloured(code)}</pre>')
-        words.append(f"{purpose}\n\n{code}")
-    return Picture(f'<div style="line-height:1.5">{"".join(blocks)}</div>', "\n\n".join(words))
+    """The definitions of a part, as they stand in the source now, each with what it is for and where it was derived.
+
+    What is for a second reading is folded, with the lessons after 10 that it needs.
+    """
+    every, first = of_part(key), len(PARTS[key].lines)
+    blocks, words = zip(*map(_block, every))
+    html = "".join(blocks[:first])
+    if second := every[first:]:
+        needs = sorted({section[:2] for _, section, _ in second if section[:2] > "10"})
+        after = f", after {'lessons' if len(needs) > 1 else 'lesson'} {' and '.join(needs)}" if needs else ""
+        count = sum(1 for found, *_ in second for one in found for line in one.lines if line.strip())
+        html += f"<details><summary>A second reading{after}: {count} lines</summary>{''.join(blocks[first:])}</details>"
+    return Picture(f'<div style="line-height:1.5">{html}</div>', "\n\n".join(words))
+
+
+def _block(line):
+    """(HTML, words) of one line of order.py, as `of_part` gives it."""
+    found, section, purpose = line
+    names = ", ".join(dict.fromkeys(f"<code>{escape(one.name.partition(':')[2])}</code>" for one in found))
+    code = "".join("\n" * (1 if one.first == end + 1 else 2) + _dedented(one.lines)
+                   for one, end in zip(found, [-1, *(one.last for one in found)])).strip()
+    return (f"<h4>{names}</h4>{as_html(f'{purpose} {_link(section)}')}"
+            f'<pre style="{CODE};overflow-x:auto">{_coloured(code)}</pre>', f"{purpose}\n\n{code}")
 
 
 def _link(section):
@@ -200,8 +214,12 @@ def promised(statement):
         words.append(f"{group}: {''.join(marks)}")
     broken = [one for one in found if one[2] != "right"]
     broken.sort(key=lambda one: one[2] == "an error")      # what is another number says more
-    lines = ["The engine does not load without it, so no promise is kept." if len({outcome for _, outcome, _ in found}) == 1 else
-             f"{len(broken)} of {len(found)} promises are broken." if broken else f"No promise is broken. {_noticed(statement)}"]
+    if len({outcome for _, outcome, _ in found}) == 1:
+        lines = ["The engine does not load without it, so no promise is kept."]
+    elif broken:
+        lines = [f"{len(broken)} of {len(found)} promises {'is' if len(broken) == 1 else 'are'} broken."]
+    else:
+        lines = [f"No promise is broken. {_noticed(statement)}"]
     html = f"<b>{lines[0]}</b>"
     for one, outcome, mark in broken[:MOST_TOLD]:
         came = outcome if len(outcome) < 160 else f"{outcome[:160]}…"

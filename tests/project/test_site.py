@@ -179,6 +179,9 @@ def test_plumbing_is_not_shown_as_code(site):
     shown = plain((site / "03_derive_the_arithmetic.html").read_text(encoding="utf-8"))
     assert "predict(" not in shown.replace("card, check", "") and "check(" in shown and "same_line(" in shown
     assert pages.PLUMBING.fullmatch('foretell("own")') and not pages.PLUMBING.fullmatch('check("03.add")')
+    engine = nbformat.read(ROOT / "notebooks/engine.ipynb", as_version=4)
+    assert [cell.source for cell in engine.cells if cell.cell_type == "code" and not pages.PLUMBING.fullmatch(cell.source)
+            and "import" not in cell.source] == []
 
 
 @EVERY_PAGE
