@@ -60,11 +60,9 @@ class compile(Compiled):
         last, leaves = self._last, []
         if last is None or kwargs or not last.fits(args, leaves):
             last, leaves = self._find(args, kwargs)
-            if last is None:
-                return self.f(*args, **kwargs)
         try:
             return last.program.run(leaves)
-        except Exception:       # what is wrong f says in its own words
+        except Exception:       # inside a transform there is none; and what is wrong f says in its own words
             return self.f(*args, **kwargs)
 
     def _find(self, args, kwargs):

@@ -107,17 +107,15 @@ class Trace:
             if any(map(is_not, narrow, args)):
                 z, shape = row.record(narrow, params), np.broadcast_shapes(*map(np.shape, args))
                 return z if z.shape == shape else ops.broadcast_to(z, shape)
-        if type(row.function) is not FunctionType or row.name in self._inside or ops.ROWS.get(row.name) is not row:
-            return None
-        self._inside.add(row.name)
-        refused = len(self.refused)
-        try:
-            return row.function(*args, **params)
-        except Exception:       # it looks at a value; or something is wrong, and the one line says what
-            del self.refused[refused:]
-            return None
-        finally:
-            self._inside.discard(row.name)
+        if type(row.function) is FunctionType and row.name not in self._inside and ops.ROWS.get(row.name) is row:
+            self._inside.add(row.name)
+            refused = len(self.refused)
+            try:
+                return row.function(*args, **params)
+            except Exception:       # it looks at a value; or something is wrong, and the one line says what
+                del self.refused[refused:]
+            finally:
+                self._inside.discard(row.name)
 
     def note(self, node):
         """`node` as a line of the program, or the one that computes the same already."""
@@ -125,7 +123,7 @@ class Trace:
             raise TypeError(f"{node.op.name}: np.errstate is set inside a function that is being compiled: set it "
                             "around the call")
         for name, value in node.params.items():
-            if name not in ("index", "target") and any(traced_in(value)):
+            if name not in ("index", "target") and [*traced_in(value)]:
                 raise TypeError(f"{node.op.name}: {name} is computed here from the arguments of a function that is "
                                 "being compiled, and every array of a program has the shape it had: pass it as an int")
         for a, one in (node.inputs, node.inputs[::-1]) if node.op in (ops.multiply, ops.power) else ():
@@ -185,7 +183,6 @@ class Trace:
         for frame, last in self._frames.items():
             if last is not None and frame.f_code.co_name.isidentifier():
                 self.names.setdefault(last.order, frame.f_code.co_name)
-        self._frames.clear()
 
 
 def _narrow(a):
@@ -212,6 +209,4 @@ def _drawn():
 
 def _key(x):
     """What is another for another line, array or number; 0.0 is not −0.0."""
-    if isinstance(x, Tensor):
-        return "line", x.order
     return type(x), x if isinstance(x, (int, float, np.generic, str, slice)) else id(x)

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autograd_lib as ag
-from autograd_lib import nn
+from autograd_lib import compiler, nn
 from autograd_lib.compiler import Program, plan
 from autograd_lib.nn import functional as F
 from tests.engine.test_ops import CASES, direction
@@ -393,6 +393,45 @@ def test_a_row_of_one_number(row):
             same(ag.compile(row)(2.5), wanted)
 
 
+def test_names_of_functions_that_compute_nothing_themselves():
+    def helper(a):
+        return np.tanh(a)
+
+    def f(x):
+        first = helper(x)
+        second = helper(first)
+        return helper(second)
+    assert re.findall("(\\w+) = np.tanh", both(f, np.ones(3)).source) == ["first", "second", "helper"]
+
+
+def test_a_row_stands_as_the_lines_of_its_function_wherever_it_is_called(monkeypatch):
+    row, calls = ag.ops.ROWS["max"], []
+    function = row.function
+    monkeypatch.setattr(row, "function", lambda x, **keywords: (calls.append(x), function(x, **keywords))[1])
+    f = ag.compile(lambda x: ag.softmax(x) + ag.softmax(x * 2))
+    f(np.ones((2, 3)))
+    assert f.source.count("np.exp") == 2 and "softmax" not in f.source
+    assert len(calls) == 4      # twice for its lines, twice for their values: not for its own max again
+
+
+def test_what_a_tangent_comes_through_stands_beside_it():
+    assert "# exp, its tangent" in both(lambda x: ag.jvp(np.exp, (x,), (x,)), np.ones(3)).source
+
+
+def test_a_call_like_the_last_does_not_go_through_what_the_function_closes_over(monkeypatch):
+    w = np.ones(3)
+    f = ag.compile(lambda x, pair, named: x * w + pair[0] * named["c"])
+    args = np.ones(3), (2.0, [np.ones(3)]), {"c": 1.0}
+    f(*args)
+    monkeypatch.setattr(compiler, "Walk", None)
+    same(f(*args), np.full(3, 3.0))
+
+
+def test_only_a_function_is_compiled():
+    with pytest.raises(TypeError, match="compile: a function is needed, not 3"):
+        ag.compile(3)
+
+
 def test_a_source_before_the_first_call_is_an_error():
     with pytest.raises(RuntimeError, match="first call"):
         print(ag.compile(loss).source)
@@ -697,6 +736,8 @@ def test_an_index_may_be_an_argument(f, places):
 def test_a_shape_may_not(f, kind):
     with pytest.raises((TypeError, AttributeError), match="as an int|decides|no row|has no repeat|add.reduce on"):
         ag.compile(f)(np.ones((3, 4)), kind(1))
+    with pytest.raises(TypeError, match="sum: axis is computed here .* pass it as an int"):
+        ag.compile(ag.sum)(np.ones((3, 4)), kind(1))
 
 
 def test_a_model_reads_its_words_from_an_argument():
@@ -1096,6 +1137,16 @@ def test_an_array_that_leaks_is_an_error_when_it_is_used():
     leak = ag.compile(partial(f, box=None))
     with pytest.raises(TypeError, match="leaked is of type list"):
         leak(np.ones(2))
+
+    class Kept:
+        pass
+
+    def keep(x):
+        Kept.x = x
+        return x * 2
+    ag.compile(keep)(np.ones(2))
+    with pytest.raises(TypeError, match="multiply: an array of a function that was compiled was kept"):
+        Kept.x * 2
 
 
 @ag.compile
