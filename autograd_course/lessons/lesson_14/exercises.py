@@ -458,7 +458,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
                          [30, 0, 0, 0],
                          [0, 0, 0, 40]]""",
     explained="""
-        Blank paper is all ties, and so is what a relu has set to 0. PyTorch's `max_pool2d` gives all to the first.""",
+        Blank paper is all ties, and so is what a relu has set to 0.""",
     why="Sharing, or all to the first: both are choices at a kink. With either, each block gives back exactly what arrived.",
     mistakes=[
         (_to_pooled([[10, 0], [0, 0]], [[20, 0], [0, 0]]),

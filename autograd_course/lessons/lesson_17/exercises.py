@@ -139,7 +139,7 @@ def _slope(x):
     stub="""
         silu = ...""",
     hints=["Every call of an op leaves one array, its result. So silu has to be *one* op.",
-           "`ag.elementwise(function, rule, name=\"silu\")` makes one op. Inside it function and rule get plain "
+           "`ag.elementwise(function, rule, name=\"silu\")` makes one op. Inside it the function gets plain "
            "arrays, so nothing else is recorded.",
            ("Help: where do I keep σ(x)?", "Nowhere: compute it again in the rule, from x. x is kept anyway, by "
                                            "whoever made it.")],
@@ -148,7 +148,7 @@ def _slope(x):
             lambda x: x * ag.sigmoid(x),
             lambda g, z, x: g * ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x))),
             name="silu")""",
-    explained="σ(x) is computed three times instead of once, and never kept. That is the lesson in one line.",
+    explained="σ(x) is computed three times instead of once, and never kept.",
     why="What can be computed again from what is kept anyway need not be kept.",
     mistakes=[(lambda x: x * ag.sigmoid(x), "2 arrays"), (lambda x: x / (1 + ag.exp(-x)), "4 arrays")])
 def golf(answer):
