@@ -234,7 +234,10 @@ def test_what_is_live_in_a_lesson_is_seen(site):
     for name in NAMES[1:-2]:
         source = (site / f"{name}.html").read_text(encoding="utf-8")
         assert "Traceback" not in source and "widget-view" not in source
-        for cell in source.split('<div class="cell border-box-sizing code_cell rendered')[1:]:
+        _, *cells = source.split('class="cell border-box-sizing code_cell rendered"')
+        written = nbformat.read(ROOT / f"notebooks/{name}.ipynb", as_version=4).cells
+        assert len(cells) == sum(cell.cell_type == "code" for cell in written)
+        for cell in cells:
             code = html.unescape(re.sub(r"<[^>]+>", "", cell.split('class="output_wrapper"')[0]))
             last = code.strip().splitlines()[-1] if code.strip() else ""
             if re.match(r"(explore|live_graph|backward_stepper|slope_explorer|draw_graph)\(", last):
