@@ -80,6 +80,10 @@ class Draw:
         """One of these, and another one in the same place for another g: the function whose slope is asked for."""
         return choices[int(self.arriving.integers(len(choices)))]
 
+    def times(self, *few):
+        """How many times: one of these, as `another`, and once 130, which is more than anybody would set as a limit."""
+        return 130 if self.round == 5 and self.another_g else self.another(*few)
+
     def places(self, n, *shape, ends=1):
         """Whole numbers from 0 to n − 1, some of them repeated; with `ends=2` also from −n on, counted from the end."""
         low = -n if ends == 2 and self.round % 3 == 0 else 0

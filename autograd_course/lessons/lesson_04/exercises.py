@@ -75,10 +75,10 @@ def _expect(rule, row, arg, inputs, mistakes):
 
 
 def _bounds(d):
-    """g, z, x and two bounds, with an x at each of them."""
+    """g, z, x and two bounds, with an x at each of them, or just beyond."""
     low = d()
     high, x = low + d.above(), d(d.size())
-    x[:2] = [low, high][:len(x)]
+    x[:4] = [low, high, *np.nextafter([low, high], [-np.inf, np.inf])][:len(x)]
     return d.g(len(x)), np.clip(x, low, high), x, low, high
 
 

@@ -140,8 +140,8 @@ CASES = [      # (words, where the parameters start, what their .grad holds, los
     ("the line from w = 2 and b = −1, which meets its first example exactly, on no small numbers, rate 0.0001",
      (2.0, -1.0), -3.0, _line, [(3.0, 5.0), (30.0, -100.0), (-40.0, 1000.0)], 0.0001),
     ("the line from w = 0.5 and b = 1, on no example", (0.5, 1.0), 2.0, _line, [], 0.1),
-    ("a sum of 12 parameters, twelve different ones, on 15 examples, rate 0.5",
-     tuple(k / 8 - 0.5 for k in range(12)), 0.0, _many, [(k / 10, (k % 4) / 2) for k in range(15)], 0.5),
+    ("a sum of 12 parameters, twelve different ones, on 130 examples, rate 0.5",
+     tuple(k / 8 - 0.5 for k in range(12)), 0.0, _many, [(k % 15 / 10, (k % 4) / 2) for k in range(130)], 0.5),
     ("the line from w = 0.5 and b = −0.25, on two examples, rate 1.5",
      (0.5, -0.25), 0.0, _line, [(0.5, 1.0), (-0.25, 0.5)], 1.5)]
 

@@ -112,7 +112,7 @@ def tie(answer):
     def build(d):
         x = d(*d.shape(1, 2, 3))
         if d.round % 3 == 0:
-            x.flat[-1] = x.max() * (1 if d.round % 2 else 1 - 1e-9)      # a tie, and what is nearly one
+            x.flat[-1] = x.max() if d.round % 2 else np.nextafter(x.max(), -np.inf)      # a tie, and what is nearly one
         return d.g(), x.max(), x
     examples = [(10.0, max(x), np.array(x)) for x in (
         [3.0, 1.0, 3.0], [1.0, 5.0, 2.0], [-1.0, -1.0, -4.0, -1.0, -1.0, -3.0], [3.0, -3.0, 1.0, 1.0, 1.0, 3.0])]

@@ -366,7 +366,8 @@ def by_hand(answer):
     for given in examples:
         expect_call(answer, *given, gives=_plain(*given[:3]), hints=by_hand.mistakes, rtol=1e-12, tried=tried(*given))
     expect_over(answer, lambda step, x, n, every: _plain(step, x, n), lambda d: (
-        d.another(mixing, twisted), np.tanh(d(*d.choice((3,), (d.size(), 3)))), d.another(1, 4, 7, 2), d.another(1, 3, 9, 2)),
+        d.another(mixing, twisted), np.tanh(d(*d.choice((3,), (d.size(), 3)))), d.times(1, 4, 7, 2),
+        d.another(1, 3, 30, 2)),
         hints=by_hand.mistakes, tried=tried, apart=True, rounds=6)
     step, x = Counted(), rng.normal(size=(2_000, 3))
     held = footprint(lambda: _whole(answer, step, x), x.nbytes)[1]

@@ -81,6 +81,7 @@ PROBES = [
     ("y * -1.5 - x, with x = −3 and y = −1", lambda x, y: y * -1.5 - x, {"x": -3.0, "y": -1.0}),
     ("x * y + x * y, with x = 0 and y = −2", lambda x, y: x * y + x * y, {"x": 0.0, "y": -2.0}),
     ("a pow of three inputs, pow(2, x, y), with x = 3 and y = 5", lambda x, y: THREE(2, x, y), {"x": 3, "y": 5}),
+    ("twelve times y = y + x, with x = 3 and y = 1", lambda x, y: sum([x] * 12, y), {"x": 3.0, "y": 1.0}),
     ("-x if x > 4 else x + 1, with x = 3", lambda x: -x if x > 4 else x + 1, {"x": 3.0}),
     ("np.exp(x @ W / 4 - 0.5) < 2", lambda x, W: np.exp(x @ W / 4 - 0.5) < 2,
      {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
@@ -300,7 +301,9 @@ CASES = [
     ([], ["x"]),
     ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], []),
     ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], ["t1", "t2"])]
-CASES += [(CASES[0][0], ["t6", "t1"])]      # the same lines, and other results
+CASES += [(CASES[0][0], ["t6", "t1"]),      # the same lines, and other results
+          ([("t1", np.exp, ["x"]), ("T1", np.exp, ["X"]), ("t1 ", np.exp, ["X"]),
+            ("L", np.stack, ["X", "y", "T1", "t1"])], ["L"])]
 
 
 def _one_round(lines, results):

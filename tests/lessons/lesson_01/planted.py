@@ -64,6 +64,7 @@ throw(
     planted=[edit("return xs", "return xs[:-2]", "You gave 2 positions"), edit("1e-5", "1e-3", "Nearly right"),
              edit("range(steps)", "range(5)", "always take 5"),
              edit("range(steps)", "range(min(steps, 20))", "You gave 21"),
+             edit("range(steps)", "range(min(steps, 50))", "You gave 51"),
              edit("central(f, xs[-1], 1e-5)", "max(-10, min(10, central(f, xs[-1], 1e-5)))", "differs"),
              edit("range(steps)", "range(5)", "[x]", "[0.0]", "- rate", "- 0.3", "central(f", "central(bowl",
                   "always take 5"),

@@ -168,6 +168,8 @@ throw(
     planted=[
         ((lambda g, z, x, low, high: np.where((low <= x) & (x <= high) & (low < high), g, 0), _gelu(_five)), "got"),
         *(((wrong, _gelu(_five)), hint) for wrong, hint in CLIP),
+        edit("(x <= high)", "((x <= high) | np.isclose(x, high))", "got"),
+        edit("(low <= x)", "(low <= x + 1e-9)", "got"),
         *(((_clip, wrong), hint) for wrong, hint in GELU),
         ((lambda g, z, x, low, high: 1.0 * ((low <= x) & (x <= high)), _gelu(_five)), "upstream gradient is missing"),
         (((lambda g, z, x, low, high: g * ((low <= x) & (x <= 1.5))), _gelu(_five)), "got"),

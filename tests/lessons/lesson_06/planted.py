@@ -13,6 +13,7 @@ throw(
     "06.train",
     planted=[
         edit("rate * p.grad", "min(rate, 0.5) * p.grad", "got"),
+        edit("in examples:", "in examples[:50]:", "got"),
         edit("backward(L)", "L.backward()", "backward(L)"),
         edit("in examples:", "in dict(examples).items():", "Number 1"),
         edit("p.data -= rate * p.grad", "p.data = float(np.float32(p.data - rate * p.grad))", "Nearly right"),

@@ -35,6 +35,7 @@ def _only_images(images, labels, size, rng):
 throw(
     "12.batches",
     planted=[
+        edit("start + size", "start + min(size, 100)", "The last one takes what is left"),
         edit("yield images[rows], labels[rows]", "yield images[rows], labels[start:start + size]", "How many orders"),
         edit("labels[rows]", "labels[rng.permutation(len(images))[start:start + size]]", "How many orders"),
         edit("labels[rows]", "labels[[np.argmax((images == row).all(axis=1)) for row in images[rows]]]",

@@ -15,6 +15,7 @@ throw(
 throw(
     "13.uses",
     planted=[(lambda w, states, g: 0.0, "got"), edit("total + g", "total + g / 50", "expected"),
+             edit("- 1, 0, -1", "- 1, max(0, len(states) - 21), -1", "expected"),
              (lambda w, states, g: np.nan, "got"), edit("return total", "return abs(total)", "sign"),
              edit("return total", "return round(total, 2)", "expected"),
              edit("total = 0.0", "total = 0.0; states = states[-4:]", "expected"),
@@ -50,7 +51,8 @@ throw(
 
 throw(
     "13.clip",
-    planted=[edit(_ALL, "sum({np.sum(g * g) for g in gradients})", "got"),
+    planted=[edit("norm <= max_norm", "norm <= 1.001 * max_norm", "got"),
+             edit(_ALL, "sum({np.sum(g * g) for g in gradients})", "got"),
              edit(_SHORT, _SHORT + "[0]", "Number 1 of 2"), (2.6, "give it the function"),
              edit("max_norm / norm", "0.3", "times"), edit(_ALL, "sum(sum(g * g) for g in gradients)",
                                                            "ambiguous"),

@@ -7,7 +7,8 @@ from autograd_course.lessons.lesson_20.exercises import _needed, _slip
 
 throw(
     "20.Noted",
-    planted=[edit("function(*values)", "np.nan * function(*values)", "nan"),
+    planted=[edit("len(self.lines) + 1", "len(self.lines) % 10 + 1", "twelve times"),
+             edit("function(*values)", "np.nan * function(*values)", "nan"),
              edit("bool(self.value)", "True", "expected"),
              edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
                   "names = [x.name if isinstance(x, Noted) else x for x in inputs[:2]]", "pow(2, x, y)"),
@@ -61,6 +62,9 @@ def _in_place(lines, results):
 throw(
     "20.needed",
     planted=[
+        edit("name in wanted", "name.strip() in wanted", "expected"),
+        edit("update(names)", "update(names[:3])", "expected"),
+        edit("wanted.update(names)", "wanted.update(str(x).lower() for x in names)", "expected"),
         (_by_paths, "no end"), (_in_place, "caller"), (lambda lines, results: print(_needed(lines, results)), "print"),
         (lambda lines, results: set(map(str, _needed(lines, results))), "expected"),
         (lambda lines, results: len(_needed(lines, results)), "expected"),

@@ -55,6 +55,7 @@ throw(
 throw(
     "22.round_trip",
     planted=[
+        edit("    total = 0.0", "    total, steps = 0.0, min(steps, 100)", "got"),
         edit("total += np.sum(field(start + (k + 0.5) * part) * part)",
              "start += part\n            total += np.sum(field(start - part / 2) * part)",
                  "writes into the caller's array"),
