@@ -9,6 +9,7 @@ import matplotlib
 from PIL import ImageFont
 
 from autograd_course.show import style
+from autograd_course.show.picture import PHONE
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -34,24 +35,29 @@ def words_in(picture):
 # --- Whether its words can be read ------------------------------------------------------------------------------------
 
 SIZES = 13, 14, 16, 20      # px, of letters
+DRAWING = r'(class="part"(?:(?!<svg).)*)?(<svg [^>]*role="img".*?</svg>)(?=</div>)((?:</div>)*<div class="down")?'
 TOUCH = 2, 3        # px that boxes of words may overlap, across and down: a box is a little larger than its letters
 
 
 def hard_to_read(html):
-    """What is wrong with the words of the drawings in it, in words: two overlap, one leaves its picture or is small."""
+    """What is wrong with the words of the drawings in it, in words: two overlap, one leaves its picture or is small. A wide
+    drawing is looked at twice: on a phone all but its letters is narrower."""
     faults = set()
-    for found in re.findall(r'<svg [^>]*role="img".*?</svg>(?=</div>)', html, re.DOTALL):
+    for part, found, down in re.findall(DRAWING, html, re.DOTALL):
         root = ET.fromstring(found)
         x, y, width, height = map(float, root.get("viewBox").split())
-        words = list(_words(root))
-        for text, size, (left, right, top, bottom) in words:
-            if left < x - TOUCH[0] or right > x + width + TOUCH[0] or top < y - TOUCH[1] or bottom > y + height + TOUCH[1]:
-                faults.add(f"outside: {text}")
-            if size not in SIZES:
-                faults.add(f"{size:g} px: {text}")
-        for (one, _, a), (other, _, b) in combinations(words, 2):
-            if min(a[1], b[1]) - max(a[0], b[0]) > TOUCH[0] and min(a[3], b[3]) - max(a[2], b[2]) > TOUCH[1]:
-                faults.add(f"overlap: {one} | {other}")
+        # Of a part a phone shows what it can, and in the place of what has a form that runs downwards it shows that.
+        wide = 1 if part or down else max(1, width / PHONE)
+        tall = float(re.search(r"--tall:([\d.]+)", found)[1])
+        for where, words in [("", list(_words(root)))] + [(" (phone)", list(_words(root, wide, tall)))] * (wide > 1):
+            for text, size, (left, right, top, bottom) in words:
+                if left < x - TOUCH[0] or right > x + width + TOUCH[0] or top < y - TOUCH[1] or bottom > y + height + TOUCH[1]:
+                    faults.add(f"outside{where}: {text}")
+                if size not in SIZES:
+                    faults.add(f"{size:g} px: {text}")
+            for (one, _, a), (other, _, b) in combinations(words, 2):
+                if min(a[1], b[1]) - max(a[0], b[0]) > TOUCH[0] and min(a[3], b[3]) - max(a[2], b[2]) > TOUCH[1]:
+                    faults.add(f"overlap{where}: {one} | {other}")
     return faults
 
 
@@ -67,18 +73,22 @@ def colours_with_two_meanings(drawings):
                      if a != b and any(map(str.__eq__, style.PALETTE[one], style.PALETTE[other]))}
 
 
-def _words(element, inherited=("start", "16", "400")):
-    """(text, its size, its box (left, right, top, bottom)) of each text that is not turned."""
+def _words(element, wide=1, tall=1, inherited=("start", "16", "400")):
+    """(text, its size, its box (left, right, top, bottom)) of each text that is not turned; where all but letters is narrower,
+    they are as much wider."""
     for one in element:
         looks = tuple(one.get(name, own) for name, own in zip(("text-anchor", "font-size", "font-weight"), inherited))
         if one.tag != f"{SVG}text":
-            yield from _words(one, looks)
+            yield from _words(one, wide, tall, looks)
         elif not one.get("transform"):
             text, (anchor, size, weight) = "".join(one.itertext()), looks
             size = float(size)
-            wide = float(one.get("textLength", 0)) or size * _wide(text, weight in ("600", "bold"))
-            left = float(one.get("x")) - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
-            yield text, size, (left, left + wide, float(one.get("y")) - 0.73 * size, float(one.get("y")) + 0.2 * size)
+            long = wide * (float(one.get("textLength", 0)) or size * _wide(text, weight in ("600", "bold")))
+            left = float(one.get("x")) - {"start": 0, "middle": long / 2, "end": long}[anchor]
+            if wide > 1:
+                left += float(one.get("style", "").removeprefix("--by:").removesuffix("px") or 0)
+            middle = float(one.get("y")) - 0.27 * size
+            yield text, size, (left, left + long, middle - 0.46 * size * tall, middle + 0.47 * size * tall)
 
 
 @cache

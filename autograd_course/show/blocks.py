@@ -95,8 +95,8 @@ def _misfit(shapes, blocks, sign, formula):
     for k, axis in enumerate(["the last axis", "the axis before the last", "the third axis from the end"], start=1):
         sizes = {name: shape[-k] for name, shape in shapes.items() if len(shape) >= k}
         if len(set(sizes.values()) - {1}) > 1:
-            said.append(f"✗ {axis}: {', '.join(f'{name} has {size}' for name, size in sizes.items())}. "
-                        "They must be equal, or 1, which is repeated.")
+            said.append(f"✗ {axis}: {', '.join(f'{name} has {size}' for name, size in sizes.items())}.")
+    said.append("They must be equal, or 1, which is repeated.")
     parts, x = [], 10
     for name, shape in shapes.items():
         x = _block(parts, x, name, f"{shape}", shape, blocks[name], np.ones(shape, bool), np.zeros(shape, bool))

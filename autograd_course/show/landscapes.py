@@ -63,17 +63,17 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
         said.append(f"{name}: {'' if seen[-1] else 'outside the picture, '}at {_place(here)}, value {value}")
     taken = numbers + [(x - 8, x + 8, y - 8, y + 8) for x, y in marks]
     for px, py, name, colour in sorted(labels, key=lambda label: label[1]):
-        wide = 10.5 * len(name)
+        wide = 14 * len(name)           # on a phone, where letters are larger beside the rest
         right = px + 12 + wide < BOX[0] + BOX[2]
         left = px + 12 if right else max(BOX[0] + 4, px - 12 - wide)
-        way = 4 if py < BOX[1] + BOX[3] - 60 else -4            # not among the numbers of the axis
-        while any(_overlap((left, left + wide, py - 8, py + 8), box) for box in taken):
+        way = 4 if py < BOX[1] + BOX[3] - 130 else -4            # not among the numbers of the axis
+        while any(_overlap((left, left + wide, py - 11, py + 11), box) for box in taken):
             py += way
-        taken.append((left, left + wide, py - 8, py + 8))
+        taken.append((left, left + wide, py - 11, py + 11))
         plot.words(left if right else left + wide, py + 5, name, colour, "start" if right else "end", halo=True)
     plot.parts += top           # a marker is never behind a name
     text = "\n".join(said)
-    return Picture(svg(SIZE, "".join(plot.parts), text), text)
+    return Picture(svg(SIZE, "".join(plot.parts), text, even=True), text)
 
 
 @lru_cache(maxsize=16)
@@ -165,15 +165,15 @@ def boundary(points, labels, p, title, pull=None):
         plot.parts.append(f'<path d="{rings}" fill="none" stroke="{style.INK}" stroke-width="1.6"/>')
     right = BOX[0] + BOX[2]
     plot.parts += words.parts
-    for left, (shape, ink, *_), name in zip((right - 150, right - 66), CLASSES, ("class 0", "class 1")):
-        plot.parts.append(f'<path d="{_marker(shape, left, 17, 5)}" fill="{ink}"/>')
-        plot.words(left + 10, 22, name, ink, "start")
+    for left, (shape, ink, *_), name in zip((right - 210, right - 100), CLASSES, ("class 0", "class 1")):
+        plot.parts.append(f'<path d="{_marker(shape, left, 394, 5)}" fill="{ink}"/>')
+        plot.words(left + 10, 399, name, ink, "start", 13)
     text = f"{title}. {np.count_nonzero(~wrong)} of {len(points)} points lie on their own side of the boundary."
     if pull is not None:
         rows = [f"  ({points[i][0]:5.2f}, {points[i][1]:5.2f})  class {labels[i]}  pull {pull[i]:.2f}  "
                 f"{'wrong side' if wrong[i] else 'right side'}" for i in np.argsort(-pull)[:5]]
         text += "\nThe five that pull hardest:\n" + "\n".join(rows)
-    return Picture(svg(SIZE, "".join(plot.parts), text), text)
+    return Picture(svg(SIZE, "".join(plot.parts), text, even=True), text)
 
 
 # --- ink ----------------------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def _span(points):
 
 def _around(x, y, words):
     """The box (left, right, top, bottom) of small words about a place."""
-    return x - 4.5 * len(words), x + 4.5 * len(words), y - 8, y + 8
+    return x - 6.3 * len(words), x + 6.3 * len(words), y - 11, y + 11
 
 
 def _within(box):
@@ -210,7 +210,7 @@ def _frame(plot, title, names):
     left, top, width, height = BOX
     plot.frame(ticks(*plot.x, 8), [], names[0], title)
     for y, words in ticks(*plot.y, 8):
-        plot.words(left - 7, plot.at(0, y)[1] + 4, words, style.FAINT, "end", 13)
+        plot.words(left - 7, min(plot.at(0, y)[1] + 4, top + height - 3), words, style.FAINT, "end", 13)
     plot.words(16, top + height / 2 + 4, names[1], size=13)
     plot.parts.append(f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="none" stroke="{style.LINE}"/>')
 

@@ -35,21 +35,38 @@ class Picture:
         return self.text
 
 
-LEAST = "var(--least,.93)"       # of its size, how small a picture is shown: then letters of 13 px have 12
+LEAST = "var(--least,.9231)"      # of its size, how small a picture is shown: then letters of 13 px have 12
+PHONE = 400             # px: what is wider has that width on a phone
+WORDS = re.compile(r'(<text x="(\S+)" [^>]*?text-anchor="(\w+)" font-size="(\d+)"(?: [^>]*?textLength="([\d.]+)")?[^>]*)>(.*?)</text>')
 
 
-def svg(view_box, body, text, unit="px"):
+def svg(view_box, body, text, unit="px", even=False):
     """An accessible SVG on a card in the theme's colours: `text` whole for a screen reader, its first line on hover.
 
-    It has its natural size; in a narrower window it is a little smaller, and then scrolls.
+    It has its natural size; in a narrower window it is a little smaller, and then scrolls. On a phone only what is drawn becomes
+    as narrow as that: letters and dots keep their shape, and `_kept_within` their place in the picture. `even`: it becomes as much
+    lower, for what is round or a scan.
     The title is the drawing's: were it the image's own, a screen reader would say it again.
     """
-    width = view_box.split()[2]
-    return (f'<div style="{style.CARD};min-width:calc({LEAST}*{float(width):g}{unit} + 16px)">'
-            f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-            f'viewBox="{view_box}" width="{width}{unit}" role="img" aria-label="{escape(text)}" '
-            f'style="display:block;max-width:100%;height:auto;background:{style.PAPER}">'
+    left, _, width, height = map(float, view_box.split())
+    wide, kind = width / PHONE, "drawn"
+    if wide > 1 and unit == "px":
+        body, kind = WORDS.sub(lambda found: _kept_within(found, left, wide), body), "drawn wide"
+    return (f'<div class="{kind}" style="{style.CARD};min-width:calc({LEAST}*{width:g}{unit} + var(--edge,16px))">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{view_box}" '
+            f'preserveAspectRatio="none" width="{width:g}{unit}" role="img" aria-label="{escape(text)}" '
+            f'style="--wide:{wide:.3f};--tall:{wide if even else 1:.3f};--high:{height:g};aspect-ratio:{width:g}/{height:g};'
+            f'display:block;max-width:100%;height:auto;background:{style.PAPER}">'
             f"<g><title>{escape(text.partition(chr(10))[0])}</title>{body}</g></svg></div>")
+
+
+def _kept_within(found, left, wide):
+    """A line of words, and how far it steps aside on a phone so as not to leave its picture."""
+    looks, x, anchor, size, length, words = found.groups()
+    long = wide * float(length or 0.66 * float(size) * len(re.sub("<.*?>|&.*?;", "_", words)))
+    start = float(x) - left - long * ["start", "middle", "end"].index(anchor) / 2
+    by = max(min(start, wide * (PHONE - 2) - long), 2 * wide) - start
+    return f'{looks} style="--by:{by:.0f}px">{words}</text>' if by else found[0]
 
 
 def beside(*drawings):

@@ -452,15 +452,15 @@ def picture(frame):
         least = "" if part else f"{LEAST}*"
         across = f"margin-left:clamp(min(0px,100% - {least}{wide:.0f}px),50% - {least}{x:.0f}px,0px)"
         if not part:
-            return f'<div style="{across}">{drawn}</div>'
+            return f'<div class="whole" style="{across}">{drawn}</div>'
         ends = f"{24 * (y > 0)}px {window - 24 * (y + window < high):.0f}px"
         fade = f"linear-gradient(transparent,black {ends},transparent)"
-        return (f'<div style="height:{window:.0f}px;overflow:auto hidden;mask-image:{fade}">'
+        return (f'<div class="part" style="height:{window:.0f}px;overflow:auto hidden;mask-image:{fade}">'
                 f'<div style="width:{wide:.0f}px;margin-top:{-y:.0f}px;{across}">{drawn}</div></div>')
 
     drawn = graph.draw(frame.nodes, frame.placed, text, frame.cards, frame.beads, frame.grads, words.carried, around)
     # The text says all of it to a screen reader. In a narrow window the sentence wraps, and the graph alone scrolls.
-    return Picture(f'<div style="display:grid;grid-template-columns:minmax(0,900px)"><div style="{style.CARD};display:block;'
+    return Picture(f'<div style="display:grid;grid-template-columns:minmax(0,900px)"><div class="drawn" style="{style.CARD};display:block;'
                    f'font-family:{style.FONT}">{say}'
                    f'<div style="display:flex;flex-wrap:wrap;gap:8px">'
                    f'<div style="{size};min-width:0;overflow-x:auto">{drawn}</div>'

@@ -57,8 +57,16 @@ def sheet(theme, selector=":root"):
     return f"{selector}{{{roles}--dark:{theme}}}"
 
 
-# Which of two drawings is seen.
-FITTING = "@media(max-width:480px){.across{display:none}.down{display:block!important}}"
+# Which of two drawings is seen; and what is wide becomes narrow, all but its letters, dots and strokes. Of what is too large for any
+# window only a part is seen, as it is.
+FITTING = ("@media(max-width:480px){.across{display:none}.down{display:block!important}"
+           ".drawn{--edge:0px;padding-inline:0!important}.wide:not(.part *){min-width:0!important}"
+           ".wide:not(.part *)>svg{width:369.3px;max-width:none!important;height:calc(.9231px*var(--high)/var(--tall))!important}"
+           ".wide:not(.part *) :is(text,circle,.mark){transform:translateX(var(--by,0px)) scale(var(--wide),var(--tall));"
+           "transform-box:fill-box;transform-origin:left}"
+           ".wide :is([text-anchor=middle],[text-anchor=middle] text,circle,.mark){transform-origin:center!important}"
+           ".wide :is([text-anchor=end],[text-anchor=end] text){transform-origin:right!important}"
+           ".wide :is(path,rect,circle,line,polyline){vector-effect:non-scaling-stroke}.whole{margin-left:0!important}}")
 # In JupyterLab, whose lines of text are as long as its window is wide.
 READING = ".jp-RenderedMarkdown :is(p,ul,ol,blockquote){max-width:42em}"
 # What a notebook brings along: the dark form for the dark themes of JupyterLab, which tells nobody, and of VS Code.

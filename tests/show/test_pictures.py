@@ -6,15 +6,15 @@ import ipywidgets
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from drawn import SVG, svg_of, words_in
+from drawn import SVG, hard_to_read, svg_of, words_in
 
 from autograd_course import Picture, explore, moons
 from autograd_course.lessons.lesson_12.drawings import confusion, misread
 from autograd_course.show import landscapes, sliders, style
 from autograd_course.show.blocks import broadcast_blocks
-from autograd_course.show.ink import counted, number
+from autograd_course.show.ink import counted, number, words
 from autograd_course.show.landscapes import boundary, landscape, plane
-from autograd_course.show.picture import figure
+from autograd_course.show.picture import figure, svg
 
 
 def line(x=1.0):
@@ -30,6 +30,15 @@ def test_picture_of_a_figure():
     assert style.PAPER in picture.html.partition("<svg")[0], "opaque, so that it can be read in the dark theme too"
     assert repr(picture) == picture.text and picture._repr_html_() == style.SHEET + picture.html
     assert not plt.get_fignums(), "the figure is closed"
+
+
+def test_on_a_phone_a_wide_drawing_keeps_its_words_within():
+    """The first would leave it at the right, the last at the left. What a phone shows whole stays as it is."""
+    said = [words(700, 20, "begins here", anchor="start"), words(400, 40, "stays"), words(100, 60, "ends here", anchor="end")]
+    drawn = svg("0 0 800 80", "".join(said), "three")
+    assert [bool(re.search(rf'--by[^>]*>{text}', drawn)) for text in ("begins", "stays", "ends")] == [True, False, True]
+    assert not hard_to_read(drawn) and any("phone" in fault for fault in hard_to_read(re.sub("--by.*?px", "--by:0px", drawn)))
+    assert 'class="drawn wide"' in drawn and 'class="drawn"' in svg("0 0 400 80", "", "narrow")
 
 
 def test_roles_differ_in_more_than_colour():
@@ -318,8 +327,9 @@ def test_shapes_that_do_not_fit_say_where():
     picture = broadcast_blocks("+", x=(2, 5, 3), b=(4, 2))
     assert picture.text.splitlines() == [
         "x (2, 5, 3) + b (4, 2): these shapes do not fit",
-        "✗ the last axis: x has 3, b has 2. They must be equal, or 1, which is repeated.",
-        "✗ the axis before the last: x has 5, b has 4. They must be equal, or 1, which is repeated."]
+        "✗ the last axis: x has 3, b has 2.",
+        "✗ the axis before the last: x has 5, b has 4.",
+        "They must be equal, or 1, which is repeated."]
     assert cells(picture) == 30 + 8 and picture.text.splitlines()[1] in words_in(picture)
 
 

@@ -474,6 +474,6 @@ def test_a_narrow_window_is_turned_to_the_card_and_its_inputs():
         part = r"var\(--least,([.\d]+)\)\*(\d+)px"
         clamp = re.search(rf"margin-left:clamp\(min\(0px,100% - {part}\),50% - {part},0px\)", picture(frame).html)
         least, eye = (part * px for part, px in np.reshape([*map(float, clamp.groups())], (2, 2)))
-        assert 680 < least < 720
+        assert 670 < least < 720
         lefts.append(max(550 - least, min(275 - eye, 0)))
     assert lefts[0] == 550 - least and lefts[-1] == 0

@@ -83,8 +83,8 @@ def digits_learning(images, labels, answers, accuracies, passes):
         px, py = 14 + k % columns * (side + 6), 40 + k // columns * (side + 26)
         right = answer == label
         sheet.parts.append(scan(image, px, py, side))
-        sheet.words(px + side / 2, py + side + 16, f"{answer} ✓" if right else f"{answer} ✗ {label}", size=13)
-    sheet.words(14, 28, "its answers: ✓ right, ✗ wrong and the true digit", anchor="start")
+        sheet.words(px + side / 2, py + side + 16, f"{answer}✓" if right else f"{answer}✗{label}", size=13)
+    sheet.words(14, 28, "its answers: ✓ right, ✗ and the true digit", anchor="start")
     plot.frame(ticks(0, last, 5), [(k / 4, f"{25 * k} %") for k in range(5)], "passes over the training digits",
                f"{accuracies[passes]:.1%} right on digits it never saw")
     plot.line(range(passes + 1), accuracies[:passes + 1], style.VALUE, 2.5)
@@ -92,7 +92,7 @@ def digits_learning(images, labels, answers, accuracies, passes):
     high = rows * (side + 26) + 54
     text = (f"after {counted(passes, 'pass')}: {np.sum(answers == labels)} of these {len(labels)} right, "
             f"{accuracies[passes]:.1%} of all held-out digits")
-    return Picture(beside(svg(f"0 0 500 {high}", "".join(sheet.parts), text),
+    return Picture(beside(svg(f"0 0 500 {high}", "".join(sheet.parts), text, even=True),
                           svg(f"0 0 300 {high}", "".join(plot.parts),
                               f"{accuracies[passes]:.1%} of all held-out digits")), text)
 
@@ -148,5 +148,6 @@ def as_read(dots, scores):
         (left, top), (right, bottom) = plot.at(digit + 0.15, share), plot.at(digit + 0.85, 0)
         plot.parts.append(f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
                           f'fill="{style.VALUE}"/>')
-        plot.words((left + right) / 2, top - 5, f"{share:.2f}", size=13)
+        if share >= 0.005:
+            plot.words((left + right) / 2, top - 5, f"{share:.2f}", size=13)
     return Picture(svg("0 0 530 315", "".join(plot.parts), text), text)

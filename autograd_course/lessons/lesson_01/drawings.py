@@ -36,7 +36,8 @@ def secant(f, x, h, slope):
     """The secant of f through x and x + h, beside the tangent at x, whose slope is given; and both in a window that shrinks with h."""
     plot, text = _secant(f, x, h, slope, "the curve, its tangent, and a secant")
     text += f", error {_short(abs((f(x + h) - f(x)) / h - slope))}"
-    near, _ = _secant(f, x, h, slope, f"the same, magnified {number(1 / h)} times", 1.2 * h)
+    title = f"the same, magnified {number(1 / h)} times" if h < 1 else "the same, not yet magnified"
+    near, _ = _secant(f, x, h, slope, title, 1.2 * h)
     return Picture(beside(*(svg("0 0 400 310", "".join(one.parts), text) for one in (plot, near))), text)
 
 

@@ -11,32 +11,32 @@ def two_parts(from_x, from_y, change, reach):
 
     The axis runs from −reach to reach.
     """
-    plot = Axes((160, 16, 388, 208), (-1.25 * reach, 1.25 * reach), (0, 4))      # a number stands outside its bar
+    plot = Axes((20, 4, 520, 240), (-1.2 * reach, 1.2 * reach), (0, 4))      # a number stands outside its bar
     total = from_x + from_y
     missed = change - total
     plot.frame(ticks(-reach, reach, 9), [], "change of z")
     for place, words in enumerate(["what they miss, × 10", "z really moves by", "y brings", "x brings"]):
-        plot.words(150, plot.at(0, place + 0.5)[1] + 5, words, style.FAINT, "end", 13)
+        plot.words(20, plot.at(0, place + 1)[1] + 15, words, style.FAINT, "start", 13, halo=True)
     plot.line([0, 0], [1, 4], style.LINE, 1)
-    plot.line([from_x] * 2, [2.5, 3.5], style.CHANGE, 1)
-    plot.line([total] * 2, [0, 2.5], style.CHANGE, 1.5, "2 3")
+    plot.line([from_x] * 2, [2.35, 3.35], style.CHANGE, 1)
+    plot.line([total] * 2, [0, 2.35], style.CHANGE, 1.5, "2 3")
     end = min(max(total + 10 * missed, plot.x[0]), plot.x[1])
-    for start, stop, y, said, dash in [(0, from_x, 3.5, from_x, "6 4"), (from_x, total, 2.5, from_y, "6 4"),
-                                       (total, end, 0.5, missed, "none")]:
+    for start, stop, y, said, dash in [(0, from_x, 3.35, from_x, "6 4"), (from_x, total, 2.35, from_y, "6 4"),
+                                       (total, end, 0.35, missed, "none")]:
         (left, middle), (right, _) = plot.at(min(start, stop), y), plot.at(max(start, stop), y)
         plot.parts.append(f'<rect x="{left:.1f}" y="{middle - 13:.1f}" width="{right - left:.1f}" height="26" '
                           f'fill="{style.CHANGE}" fill-opacity="{0.2 if dash != "none" else 0.7}" '
                           f'stroke="{style.CHANGE}" stroke-width="2" stroke-dasharray="{dash}"/>')
-        ahead = stop >= start and right < 490 or left < 220
+        ahead = stop >= start and right < 440 or left < 100
         plot.words(right + 8 if ahead else left - 8, middle + 5, _signed(said), style.CHANGE,
                    "start" if ahead else "end", halo=True)
-    plot.dot(change, 1.5, style.DIFFERENCE)
-    px, py = plot.at(change, 1.5)
+    plot.dot(change, 1.35, style.DIFFERENCE)
+    px, py = plot.at(change, 1.35)
     side = 1 if missed >= 0 else -1
     plot.words(px + 11 * side, py + 5, _signed(change), style.DIFFERENCE, "start" if side > 0 else "end", halo=True)
     text = minus(f"x brings {from_x:+.4f}, y brings {from_y:+.4f}, together {total:+.4f}; "
                  f"z really moves by {change:+.4f}, off by {missed:+.4f}")
-    return Picture(svg("0 0 560 270", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 290", "".join(plot.parts), text), text)
 
 
 def _signed(x):

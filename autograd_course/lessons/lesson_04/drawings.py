@@ -71,12 +71,10 @@ def turned_over(x):
         plot.words(right + 6, (top + high) / 2 + 5, number(round(rise, 3)), anchor="start", size=13, halo=True)
     plot.words(*plot.at(-2.5, 0.45), "exp", style.VALUE, "start", 16, halo=True)
     plot.words(*plot.at(0.25, -2.55), "log", style.VALUE, "start", 16, halo=True)
-    plot.words(378, 110, f"exp at {number(round(height, 3))}:", anchor="start")
-    plot.words(378, 132, f"height {number(x)}, slope {number(x)}", style.TANGENT, "start", 13)
-    plot.words(378, 250, f"log at {number(x)}:", anchor="start")
-    plot.words(378, 272, f"height {number(round(height, 3))}, slope {number(1 / x)}", style.TANGENT, "start", 13)
+    plot.words(40, 430, f"exp at {number(round(height, 3))}: height {number(x)}, slope {number(x)}", anchor="start")
+    plot.words(40, 454, f"log at {number(x)}: height {number(round(height, 3))}, slope {number(1 / x)}", anchor="start")
     text = (f"exp at {number(round(height, 3))} has the height {number(x)} and the slope {number(x)}.\n"
             f"Turned over: log at {number(x)} has the height {number(round(height, 3))} and the slope 1/{number(x)} = {number(1 / x)}.\n"
             f"The triangles: exp's tangent rises by {number(round(leg * x, 3))} over {number(round(leg, 3))}, "
             f"log's by {number(round(leg, 3))} over {number(round(leg * x, 3))}.")
-    return Picture(svg("0 0 560 424", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 400 466", "".join(plot.parts), text), text)

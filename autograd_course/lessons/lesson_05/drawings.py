@@ -56,7 +56,7 @@ def _paths(value):
 
 WHEELS = 19      # of an odometer: 2⁶⁰ has 19 digits
 SPANS = [(1e-6, "a microsecond"), (1e-3, "a millisecond"), (1, "a second"), (60, "a minute"), (3600, "an hour"),
-         (86400, "a day"), (31557600, "a year"), (31557600 * 100, "a lifetime"), (31557600 * 1e4, "since the ice age")]
+         (86400, "a day"), (31557600, "a year"), (31557600 * 100, "a lifetime"), (31557600 * 1e4, "the ice age")]
 LOW, HIGH = -7, 12.5      # powers of ten of seconds on the scale
 
 

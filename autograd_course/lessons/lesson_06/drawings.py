@@ -233,27 +233,26 @@ def stacked_paths(w1, w2, w3, x, y, paths):
     factors = " · ".join(_short(local[edge]) for edge in ways[paths - 1])
     stack = " + ".join(f"{each:.4f}" for each in brings[:paths]) + f" = {sum(brings[:paths]):.4f}" * (paths > 1)
     way = FROM_W3[paths - 1].replace(" ", " → ")
-    said = [f"Path {paths} of {len(ways)} from w₃ to L",
-            f"{way}: {factors} = {brings[paths - 1]:.4f}" + ", which the slide forgot" * (paths == 3),
-            f"so far {stack}" + ", the gradient of w₃" * (paths == 3)]
-    plot = Axes((20, 66, 560, 44), (0, sum(brings)), (0, 1))
-    plot.words(20, 22, said[1], anchor="start")
-    plot.words(20, 48, said[2], anchor="start")
+    said = [f"Path {paths} of {len(ways)} from w₃ to L", way + ", which the slide forgot" * (paths == 3),
+            f"{factors} = {brings[paths - 1]:.4f}", ("so far ", "all ")[paths == 3] + stack]
+    plot = Axes((20, 86, 560, 44), (0, sum(brings)), (0, 1))
+    for line, words in enumerate(said[1:]):
+        plot.words(20, 22 + 24 * line, words, anchor="start")
     for nth, (begins, each) in enumerate(zip(accumulate(brings, initial=0), brings), 1):
         left, wide = plot.at(begins, 1)[0], each / sum(brings) * 560
-        plot.parts.append(ink.cell(left, 66, wide, 44, look="gradient" if nth <= paths else "ghost"))
+        plot.parts.append(ink.cell(left, 86, wide, 44, look="gradient" if nth <= paths else "ghost"))
         if nth == paths == 3:       # hatched: what the slide forgot
-            strokes = "".join(f"M{left + at:.1f} 106l14 -36" for at in range(6, int(wide) - 18, 10))
+            strokes = "".join(f"M{left + at:.1f} 126l14 -36" for at in range(6, int(wide) - 18, 10))
             plot.parts.append(f'<path d="{strokes}" stroke="{style.GRADIENT}"/>')
         if nth <= paths:
-            plot.words(left + wide / 2, 93, f"{each:.4f}", halo=True)
+            plot.words(left + wide / 2, 113, f"{each:.4f}", halo=True)
     placed = graph.layout(nodes)
     drawn = graph.listed(graph.describe(nodes)) if placed is None else graph.draw(nodes, placed, said[0], beads=lit)
-    return Picture(drawn + svg("0 0 600 124", "".join(plot.parts), "\n".join(said[1:])), "\n".join(said), says_all=True)
+    return Picture(drawn + svg("0 0 600 144", "".join(plot.parts), "\n".join(said[1:])), "\n".join(said), says_all=True)
 
 
 TALK = {"w₁": (52, 40), "a": (52, 150), "x": (52, 260), "w₂": (52, 370), "b": (247, 40), "w₃": (247, 150), "c": (247, 260),
-        "ŷ": (437, 150), "L": (437, 260), "y": (437, 370)}
+        "ŷ": (437, 150), "L": (437, 290), "y": (437, 385)}
 
 
 def _relu(x):
@@ -291,7 +290,7 @@ def kink(w, x, step, target, best):
     panels = beside(svg("0 0 390 270", "".join(left.parts), said[0]),
                     svg("0 0 390 270", "".join(right.parts), "\n".join(said[1:])))
     text = "\n".join([*said, f"The graph at x = {number(x)}", words])
-    return Picture(panels + svg("0 4 490 402", graph, f"the graph at x = {number(x)}\n{words}"), text)
+    return Picture(panels + svg("0 4 490 417", graph, f"the graph at x = {number(x)}\n{words}"), text)
 
 
 def _talk_graph(w1, w2, w3, x, y):
@@ -304,4 +303,4 @@ def _talk_graph(w1, w2, w3, x, y):
              ("w₁", "b", a * (p > 0)), ("w₃", "b", 1.0 * (p > 0)), ("w₂", "c", a * (q > 0)), ("w₃", "c", 1.0 * (q > 0)),
              ("b", "ŷ", slope), ("c", "ŷ", slope), ("ŷ", "L", 2 * (y_hat - y))]
     shut = [name for name, inner in [("b", p), ("c", q)] if inner <= 0]
-    return _sketch(values, edges, TALK, (490, 410), ("x", "y", "a"), shut)
+    return _sketch(values, edges, TALK, (490, 425), ("x", "y", "a"), shut)

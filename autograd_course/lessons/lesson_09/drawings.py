@@ -57,8 +57,8 @@ def entry(A, B, i, j):
     Z = A @ B
     cross = _Cross(("B", B, _looks(B.shape, "value", np.s_[:, j])), ("A", A, _looks(A.shape, "value", np.s_[i])),
                    ("Z = A @ B", Z, _looks(Z.shape, "picked", (i, j))))
-    text = f"Z[{i}, {j}]: row {i} of A times column {j} of B = {_terms(A[i], B[:, j])} = {number(Z[i, j])}"
-    return Picture(cross.svg([text]), text)
+    said = [f"Z[{i}, {j}]: row {i} of A times column {j} of B", f"= {_terms(A[i], B[:, j])} = {number(Z[i, j])}"]
+    return Picture(cross.svg(said), " ".join(said))
 
 
 def reach(A, B, g, i, k):
@@ -90,13 +90,13 @@ def candidates(m, k, n):
     For A (2, 2) and B (2, 2), and beside it for A (m, k) and B (k, n). A factor's left edge is as high as it has rows, its
     right edge as it has columns: two factors fit where the edges between them match.
     """
-    plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
-    lines = []
-    for left, (rows, inner, columns) in [(80, (2, 2, 2)), (322, (m, k, n))]:
+    panels, lines, left = [], [], 74
+    for rows, inner, columns in [(2, 2, 2), (m, k, n)]:
+        plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
         rng = np.random.default_rng(1)      # with these numbers no wrong product is right by chance; the tests try all sizes
         A, B, g = (rng.integers(-9, 10, shape) for shape in ((rows, inner), (inner, columns), (rows, columns)))
         head, fitting, right = f"A {A.shape}, B {B.shape}, g {g.shape}", [], []
-        plot.words(left, 22, head, anchor="start", size=13)
+        plot.words(14, 22, head, anchor="start", size=13)
         _factor(plot, left, 52, A.shape, style.INK, "none")
         plot.words(left + 2 * LONG + 20, 56, "A", anchor="start", size=13)
         for line, (swap, t, s) in enumerate(pairs((False, True), repeat=3), start=1):
@@ -108,14 +108,15 @@ def candidates(m, k, n):
             apart = 10 * (verdict == "does not fit")
             for x, (_, values, colour, dash) in [(left, first), (left + LONG + apart, second)]:
                 _factor(plot, x, y, values.shape, colour, dash)
-            if left == 80:
-                plot.words(14, y + 4, called, anchor="start", size=13)
+            plot.words(14, y + 4, called, anchor="start", size=13)
             plot.words(left + 2 * LONG + 20, y + 4, verdict, style.INK if "✓ right" in verdict else style.FAINT,
                        "start", 13)
             fitting += [called] * ("✓ shape" in verdict)
             right += [called] * ("✓ right" in verdict)
+        panels.append(plot.parts)
         lines.append(f"{head}: {len(fitting)} of 8 have the shape of A: {', '.join(fitting)}. Right: {', '.join(right)}.")
-    return Picture(svg(f"0 0 560 {76 + 8 * ROW}", "".join(plot.parts), "\n".join(lines)), "\n".join(lines))
+    return Picture(beside(*(svg(f"0 0 316 {76 + 8 * ROW}", "".join(parts), line) for parts, line in zip(panels, lines))),
+                   "\n".join(lines))
 
 
 def _factor(plot, x, y, shape, colour, dash):
@@ -140,16 +141,16 @@ def jacobian(J, B):
     rows, columns = list(np.ndindex(J.shape[:2])), list(np.ndindex(J.shape[2:]))
     plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
     for c, (i, k) in enumerate(columns):
-        plot.words(92 + 58 * c, 22, f"A[{i}, {k}]", style.FAINT, size=13)
+        plot.words(89 + 55 * c, 22, f"A[{i}, {k}]", style.FAINT, size=13)
     for r, (i, j) in enumerate(rows):
         plot.words(52, 47 + 26 * r, f"Z[{i}, {j}]", style.FAINT, "end", 13)
         for c, place in enumerate(columns):
             look = "value" if i == place[0] else "pale"
-            plot.parts.append(cell(63 + 58 * c, 29 + 26 * r, 58, 26, number(J[i, j][place]), look))
+            plot.parts.append(cell(61 + 55 * c, 29 + 26 * r, 55, 26, number(J[i, j][place]), look))
     nothing = J.size - 2 * B.size
     text = (f"J, {len(rows)} × {len(columns)} = {J.size} numbers: {nothing} of them are 0 whatever A and B are, "
             f"the others are the {B.size} of B, {(J.size - nothing) // B.size} times.")
-    return Picture(svg(f"0 0 {80 + 58 * len(columns)} {44 + 26 * len(rows)}", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 0 {69 + 55 * len(columns)} {44 + 26 * len(rows)}", "".join(plot.parts), text), text)
 
 
 def ward(sheets):

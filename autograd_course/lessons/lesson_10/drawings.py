@@ -4,7 +4,7 @@ import numpy as np
 from ...show import style
 from ...show.axes import Axes, ticks
 from ...show.ink import number, words
-from ...show.picture import Picture, svg
+from ...show.picture import Picture, beside, svg
 
 WIDE = 3 * 42
 
@@ -14,13 +14,11 @@ def from_logits(x):
     x = np.asarray(x, float)
     e = np.exp(x)
     p = e / e.sum()
-    parts = []
-    for left, title, heights, y in [(48, "logits x", x, (-2.8, 3.4)),
-                                    (226, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5))]:
-        parts += _bars(left, title, heights, y)
-    parts += _column(404, f"p = eˣ / sum, sum {_short(p.sum())}", p)
+    panels = [_bars(34, "logits x", x, (-2.8, 3.4)), _bars(34, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5)),
+              _column(32, f"p, sum {_short(p.sum())}", p)]
     text = "\n".join(f"{name}: {', '.join(map(_short, row))}" for name, row in [("logits x", x), ("eˣ", e), ("p", p)])
-    return Picture(svg("0 0 560 296", "".join(parts), text), text)
+    said = text.splitlines()
+    return Picture(beside(*(svg("0 0 185 296", "".join(parts), words) for parts, words in zip(panels, said))), text)
 
 
 LOW, HIGH = -745, 709       # beyond, np.exp gives 0 and inf
@@ -39,17 +37,17 @@ def twins(x, c):
             p = e / e.sum()
         powers = f"powers of e: {', '.join(number(power, 3) for power in e)}"
         parts += _ruler((30, top, 340, 108), title, logits, e)
-        parts.append(words(30, top + 152, powers, anchor="start", size=13))
+        parts.append(words(30, top + 168, powers, anchor="start", size=13))
         parts += _bars(422, "p", p, (0, 1.2), top, 108)
         lines.append(f"{title}: p = {', '.join(map(_short, p))}; {powers}")
     text = "\n".join([f"logits: {', '.join(map(_short, x))}", *lines])
-    return Picture(svg("0 0 560 436", "".join(parts), text), text)
+    return Picture(svg("0 0 560 452", "".join(parts), text), text)
 
 
 def _ruler(box, title, logits, e):
     """The logits as dots, one above the other, between the walls where exp becomes 0 and inf; a cross where it has."""
     left, top, wide, high = box
-    plot = Axes(box, (-1100, 1100), (len(logits), 0))
+    plot = Axes(box, (-1350, 1350), (len(logits), 0))
     (low, _), (up, _) = plot.at(LOW, 0), plot.at(HIGH, 0)
     plot.parts.append(f'<path d="M{low:.1f} {top}h{up - low:.1f}v{high}h{low - up:.1f}z" fill="{style.VALUE_GROUND}"/>'
                       f'<path d="M{low:.1f} {top}v{high}M{up:.1f} {top}v{high}" stroke="{style.INK}" stroke-width="3"/>'
@@ -95,12 +93,12 @@ def _column(left, title, p):
     plot.frame([], ticks(0, 1, most=5), title=title)
     beside = 46         # where the words stand: at their part, and 18 px below those above
     for k, (share, top) in reversed(list(enumerate(zip(p, np.cumsum(p))))):
-        (px, upper), (_, lower) = plot.at(0.24, top), plot.at(0.24, top - share)
-        plot.parts.append(f'<rect x="{px - 28:.1f}" y="{upper:.1f}" width="56" height="{lower - upper:.1f}" '
+        (px, upper), (_, lower) = plot.at(0.16, top), plot.at(0.16, top - share)
+        plot.parts.append(f'<rect x="{px - 18:.1f}" y="{upper:.1f}" width="36" height="{lower - upper:.1f}" '
                           f'fill="{style.VALUE}" '
                           f'fill-opacity="{0.85 - 0.3 * k:.2f}" stroke="{style.PAPER}" stroke-width="2"/>')
         beside = max((upper + lower) / 2 + 4, beside + 18)
-        plot.words(px + 34, beside, f"class {k}: {_short(share)}", style.VALUE, "start", 13, halo=True)
+        plot.words(px + 24, beside, f"class {k}: {_short(share)}", style.VALUE, "start", 13, halo=True)
     return plot.parts
 
 

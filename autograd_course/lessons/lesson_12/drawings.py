@@ -39,16 +39,16 @@ def misread(images, true, probabilities, most=10):
     wrong = wrong[np.argsort(-probabilities[wrong, read[wrong]])][:most]
     if not len(wrong):
         return Picture("<p>No image was misread.</p>", "No image was misread.")
-    parts, said, pixels, step = [], [], int(images.shape[1] ** 0.5), 112
+    parts, said, pixels, step = [], [], int(images.shape[1] ** 0.5), 97
     for nth, k in enumerate(wrong):
-        x, y = 14 + nth % 5 * step, 14 + nth // 5 * 142
+        x, y = 2 + nth % 4 * step, 14 + nth // 4 * 142
         p, q = probabilities[k, read[k]], probabilities[k, true[k]]
         parts += [scan(images[k].reshape(pixels, pixels), x + 8, y + 42, 80),
                   words(x + 48, y + 12, f"read {read[k]} ({p:.0%})", size=13),
                   words(x + 48, y + 31, f"is {true[k]} ({q:.1%})", size=13)]
         said.append(f"a {true[k]} read as {read[k]} with {p:.0%}, its true digit had {q:.1%}")
     text = f"{np.count_nonzero(read != true)} misread; surest first: " + "; ".join(said) + "."
-    size = f"{28 + step * min(5, len(wrong))} {-(-len(wrong) // 5) * 142 + 6}"
+    size = f"{4 + step * min(4, len(wrong))} {-(-len(wrong) // 4) * 142 + 6}"
     return Picture(svg(f"0 0 {size}", "".join(parts), text), text)
 
 
@@ -59,7 +59,7 @@ def digit_sheet(images, labels, title):
         x, y = 12 + k % 10 * 56, 40 + k // 10 * 80
         parts += [scan(image.reshape(8, 8), x, y, SIDE), words(x + SIDE / 2, y + SIDE + 18, str(label), style.FAINT)]
     text = f"{title}: {len(images)} scans of 8 × 8 pixels, labelled {' '.join(map(str, labels))}."
-    return Picture(svg(f"0 0 {24 + 10 * 56 - 8} {40 + -(-len(images) // 10) * 80}", "".join(parts), text), text)
+    return Picture(svg(f"0 0 {24 + 10 * 56 - 8} {40 + -(-len(images) // 10) * 80}", "".join(parts), text, even=True), text)
 
 
 def neurons(weights, titles):
@@ -86,13 +86,13 @@ def neurons(weights, titles):
         parts += [f'<rect x="{x}" y="{low - 11}" width="12" height="12" fill="{colour}"/>',
                   words(x + 20, low, what, style.FAINT, "start", 13)]
     text = "Weights of ten neurons as images. " + " ".join(told)
-    return Picture(svg(f"0 0 576 {low + 14}", "".join(parts), text), text)
+    return Picture(svg(f"0 0 576 {low + 14}", "".join(parts), text, even=True), text)
 
 
 def scores(named, chance=None):
     """Accuracies as bars: {name: (on the training set, on held-out)}."""
     left = 24 + 8 * max(map(len, named))
-    plot = Axes((left, 34, 300, 64 * len(named)), (0, 1), (0, 1))
+    plot = Axes((left, 34, 275 - left, 64 * len(named)), (0, 1), (0, 1))
     plot.frame([(0, "0 %"), (0.5, "50 %"), (1, "100 %")], [], title="dotted: guessing" * (chance is not None))
     for i, (name, pair) in enumerate(named.items()):
         plot.words(left - 10, 34 + 64 * i + 36, name, anchor="end", size=13)
@@ -106,7 +106,7 @@ def scores(named, chance=None):
         plot.line([chance, chance], [0, 1], style.INK, 1.5, "2 3")
     text = "Accuracy. " + " ".join(f"{name}: {a:.1%} on the training scans, {b:.1%} on held-out ones."
                                    for name, (a, b) in named.items())
-    return Picture(svg(f"0 0 {left + 430} {34 + 64 * len(named) + 32}", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 0 400 {34 + 64 * len(named) + 32}", "".join(plot.parts), text), text)
 
 
 def training_sizes(sizes, held_out_accuracy):

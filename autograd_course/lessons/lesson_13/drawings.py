@@ -46,7 +46,7 @@ def turning(h, n):
     face = Axes((8, 40, 190, 190), (-0.65, 0.65), (-0.65, 0.65))
     around = np.linspace(0, 2 * np.pi, 90)
     face.line(np.cos(around) / 2, np.sin(around) / 2, style.LINE, 1)
-    face.words(8, 28, f"turned by 2h = {number(2 * h)} a step", anchor="start", size=13)
+    face.words(8, 267, f"turned by 2h = {number(2 * h)} a step", anchor="start", size=13)
     for k in range(n):
         face.dot(np.cos(2 * x[k]) / 2, y[k], style.VALUE, style.PAPER, size=2.5)
         wave.dot(x[k], y[k], style.VALUE, style.PAPER, size=2.5)
@@ -100,13 +100,13 @@ def unrolled(rho, gradients):
     for k in range(0, n + 1, 10):
         px = chart.at(k, 0)[0]
         chart.words(px, 222, f"s{_below(k)}", style.VALUE, size=13)
-        chart.words(px, 242, number(lengths[k]), style.GRADIENT, size=13)
-        text.append(f"at s{_below(k)}: {number(lengths[k])}")
+        chart.words(px, 242, number(lengths[k], 2), style.GRADIENT, size=13)
+        text.append(f"at s{_below(k)}: {number(lengths[k], 2)}")
     if UNIT * lengths.max() > widest:
         text.append("the widest arrows are cut off: wider than the picture")
         chart.words(60, 92, "wider than the picture: cut off", style.GRADIENT, "start", 13, halo=True)
     chart.frame([(k, str(k)) for k in range(0, n + 1, 10)], decades(-4, 4, 2), "step",
-                "how long the gradient is: circles measured, dashed ρ to the steps left")
+                "how long it is (dashed: ρ to the steps left)")
     chart.line([0, n], [n * np.log10(rho), 0], style.GRADIENT, 2, "6 4")
     for k in range(0, n + 1, 5):
         chart.dot(k, np.log10(lengths[k]), style.DIFFERENCE, "none", size=4)
@@ -122,7 +122,7 @@ def cliff(runs, step, steps_back=50):
     """Where each run stands on the loss (ρⁿ − 1)²/8 after `step` steps. runs: {name: every ρ on its way}, two of them."""
     plot = Axes((60, 40, 488, 230), (0.74, 1.16), (-6, 5))
     plot.frame([(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)], decades(-6, 5, 2), "ρ",
-               f"the loss over ρ, each line a hundred times the last: after step {step}")
+               f"the loss over ρ after step {step}, lines × 100")
     fine = np.linspace(*plot.x, 841)                                   # ρ = 1 among them, the bottom of the ditch
     plot.line(fine, np.log10(np.maximum((fine ** steps_back - 1) ** 2 / 8, 1e-6)), style.LINE, 2.5)
     text = [f"after step {step}"]
@@ -136,9 +136,9 @@ def cliff(runs, step, steps_back=50):
                 plot.dot(path[k], heights[k], colour, style.PAPER, square, 2.5)
         py = plot.box[1] + (24 if square else 4)
         plot.mark(74, py, colour, colour if not square else style.PAPER, square)
-        where = f"ρ = {number(rho)}" + ("" if inside else ", outside the picture")
+        where = f"ρ = {number(rho)}" + ("" if inside else ", outside")
         if np.isnan(rho):
-            where = "ρ is nan, not a number, for ever"
+            where = "ρ is nan for ever"
         plot.words(86, py + 5, f"{name}: {where}", colour, "start", 13, halo=True)
         if inside:
             plot.dot(rho, heights[step], colour, "none" if square else colour, square, 7 if square else 5)
@@ -151,8 +151,8 @@ def continued(known, truth, network, rule):
     """A wave and how it is continued, blind: by a network and by the rule of two terms; below, how far off each is."""
     span, ahead = (-len(known), len(truth)), np.arange(len(truth))
     plot, off = Axes((66, 40, 482, 150), span, (-0.85, 0.85)), Axes((66, 250, 482, 150), span, (-17, 0))
-    plot.frame([], [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], title="known values, and then each goes on with its own")
-    off.frame(ticks(*span), decades(-16, 0, 4), "step", "how far off, each line ten thousand times the last")
+    plot.frame([], [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], title="known values, then each goes on alone")
+    off.frame(ticks(*span), decades(-16, 0, 4), "step", "how far off, each line × 10,000")
     plot.line(np.arange(*span), [*known, *truth], style.LINE, 6)
     plot.line(ahead, network, style.VALUE, 2.2)
     errors = [np.log10(np.maximum(np.abs(said - truth), 1e-17)) for said in (network, rule)]
@@ -189,21 +189,21 @@ def gradient_sizes(named, limits=None):
     seen = [size for size in sizes.values() if 0 < size < np.inf]
     low, high = (np.log10(limits) if limits else
                  (np.floor(np.log10(min(seen)) - 0.3), np.ceil(np.log10(max(seen)))) if seen else (-3, 0))
-    left = 24 + 7.5 * max(len(name + shape) for name, shape, _ in said)
-    plot = Axes((left, 34, 270, 30 * len(said)), (low, high), (0, len(said)))
+    left = 24
+    plot = Axes((left, 34, 280, 40 * len(said)), (low, high), (0, len(said)))
     step = max(1, int(np.ceil((high - low) / 6)))           # more labels would touch
     plot.frame(decades(int(np.ceil(low)), int(high), 1)[::step], [], "√ mean(g²)",
                "size of the gradient, each line ten times the last" if step == 1 else "size of the gradient, logarithmic")
     for k in range(int(np.ceil(low)), int(high) + 1):
         plot.line([k, k], plot.y, style.LINE, 0.5)
     for nth, (name, shape, words) in enumerate(said):
-        py = 34 + 30 * nth + 20
-        plot.parts.append(f'<path d="M{left} {py - 5}h270" stroke="{style.LINE}" stroke-width="0.5"/>')
-        plot.words(left - 10, py, f"{escape(name)}<tspan fill='{style.FAINT}'>{shape}</tspan>", anchor="end", size=13)
+        py = 34 + 40 * nth + 34
+        plot.parts.append(f'<path d="M{left} {py - 5}h280" stroke="{style.LINE}" stroke-width="0.5"/>')
+        plot.words(left, py - 17, f"{escape(name)}<tspan fill='{style.FAINT}'>{shape}</tspan>", anchor="start", size=13)
         right = left
         if 0 < sizes[name] < np.inf:
             right = plot.at(np.clip(np.log10(sizes[name]), low, high), 0)[0]
             plot.mark(right, py - 5, style.GRADIENT, style.GRADIENT)
         plot.words(right + 12, py, words, style.GRADIENT, "start", halo=True)
     text = "\n".join(["gradient sizes, √ mean(g²)", *(f"{name}{shape}: {words}" for name, shape, words in said)])
-    return Picture(svg(f"0 0 {left + 270 + 90:.0f} {30 * len(said) + 84}", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 0 400 {40 * len(said) + 84}", "".join(plot.parts), text), text)

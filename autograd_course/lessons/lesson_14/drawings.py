@@ -50,8 +50,8 @@ def reach(x, y, i, j, stride=1, padding=0, backward=False):
     lying = np.isin(np.arange(1, y.size + 1), used).reshape(y.shape)
     rim = " and a rim" * bool(padding)
     rows = [[("image x" + rim, np.pad(x, padding), looks),
-             ("kernel y", y, np.where(lying, "value", "plain")),
-             ("z moves by", moves, np.where(reached, "value", "pale"))]]
+             ("kernel", y, np.where(lying, "value", "plain")),
+             ("z moves", moves, np.where(reached, "value", "pale"))]]
     if backward:
         ones = np.ones(moves.shape)
         _, pull = ag.vjp(lambda x: ag.conv2d(x[None, None], y[None, None] * 1.0, stride=stride, padding=padding),
@@ -83,7 +83,7 @@ def _drawn(lines, text):
                 for r, c in np.ndindex(values.shape):
                     plot.parts.append(cell(left + c * WIDE, top + r * HIGH, WIDE, HIGH, number(values[r, c]),
                                            looks[r, c]))
-            left += max(widest.shape[1] * WIDE, 112) + GAP
+            left += max(widest.shape[1] * WIDE, 124) + GAP
         above += TOP + high * HIGH + 10
     return Picture(svg(f"0 0 {left - GAP + 12} {above}", "".join(plot.parts), text), text)
 
@@ -94,22 +94,23 @@ def copies(x, y, i, j):
     places = ag.unfold(np.arange(x.size).reshape(1, 1, h, w) * 1.0, kernel_size=y.shape)[0].astype(int)     # (windows, kh·kw)
     X, mine = x.ravel()[places], places == i * w + j
     Z = X @ y.reshape(-1, 1)
-    plot, wide, high, below = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 24, 22, 44
-    columns_at = 12 + w * wide + 66
+    plot, wide, high, below = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 24, 22, 60
+    columns_at = 12 + w * wide + 98
     left_of_y = columns_at + kh * kw * wide + 14
     left_of_z = left_of_y + 60
     plot.words(12, below - 12, f"image x {x.shape}", anchor="start", size=13)
     for r, c in np.ndindex(x.shape):
         plot.parts.append(cell(12 + c * wide, below + r * wide, wide, wide, number(x[r, c]),
                                "picked" if (r, c) == (i, j) else "plain"))
-    plot.words(columns_at, below - 12, f"X {X.shape}: a window is a row", anchor="start", size=13)
+    plot.words(columns_at, below - 30, "a window is a row", anchor="start", size=13)
+    plot.words(columns_at, below - 12, f"X {X.shape}", anchor="start", size=13)
     for r, c in np.ndindex(X.shape):
         if c == 0:
             plot.words(columns_at - 6, below + r * high + 15, "z[{}, {}]".format(*divmod(r, w - kw + 1)), style.FAINT,
                        "end", 13)
         plot.parts.append(cell(columns_at + c * wide, below + r * high, wide, high, number(X[r, c]),
                                "value" if mine[r, c] else "pale"))
-    plot.words(left_of_y, below - 12, f"Y {(kh * kw, 1)}", anchor="start", size=13)
+    plot.words(left_of_y, below - 30, f"Y {(kh * kw, 1)}", anchor="start", size=13)
     for r, value in enumerate(y.ravel()):
         plot.parts.append(cell(left_of_y, below + r * high, wide, high, number(value), "plain"))
     plot.words(left_of_z, below - 12, f"Z {Z.shape}", anchor="start", size=13)
@@ -153,7 +154,7 @@ def responses(kernels, scan, names=None, bias=0):
         said.append(f"{called[k]}: {largest}")
     text = "\n".join(["A scan, and what each kernel makes of it.", *said])
     size = f"{130 + step * min(4, len(kernels))} {212 * -(-len(kernels) // 4)}"
-    return Picture(svg(f"0 0 {size}", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 0 {size}", "".join(plot.parts), text, even=True), text)
 
 
 def _image(plot, x, y, pixel, shades, colour):

@@ -156,7 +156,7 @@ def flight(path, tangent, angle):
     lands = x0 + share * (x1 - x0)
     plot.dot(lands, 0, style.INK, style.PAPER)
     more = "farther" if moves > 0 else "less far"
-    plot.words(12, 346, "dotted, and the arrows: where 3 degrees more take each point, by its tangent", style.TANGENT,
+    plot.words(12, 346, "dotted, with arrows: 3 degrees more, by the tangent", style.TANGENT,
                "start", 13)
     text = (f"Thrown at {number(angle)} degrees it lands at {number(lands)} m, after {len(path) - 1} steps.\n"
             f"Its tangent there: {number(moves)} m for each degree more, so a degree more lands {more}.")

@@ -20,7 +20,7 @@ def dial(run, step, last):
     across = [(at, f"{at:g}") for at, _ in ticks(0, last, 8)]
     loss = f"loss {number(losses[-1])}"
     side = "above" if curvature > mark else "below"
-    side = f"largest curvature {_short(curvature)}, {side} the mark 2/lr = {number(mark)}"
+    side = f"largest curvature {_short(curvature)}, {side} 2/lr = {number(mark)}"
 
     above = Axes((58, 34, 484, 150), (0, last), (-2, 2))
     above.frame(across, decades(-2, 2, 1), "", f"{loss} after {counted(step, 'step')} at lr = {run.lr:g}")
@@ -126,9 +126,10 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
     value, slope, curvature = float(f(w)), float(grad(f)(w)), float(grad(grad(f))(w))
     step = -slope / curvature
     there, turn, lands = w + step, value + slope * step / 2, float(f(w + step))
-    plot, ws = Axes((58, 40, 484, 290), span, heights), np.linspace(*span, 161)
+    plot, ws = Axes((58, 60, 484, 270), span, heights), np.linspace(*span, 161)
     numbers = f"gradient {number(slope)}, curvature {number(curvature)}"
-    plot.frame(ticks(*span, 10), ticks(*heights, 6), "w", f"{numbers}, Newton's step {number(step)}")
+    plot.frame(ticks(*span, 10), ticks(*heights, 6), "w", f"Newton's step {number(step)}")
+    plot.words(58, 24, numbers, anchor="start")
     plot.line(ws, [float(f(one)) for one in ws], style.VALUE, 2.6)
     plot.line(ws, value + slope * (ws - w) + curvature * (ws - w)**2 / 2, style.TANGENT, 2.4, "2 4")
     if span[0] <= there <= span[1] and heights[0] <= turn <= heights[1]:
@@ -141,7 +142,6 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
         words = f"{'' if ahead else '← '}to w = {number(there)}{' →' if ahead else ''}"
         plot.words(px + (-8 if ahead else 8), py + 18, words, style.TANGENT, "end" if ahead else "start", halo=True)
     plot.dot(w, value, style.VALUE, style.VALUE, size=6)
-    plot.words(16, 28, "loss", style.VALUE, "start", 13)
     px, py = plot.at(span[0], float(f(span[0])))
     plot.words(px + 8, py + 20, "the loss", style.VALUE, "start", halo=True)
     high = value + slope * (ws - w) + curvature * (ws - w)**2 / 2

@@ -11,7 +11,7 @@ from ...show.picture import Picture, svg
 
 def shares(parts, most):
     """Horizontal bars, one for each of {name: MB}, on a scale that ends at `most` MB."""
-    plot = Axes((136, 12, 340, 40 * len(parts)), (0, most), (0, 1))
+    plot = Axes((220, 12, 270, 40 * len(parts)), (0, most), (0, 1))
     plot.frame([(x, words) for x, words in ticks(0, most)], [], "MB", "")
     said = ["What a training step needs, before its way back."]
     for i, (name, size) in enumerate(parts.items()):
@@ -43,7 +43,7 @@ def _bar(plot, top, high, pieces, name, words):
 def trade(found):
     """{name: (MB at most, steps run)}: what each way costs, in memory and in time."""
     memory, time = (max(pair[i] for pair in found.values()) for i in (0, 1))
-    above, below = (Axes((110, 40 + 140 * i, 340, 96), (0, most), (0, 1)) for i, most in enumerate((memory, time)))
+    above, below = (Axes((134, 40 + 140 * i, 290, 96), (0, most), (0, 1)) for i, most in enumerate((memory, time)))
     said = []
     for i, (name, (size, steps)) in enumerate(found.items()):
         _bar(above, 40 + 32 * i, 26, [(size, style.VALUE)], name, f"{number(round(size, 1))} MB")
@@ -159,7 +159,7 @@ def marked(widths, marks):
     chain.words(40, low + 18, "input", style.FAINT, "start", 13)
     chain.words(540, low + 18, f"after {n} steps", style.FAINT, "end", 13)
     everything = sum(widths[1:])
-    bars = Axes((140, 188, 300, 60), (0, everything), (0, 1))
+    bars = Axes((226, 188, 220, 60), (0, everything), (0, 1))
     _bar(bars, 180, 26, [(kept, style.INK), (stretch, style.VALUE)], "held at most",
          f"{kept} + {stretch} = {kept + stretch}")
     _bar(bars, 214, 26, [(everything, style.GROUND)], "steps run again", f"{n} of {n}")
@@ -197,20 +197,20 @@ def layers(table, first=0, count=0, measured=None):
         shown = _brief(stays)
         plot.words(middle, plot.at(0, held)[1] - 6, shown, size=13)
         plot.words(middle, 240, str(i), style.FAINT, size=13)
-        plot.words(middle, 257, name, size=13)
+        plot.words(middle, 257 + 17 * (i % 2), name, size=13)
         said.append(f"{i} {name}: {shown} MB held" + f" of {_brief(held)}" * wrapped)
     if count:
         (left, _), (right, _) = plot.at(first, 0), plot.at(last + 1, 0)
-        plot.parts.append(f'<path d="M{left + 4:.1f} 264v6H{right - 4:.1f}v-6" fill="none" stroke="{style.INK}" stroke-width="2"/>')
-        plot.words((left + right) / 2, 286, "wrapped", size=13)
+        plot.parts.append(f'<path d="M{left + 4:.1f} 281v6H{right - 4:.1f}v-6" fill="none" stroke="{style.INK}" stroke-width="2"/>')
+        plot.words((left + right) / 2, 303, "wrapped", size=13)
         said.insert(0, f"wrapped, {first} to {last}: {_brief(freed)} MB are freed")
     if measured:
         said.insert(0, f"measured: held {number(_rough(measured[0]))} MB after the forward pass, "
                        f"at most {number(_rough(measured[1]))} MB until the backward pass is done")
         for nth, line in enumerate(said[0].split(", ")):
-            plot.words(56, 312 + 19 * nth, line, anchor="start", size=13)
+            plot.words(56, 329 + 19 * nth, line, anchor="start", size=13)
     text = "\n".join(said)
-    return Picture(svg("0 0 560 344", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 361", "".join(plot.parts), text), text)
 
 
 def _brief(size):

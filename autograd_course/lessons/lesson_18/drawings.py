@@ -70,7 +70,7 @@ def attention_row(letters, scores, values, place):
         parts.append(words(x, 22, letter, size=16))
         parts.append(words(x, 42, number(values[k]), style.VALUE if seen[k] else style.FAINT, size=13))
         if k == place:
-            parts.append(words(x, 66, "▲ asks", size=13))
+            parts += [words(x, 66, "▲", size=13), words(8, 66, "asks", anchor="start", size=13)]
     for row, (name, heights, span, colour, dash) in enumerate(panels):
         plot = Axes((left, (80, 232, 362)[row], side * wide, 116), (0, side), span)
         plot.line([0, side], [0, 0], style.LINE, 1)
@@ -128,9 +128,9 @@ def by_place(losses, best):
     plot.line([0, len(losses)], [best, best], style.INK, 2, "7 4")
     for k, loss in enumerate(losses):
         x, up, _ = _bar(plot, k, loss, 15, style.VALUE, "none")
-        plot.words(x, up - 5, f"{loss:.2f}", style.VALUE, size=13, halo=True)
+        plot.words(x, up - 5, f"{loss:.1f}", style.VALUE, size=13, halo=True)
     plot.words(548, 28, f"dashed, the best possible: {best:.2f}", anchor="end")
-    text = f"Best possible: {best:.2f}. At each place: {', '.join(f'{loss:.2f}' for loss in losses)}."
+    text = f"Best possible: {best:.2f}. At each place: {', '.join(f'{loss:.1f}' for loss in losses)}."
     return Picture(svg("0 0 560 262", "".join(plot.parts), text), text)
 
 
@@ -156,5 +156,5 @@ def sharpness(d, divided_by):
     text = (f"d = {d}, scores divided by {divided_by}: from {low} to {high}.\n"
             f"Largest weight {number(round(float(p.max()), 3))}; all gradients together "
             f"{number(float(f'{np.abs(back).sum():.2g}'))}.")
-    parts.append(words(12, 20, text.split("\n")[0], anchor="start"))
+    parts.append(words(12, 20, f"d = {d}, divided by {divided_by}: from {low} to {high}", anchor="start"))
     return Picture(svg("0 0 560 316", "".join(parts), text), text)

@@ -4,7 +4,7 @@ from html import escape
 import numpy as np
 
 from ...show import style
-from ...show.axes import Axes, ticks
+from ...show.axes import Axes, round_step, ticks
 from ...show.ink import number
 from ...show.picture import Picture, svg
 from .texts import nats
@@ -17,12 +17,13 @@ def guess(letters, p, context, most=8):
     """What may follow: a bar for the probability of each of the likeliest letters, and one for all others together."""
     shown = [letter if letter.strip() else {" ": "␣", "\n": "↵"}[letter] for letter in letters]
     first = np.argsort(-p, kind="stable")[:most]
-    rows = [(shown[i], p[i]) for i in first] + [(f"the other {len(p) - most}", 1 - p[first].sum())]
-    plot = Axes((110, 44, 400, 26 * len(rows)), (0, 1), (0, 1))
-    plot.frame(ticks(0, 1, most=5), [], "probability", f"what follows {escape(context)} …")
+    rows = [(shown[i], p[i]) for i in first] + [(f"{len(p) - most} others", 1 - p[first].sum())]
+    end = 2.5 * round_step(max(share for _, share in rows) / 2.5)       # the longest bar is most of the axis, or half of it
+    plot = Axes((110, 44, 400, 26 * len(rows)), (0, min(1, end)), (0, 1))
+    plot.frame(ticks(*plot.x, most=5), [], "probability", f"what follows {escape(context)} …")
     for k, (name, share) in enumerate(rows):
         x, y, last = plot.at(share, 0)[0], 48 + 26 * k, k == len(rows) - 1
-        plot.words(100, y + 14, escape(name), anchor="end")
+        plot.words(104, y + 14, escape(name), anchor="end", size=13)
         plot.parts.append(f'<rect x="110" y="{y}" width="{x - 110:.1f}" height="18" '
                           f'fill="{style.GROUND if last else style.VALUE}" stroke="{style.VALUE}"/>')
         plot.words(x + 8, y + 14, number(round(float(share), 2)), anchor="start", size=13)
@@ -40,17 +41,17 @@ def learning(run, counted, step):
     plot = Axes((56, 40, 400, 290), (-end / 30, end), tuple(np.log([0.93 * min([*counted, *held_out]),
                                                                   1.15 * max(held_out)])))
     heights = [(np.log(loss), number(loss)) for loss in (1, 1.5, 2, 3, 4) if np.log(loss) > plot.y[0]]
-    plot.frame(ticks(0, end), heights, "step", "loss on text held out, in nats a letter (logarithmic)")
+    plot.frame(ticks(0, end), heights, "step", "loss on held-out text, in nats a letter")
     py = 0
     for n, loss in sorted(enumerate(np.log(counted), 1), key=lambda pair: -pair[1]):
         plot.line([0, end], [loss, loss], style.INK, 1.2, "5 4")
         py = max(plot.at(0, loss)[1] + 4, py + 15)      # two names never on each other
-        plot.words(464, py, f"{n}-gram {np.exp(loss):.2f}", anchor="start", size=13)
+        plot.words(464, py, f"{n}-gram {np.exp(loss):.2f}", anchor="start", size=13, halo=True)
     plot.line(steps, np.log(held_out), style.VALUE, 0.7)
     plot.line(steps[:k + 1], np.log(held_out[:k + 1]), style.VALUE, 2.8)
     plot.dot(step, np.log(held_out[k]), style.VALUE, style.VALUE, size=6)
     x, y = plot.at(step, np.log(held_out[k]))
-    plot.words(min(x + 12, 410), y - 12, f"{held_out[k]:.2f}", style.VALUE, "start", halo=True)
+    plot.words(min(x + 12, 370), y - 12, f"{held_out[k]:.2f}", style.VALUE, "start", halo=True)
     beaten = [n for n, loss in enumerate(counted, 1) if held_out[k] < loss]
     says = f"beats counting up to the {beaten[-1]}-gram" if beaten else "beats none of the countings"
     first = f"Step {step}: loss {held_out[k]:.2f}, {says}. It writes:"
@@ -103,6 +104,10 @@ def mixture(network, counting, w):
     plot = Axes((64, 40, 440, 210), (0, 1), (low, high))
     plot.frame(ticks(0, 1, most=5), ticks(low, high, most=5), "share of the network, w", "loss of the mixture, in nats")
     plot.line(at, losses, style.VALUE, 2.4)
+    for end, who, anchor in [(0, "counting alone", "start"), (1, "the network alone", "end")]:
+        plot.dot(end, losses[-end], style.VALUE)
+        px, py = plot.at(end, losses[-end])
+        plot.words(px + 12 - 24 * end, py + 5, who, style.FAINT, anchor, 13, halo=True)
     plot.dot(w, here, style.VALUE, style.VALUE, size=6)
     x, y = plot.at(w, here)
     plot.words(x + 36 * (1 - 2 * w), y - 14, f"{here:.3f}", style.VALUE, halo=True)      # inside the bowl

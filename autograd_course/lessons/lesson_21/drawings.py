@@ -50,7 +50,7 @@ def trained(evidence):
     """The losses of ours and of the five ports as they train. evidence: {name: Evidence}."""
     runs = {name: evidence[name].losses for name in ["ours", *PORTS]}
     steps, high = len(runs["ours"]) - 1, max(map(max, runs.values()))
-    plot = Axes((50, 36, 350, 220), (0, steps), (0, 1.05 * high))
+    plot = Axes((50, 36, 490, 220), (0, steps), (0, 1.05 * high))
     plot.frame(ticks(0, steps), ticks(0, high, 5), "step", "loss L")
     ends = sorted(runs, key=lambda name: runs[name][-1])
     groups = []      # the runs that end within a fiftieth of the height of each other
@@ -65,7 +65,7 @@ def trained(evidence):
     plot.line(range(steps + 1), runs["ours"], style.VALUE, 4, "2 6")
     for group in groups:
         px, py = plot.at(steps, runs[group[-1]][-1])
-        plot.words(px + 8, py + 4, _listed(group), anchor="start", size=13)
+        plot.words(px, py - 8, _listed(group), anchor="end", size=13, halo=True)
     text = [f"Six trainings of {steps} steps from one start: yours and five ports. All losses fall.",
             *(f"{'yours' if name == 'ours' else name}: from {losses[0]:.5f} to {losses[-1]:.5f}" for name,
               losses in runs.items())]
@@ -94,7 +94,7 @@ def chart(evidence):
                                    "picked" if differs else "pale"))
         apart = [f"{key} {number(float(f'{apart:.1e}'))}" for key, apart in rows if apart > ROUNDING]
         said.append(f"{name}: {', '.join(apart) or 'nothing'}")
-    plot.words(8, 22, "by how much it differs from yours (a blank: only by rounding)", anchor="start", size=13)
+    plot.words(8, 22, "how far from yours (blank: only by rounding)", anchor="start", size=13)
     for row, key in enumerate([*evidence["A"].values, *evidence["A"].gradients]):
         y = top + row * high + 26 * (row >= len(STAGES)) + high / 2 + 4.5
         plot.words(8, y, key, anchor="start", size=13)
@@ -184,7 +184,7 @@ def times(measured, rows):
     limits = np.log10(fastest) - 0.2, np.log10(slowest)
     bottom = 50 + 34 * len(step)
     plot = Axes((150, 46, wide, bottom - 50), limits, (0, 1))
-    plot.words(8, 24, f"one step over {rows:,} scans, in milliseconds: each line ten times the last", anchor="start",
+    plot.words(8, 24, f"one step over {rows:,} scans, in ms; lines × 10", anchor="start",
                size=13)
     for power in range(int(np.ceil(limits[0])), int(limits[1]) + 1):
         x = plot.at(power, 0)[0]
@@ -205,7 +205,7 @@ def times(measured, rows):
         said.append(f"{name}: {number(float(f'{1e3 * seconds:.3g}'))} ms"
                     + (f"; the time of this process, divided by {workers}: {number(float(f'{1e3 * ideal:.3g}'))}"
                        if workers else ""))
-    plot.words(8, bottom + 38, "the upright mark: the time of this process, divided by the workers",
+    plot.words(8, bottom + 38, "upright: this process, divided by the workers",
                style.FAINT, "start", 13)
     text = f"One step over {rows:,} scans, on this computer, now.\n" + "\n".join(said)
     return Picture(svg(f"0 0 {150 + wide + 70} {bottom + 50}", "".join(plot.parts), text), text)
@@ -231,7 +231,7 @@ def way(kept, exercises, predictions, titles):
     step, size = 21, 16
     tall = max(sum(name[:2] == lesson for name in exercises) for lesson in lessons)
     deep = max(sum(name[:2] == lesson and name in made for name in predictions) for lesson in lessons)
-    ground, plot, said = 64 + tall * (size + 3), Axes((0, 0, 1, 1), (0, 1), (0, 1)), []
+    ground, plot, said = 84 + tall * (size + 3), Axes((0, 0, 1, 1), (0, 1), (0, 1)), []
     counts = dict.fromkeys(["right", "mended", "missed"], 0)
     for column, lesson in enumerate(lessons):
         x = 16 + column * step
@@ -241,7 +241,8 @@ def way(kept, exercises, predictions, titles):
             fill, line = (style.VALUE, style.VALUE) if right else ("none", style.LINE)
             plot.parts.append(f'<rect x="{x}" y="{y}" width="{size}" height="{size}" rx="2" fill="{fill}" '
                               f'stroke="{line}"/>')
-        plot.words(x + size / 2, ground + 17, lesson, size=13)
+        if column % 2 == 0:     # on a phone all would touch
+            plot.words(x + size / 2, ground + 17, lesson, size=13)
         fates = [_fate(made[name]) for name in predictions if name[:2] == lesson and name in made]
         for k, fate in enumerate(sorted(fates, key=list(counts).index)):
             counts[fate] += 1
@@ -258,31 +259,28 @@ def way(kept, exercises, predictions, titles):
                         + ", a card" * (lesson in cards))
     right = len(solved & set(exercises))
     heads = [f"{right} of {len(exercises)} exercises right. {counted(len(cards), 'card')}.",
-             f"{sum(counts.values())} predictions: {counts['right']} right at once, {counts['mended']} missed and mended, "
-             f"{counts['missed']} missed."]
-    for y, words in zip((24, 44), heads):
+             f"{sum(counts.values())} predictions: {counts['right']} right at once,",
+             f"{counts['mended']} missed and mended, {counts['missed']} missed."]
+    for y, words in zip((24, 44, 64), heads):
         plot.words(16, y, words, anchor="start", size=14)
     low = ground + 36 + deep * (size + 3) + 36
     key = [("rect", "an exercise, right"), ("", "a prediction, right at once"),
            ("✓", "missed, and right when it came back"),
            ("?", "missed"), ("≡", "a card")]
-    x = 16
     for mark, words in key:
-        if mark == "✓":                 # a line of its own for what was missed
-            x, low = 16, low + 22
         if mark == "rect":
-            plot.parts.append(f'<rect x="{x}" y="{low - 10}" width="14" height="12" rx="2" fill="{style.VALUE}"/>')
+            plot.parts.append(f'<rect x="16" y="{low - 10}" width="14" height="12" rx="2" fill="{style.VALUE}"/>')
         elif mark == "≡":
-            plot.words(x + 7, low + 2, mark, size=20)
+            plot.words(23, low + 2, mark, size=20)
         else:
             fill = {"": style.PAPER, "✓": style.TANGENT, "?": style.INK}[mark]
-            plot.parts.append(f'<circle cx="{x + 7}" cy="{low - 4}" r="7" fill="{fill}" stroke="{style.INK}" '
+            plot.parts.append(f'<circle cx="23" cy="{low - 4}" r="7" fill="{fill}" stroke="{style.INK}" '
                               f'stroke-width="1.5"/>')
-            plot.words(x + 7, low + 1, mark, style.PAPER, size=13)
-        plot.words(x + 20, low, words, style.FAINT, "start", 13)
-        x += 34 + 6.7 * len(words)
+            plot.words(23, low + 1, mark, style.PAPER, size=13)
+        plot.words(36, low, words, style.FAINT, "start", 13)
+        low += 22
     text = "\n".join([" ".join(heads), *(said or ["Nothing is recorded in this folder yet."])])
-    return Picture(svg(f"0 0 {max(32 + step * len(lessons), 480)} {low + 16}", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 0 {max(32 + step * len(lessons), 400)} {low}", "".join(plot.parts), text), text)
 
 
 def _fate(made):

@@ -29,13 +29,13 @@ def votes(w, q, target, lr):
     below = Axes((58, 250, 436, 170), (0, steps), (-HIGHEST, HIGHEST))
     below.frame(ticks(0, steps, 10), ticks(-HIGHEST, HIGHEST, 6), "steps", said)
     below.line([0, steps], [target] * 2, style.INK, 1.4, "7 4")
-    below.words(500, below.at(0, target)[1] + 5, "target", style.INK, "start", 13)
+    below.words(500, below.at(0, target)[1] + 5, "target", style.INK, "start", 13, halo=True)
     for bit, fill in [(1, style.VALUE), (-1, style.PAPER)]:
         squares = "".join("M{:.1f} {:.1f}h5v5h-5z".format(*np.subtract(below.at(k, bit), 2.5))
                           for k in np.flatnonzero(q == bit))
         below.parts.append(f'<path d="{squares}" stroke="{style.VALUE}" stroke-width="1.6" fill="{fill}"/>')
     below.line(range(steps), mean, style.OTHER, 2.6)
-    below.words(494, 238, "mean of q so far", style.OTHER, "end", 13)
+    below.words(494, 457, "mean of q so far", style.OTHER, "end", 13)
     rests = (f"w leaves, in one direction: after {steps} steps it is {number(w[-1])}" if abs(target) > 1 else
              f"w stays between {number(min(w))} and {number(max(w))}")
     text = "\n".join([f"target {number(target)}, lr = {number(lr)}: {said}", rests])
@@ -61,6 +61,7 @@ def cobweb(f, slope, z, rounds, start):
     plot.line([0, TURN], [0, TURN], style.LINE, 1.4)
     plot.line(zs, f(zs), style.INK, 2)
     plot.words(*np.add(plot.at(TURN, f(TURN)), (-4, -10)), "f", style.INK, "end")
+    plot.words(*np.add(plot.at(0.8 * TURN, 0.8 * TURN), (8, 12)), "diagonal", style.FAINT, "start", 13, halo=True)
     corners = [(start, 0.0)]
     for one, other in zip(way, way[1:]):
         corners += [(one, other), (other, other)]
@@ -74,9 +75,9 @@ def cobweb(f, slope, z, rounds, start):
     for k, u in enumerate(sums):
         if -1 <= u <= 3:
             beside_it.dot(k, u, style.GRADIENT, size=3.5)
-    beside_it.words(334, beside_it.at(0, exact)[1] + 5, "1/(1 − J)", style.INK, "start", 13)
+    beside_it.words(328, beside_it.at(0, exact)[1] - 6, "1/(1 − J)", style.INK, "end", 13, halo=True)
     text = "\n".join([f"J = {number(J)}, of size {'above' if abs(J) > 1 else 'below'} 1; u should be {number(exact)}",
                       f"after {rounds} rounds there: z = {number(way[-1])}, off by {number(there)}",
                       f"after {rounds} rounds back: u = {number(sums[-1])}, off by {number(back)}"])
     return Picture(beside(svg("0 0 330 348", "".join(plot.parts), text.splitlines()[1]),
-                          svg("0 0 400 278", "".join(beside_it.parts), text.splitlines()[2])), text)
+                          svg("0 0 340 278", "".join(beside_it.parts), text.splitlines()[2])), text)

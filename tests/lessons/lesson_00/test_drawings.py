@@ -72,7 +72,7 @@ def test_digits_learning():
     picture = digits_learning(images, labels, np.zeros(12, int), [0.1, 0.95], 1)
     assert picture.text == "after 1 pass: 2 of these 12 right, 95.0% of all held-out digits"
     words = [text.text for text in drawn(picture, "text")]
-    assert len(drawn(picture, "image")) == 12 and words.count("0 ✓") == 2 and "0 ✗ 7" in words
+    assert len(drawn(picture, "image")) == 12 and words.count("0✓") == 2 and "0✗7" in words
 
 
 def test_digits_learning_before_the_first_pass():

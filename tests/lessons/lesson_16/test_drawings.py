@@ -35,7 +35,7 @@ def test_a_run_is_gradient_descent():
     assert {*range(0, EARLY + 1, 4), *range(0, END + 1, 20)} == run.curvatures.keys()
 
 
-@pytest.mark.parametrize("curvature, said", [(1.5, "above the mark 2/lr = 1"), (0.5, "below the mark 2/lr = 1")])
+@pytest.mark.parametrize("curvature, said", [(1.5, "above 2/lr = 1"), (0.5, "below 2/lr = 1")])
 def test_the_dial_says_on_which_side(curvature, said):
     run = Run(2, [2.0, 3.0, 1.0], {0: 0.9, 2: curvature}, np.zeros(1))
     picture = drawn.dial(run, 2, 2)
