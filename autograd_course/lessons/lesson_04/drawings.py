@@ -68,7 +68,7 @@ def turned_over(x):
         plot.dot(px, py, style.VALUE, style.VALUE)
         (left, top), (right, high) = plot.at(px, py), plot.at(px + run, py + rise)
         plot.words(max((left + right) / 2, left + 17), top + 17, number(round(run, 3)), size=13, halo=True)
-        plot.words(right + 6, (top + high) / 2 + 5, number(round(rise, 3)), anchor="start", size=13, halo=True)
+        plot.words(min(right + 6, 358), (top + high) / 2 + 5, number(round(rise, 3)), anchor="start", size=13, halo=True)
     plot.words(*plot.at(-2.5, 0.45), "exp", style.VALUE, "start", 16, halo=True)
     plot.words(*plot.at(0.25, -2.55), "log", style.VALUE, "start", 16, halo=True)
     plot.words(40, 430, f"exp at {number(round(height, 3))}: height {number(x)}, slope {number(x)}", anchor="start")
