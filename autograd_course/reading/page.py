@@ -289,7 +289,8 @@ def patients():
 def diagnose():
     """Which line is missing in which of the five engines?"""
     found = {engine: find(*one) for engine, one in PATIENTS.items()}
-    lines = [f"{one.text.strip().splitlines()[0]} ({one.where})" for one in found.values()]
+    lines = [f"{re.split(' +#', one.text.strip())[0]} ({one.where or one.file})"         # a comment would tell
+             for one in found.values()]
     order = sorted(lines)
     asked = Question("Which line is missing in which engine?", dict(zip(PATIENTS, lines)),
                      "\n".join(f"- **{engine}** lacks `{line}`" for engine, line in zip(PATIENTS, lines)),

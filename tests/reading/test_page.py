@@ -97,8 +97,9 @@ def asked_in(name):
 
 
 def minutes(cell):
-    """(a first reading of a cell, a second of what is folded in it): a minute for 110 words, as in the lessons, for 16 lines of code, for
-    a slider, or for two thirds of a prediction. A reader who knew PyTorch said 165 of a page that takes 162 so counted."""
+    """(a first reading of a cell, a second of what is folded in it): a minute for 110 words, as in the lessons, for 16
+    lines of code, for a slider, or for two thirds of a prediction. A reader who knew PyTorch said 165 of a page that
+    takes 162 so counted."""
     text = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return words(text), 0
