@@ -151,8 +151,8 @@ Here stands one, and its answer.</p>"""
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|nb|bp|p|o|w|mi|mf|mh|fm|vm)">([^<]*)</span>')
 
 # A call whose output is all that a reader of a page wants of it.
-PLUMBING = re.compile(r'(predict|foretell|diagnose|recall|card|place|progress|gym|read|strike_out|yours_and_ours|patients)'
-                      r'\([^()]*\)(\s*#.*)?')
+PLUMBING = re.compile(r'(predict|foretell|diagnose|recall|card|place|progress|gym|read|strike_out|patients'
+                      r'|yours_and_ours)\([^()]*\)(\s*#.*)?')
 
 # Signs that take less room as they are; so does an attribute that holds double quotes between single ones.
 SPELLED_OUT = re.compile("&#x(?!0003C|0003E|00026)[0-9A-F]+;")
