@@ -421,10 +421,26 @@ def test_what_a_tangent_comes_through_stands_beside_it():
 def test_a_call_like_the_last_does_not_go_through_what_the_function_closes_over(monkeypatch):
     w = np.ones(3)
     f = ag.compile(lambda x, pair, named: x * w + pair[0] * named["c"])
-    args = np.ones(3), (2.0, [np.ones(3)]), {"c": 1.0}
+    args = np.ones(3), (2.0, [np.ones(3), 3, "three"]), {"c": 1.0}
     f(*args)
     monkeypatch.setattr(compiler, "Walk", None)
     same(f(*args), np.full(3, 3.0))
+
+
+def test_a_keyword_of_a_partial_that_is_replaced():
+    times = partial(lambda x, c: x * c, c=2)
+    f = ag.compile(lambda x: times(x))
+    same(f(np.ones(2)), np.full(2, 2.0))
+    times.keywords["c"] = 5
+    same(f(np.ones(2)), np.full(2, 5.0))
+
+
+def test_a_name_that_has_no_value_yet():
+    f = ag.compile(lambda x: x * later)
+    with pytest.raises(NameError, match="later"):
+        f(np.ones(2))
+    later = 2.0
+    same(f(np.ones(2)), np.full(2, 2.0))
 
 
 def test_only_a_function_is_compiled():
