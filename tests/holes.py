@@ -259,7 +259,7 @@ WHERE = {
     "where all entries are below 0": ("floats", _some(lambda a: a.size and np.all(a < 0))),
     "where there are three axes": ("axes", _some(lambda a: a.ndim > 2)),
     "where g is 0 all over": ("g", lambda g, *rest: np.size(g) and not np.any(g)),
-    "where an entry is beyond 50": ("floats", _some(lambda a: np.any(np.abs(a) > 50))),
+    "where an entry is beyond 100": ("floats", _some(lambda a: np.any(np.abs(a) > 100))),
     "where a number is 0": ("number", lambda *args: any(isinstance(a, float) and a == 0 for a in args)),
     "where a number is below 0": ("number", lambda *args: any(isinstance(a, float) and a < 0 for a in args)),
     "where two numbers are equal": (
@@ -392,7 +392,7 @@ RIGHT_ALL_THE_SAME = {
         "line 8: .* dropped": "rows stand so by themselves",
     },
     "16.largest": {
-        ".*(squeezed|tiny|length 1|beyond 50)": "the result is one number",
+        ".*(squeezed|tiny|length 1|beyond 100)": "the result is one number",
         ".*clipped": "w and v are small",
     },
     "16.downhill": {".*tiny": "no step is tiny", ".* a number is 0": "the wave has no curvature at 0"},

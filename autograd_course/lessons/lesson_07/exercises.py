@@ -161,10 +161,11 @@ def cached(answer):
     got = tuple(_asked(answer, value, cache, tried, right) for value, right in [(x, 6.0), (y, 8.0)])
     expect(got, (6.0, 8.0), tried=tried, hints=[
         ((6.0, 6.0), "Two values may hold the same number: the key of the cache is x itself.")])
-    L = L * Trace(3.0)
-    tried = "cached(x, {}) once more, with a new cache, after L was multiplied by 3"
-    got = _asked(answer, x, {}, tried, 18.0)
-    expect(got, 18.0, tried=tried, hints=[
+    for _ in range(40):
+        L = L + x
+    tried = "cached(x, {}) once more, with a new cache, after x was added to L 40 times"
+    got = _asked(answer, x, {}, tried, 46.0)
+    expect(got, 46.0, tried=tried, hints=[
         (6.0, "That is the answer of an earlier question: keep everything in the cache that is handed in.")])
     for w, hint in [(0.0, "A gradient may be 0. Ask whether x has users, not what their sum is."),
                     (1 / 3, "A gradient need not be a whole number: nothing is rounded.")]:

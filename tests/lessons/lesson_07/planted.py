@@ -22,7 +22,7 @@ throw(
 
 throw(
     "07.cached",
-    planted=[
+    planted=[edit("in x.users)", "in x.users[:20])", "got"),
         edit("x not in cache", "not cache.get(x)", AGAIN), edit(WHOLE, """    cache.clear()
     def ask(x):
         if x not in cache:

@@ -35,7 +35,7 @@ throw(
 
 throw(
     "19.pick",
-    planted=[
+    planted=[edit("np.cumsum(p)", "np.cumsum(p[:50])", "got"),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p) > u", "True and False"),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.random.default_rng(0).choice(len(p), p=p)", "got"),
         (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "got"),

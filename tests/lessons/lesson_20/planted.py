@@ -64,6 +64,8 @@ throw(
     planted=[
         edit("name in wanted", "name.strip() in wanted", "expected"),
         edit("update(names)", "update(names[:3])", "expected"),
+        edit("reversed(lines)", "reversed(lines[-100:])", "expected"),
+        edit("set(results)", "set(results[:3])", "expected"),
         edit("wanted.update(names)", "wanted.update(str(x).lower() for x in names)", "expected"),
         (_by_paths, "no end"), (_in_place, "caller"), (lambda lines, results: print(_needed(lines, results)), "print"),
         (lambda lines, results: set(map(str, _needed(lines, results))), "expected"),
