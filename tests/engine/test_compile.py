@@ -435,6 +435,17 @@ def test_a_keyword_of_a_partial_that_is_replaced():
     same(f(np.ones(2)), np.full(2, 5.0))
 
 
+def test_an_entry_of_a_modules_list_that_is_replaced():
+    model = nn.Module()
+    model.times = [2, {"then": 3}]
+    f = ag.compile(lambda x: x * model.times[0] + model.times[1]["then"])
+    same(f(np.ones(2)), np.full(2, 5.0))
+    model.times[0] = 4
+    same(f(np.ones(2)), np.full(2, 7.0))
+    model.times[1]["then"] = 5
+    same(f(np.ones(2)), np.full(2, 9.0))
+
+
 def test_a_name_that_has_no_value_yet():
     f = ag.compile(lambda x: x * later)
     with pytest.raises(NameError, match="later"):
