@@ -89,7 +89,7 @@ prediction(
         rises on. What does the gradient's bar show there?""", answer={"on the hill": "0", "on the plateau": "0"},
     choices={"on the hill": ["above 0", "0", "below 0"], "on the plateau": ["above 0", "0", "below 0"]},
     reveal="""**0** on both. Gradient 0 says *flat here*, and no more: the hill is highest there, and the plateau is neither highest nor
-        lowest. Only because our first curve is a bowl does flat mean lowest on it.""")
+        lowest. On our first curve flat means lowest, because it is a bowl.""")
 
 prediction(
     "00.digits",

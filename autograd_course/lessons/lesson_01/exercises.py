@@ -47,7 +47,7 @@ prediction(
 card("01", [
     "f′(x) is the limit of (f(x + h) − f(x)) / h as h goes to 0.",
     "Central is better: (f(x + h) − f(x − h)) / (2h); its error shrinks like h².",
-    "Smaller is not better: rounding grows like eps / h. Forward 1e-8, central 1e-5, times max(1, |x|).",
+    "Smaller is not better: rounding grows like eps / h. Where x is near 1, often 1e-8 for forward and 1e-5 for central.",
     "Where the two sides disagree there is no slope, and the central difference will not tell you.",
     "Check a derivative at several points, none of them special.",
     "Downhill: x − rate · slope, measured anew at every step."])
