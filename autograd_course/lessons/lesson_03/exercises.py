@@ -122,8 +122,8 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
     "03.divide", minutes=6, difficulty="medium",
     question="""
         Write both rules of $z = x / y$ the way the library does: each takes g, z, x and y, and returns what goes to its slot. The
-        local gradients are what stands before dx and dy, signs included. From here on a rule is exact, and takes
-        numbers and arrays: a difference quotient no longer counts.""",
+        local gradients are what stands before dx and dy, signs included. From here on a rule is a formula, for
+        numbers and arrays: measuring no longer counts.""",
     stub="""
         divide_x = lambda g, z, x, y: ...
         divide_y = lambda g, z, x, y: ...""",

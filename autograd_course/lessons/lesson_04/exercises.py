@@ -185,8 +185,8 @@ TURN = [
         log_x = lambda g, z, x: g / x
         power_y = lambda g, z, x, y: g * z * np.log(x)""",
     explained="The slope $z \\cdot \\log x$ is that of exp, with a factor. At the base e the factor is 1. (Let x move in "
-              "$e^{y \\log x}$ instead: the slope is z · y/x. That is lesson 03's rule, for x above 0 now with every "
-              "exponent.)",
+              "$e^{y \\log x}$ instead, and the slope is z · y/x, which is lesson 03's rule. "
+              "So for x above 0 that rule holds for every exponent.)",
     why="Neither rule needed a limit of its own: both came from exp.")
 def turn(answer):
     if any(map(is_stub, answer)):
@@ -272,9 +272,9 @@ RIGHT = (lambda g, z, x: np.where(x > 0, g, 0), lambda g, z, x: g * np.sign(x),
         abs_x = lambda g, z, x: g * np.sign(x)
         maximum_x = lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0))
         where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
-    explained="Each is a switch: all of g passes, or nothing. abs turns its sign, and a tie is shared. (relu(x) and "
-              "maximum(x, 0) are the same function. At 0 the first states 0 and the second ½: a stated rule belongs to "
-              "the op.)",
+    explained="relu and where pass all of g, or nothing. abs also turns the sign of g, and a tie shares g. (relu(x) "
+              "and maximum(x, 0) are the same function. At 0 the first states 0 and the second ½: a stated "
+              "rule belongs to the op.)",
     why="No limits were needed: between its kinks each of them is a straight line.")
 def switches(answer):
     if any(map(is_stub, answer)):

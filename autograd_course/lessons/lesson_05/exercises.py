@@ -632,7 +632,7 @@ prediction(
         second call 24 would be right. Which number is there?""",
     answer=36.0, reveal="""
         **36**, three times 12 for two calls. c still held the 3 of the first call. The second added its own 3, so c passed on 6 · 4 = 24 in
-        place of 12. Which value was not fresh? c, one in the middle, which nobody asked about.""")
+        place of 12. So the fault is in c, a value in the middle, which nobody asked about.""")
 
 prediction(
     "05.paths", question="""

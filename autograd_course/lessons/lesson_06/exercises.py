@@ -451,9 +451,9 @@ recall("06", [
 
 prediction(
     "06.forget", question="""
-        Somebody thinks that to forget is mere tidiness, and leaves it out: the same four neurons, the same 2,000 steps, nothing is ever
-        forgotten. How many of the forty points are right at the end? And whose gradients pile up from step to step: those of the 17
-        parameters, or those of all values of the graph?""",
+        Somebody leaves out the line that forgets. The rest stays: four neurons and 2,000 steps. How many of the
+        forty points are right at the end? And whose gradients pile up from step to step: those of the 17 parameters, or
+        those of all values of the graph?""",
     answer={"right at the end": "about half", "what piles up": "those of the parameters"},
     choices={"right at the end": ["all forty", "thirty-odd", "about half"],
              "what piles up": ["those of the parameters", "those of all values"]},

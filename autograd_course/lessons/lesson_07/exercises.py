@@ -415,7 +415,7 @@ def _all_found(Engine, f, *xs):
         A value is itself, whatever its number. With `found[x.data]` the second of two equal numbers is never visited, and keeps the
         gradient 0. Random numbers are hardly ever equal, so a check at random numbers passes as long as no relu, · 1 or + 0 repeats
         one.""",
-    why="You went from a symptom to its pattern, and to a cause that explains all of it. Then the check turned.")
+    why="You went from a symptom to its pattern, and to a cause that explains all of it. Then the check passed.")
 def capstone(answer):
     name, mended = answer
     if is_stub(mended) and not isinstance(name, str):
