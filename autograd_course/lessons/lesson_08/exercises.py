@@ -233,7 +233,7 @@ _MEAN = [
         mean_x = lambda g, z, x, axis=None, keepdims=False: sum_x(g * z.size / x.size, z, x, axis)""",
     explained="`x.size / z.size` is n, so `g * z.size / x.size` is g/n. For x of shape (2, 3), n is 3 with axis=1, 2 "
               "with axis=0, and 6 over all.",
-    why="A sum copies on the way back what a broadcast copies on the way there. The two are mirror images.")
+    why="A broadcast copies forward and adds backward. A sum adds forward and copies backward.")
 def spread(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -378,7 +378,8 @@ _JOIN_Y = [
         join_x = lambda g, z, x, y, axis, starts: g[:len(x)]
         join_y = lambda g, z, x, y, axis, starts: g[len(x):]""",
     explained="""Each entry goes to one place, with the slope 1, so its gradient is the g of that place. Reshaped, the
-        n-th entry of x gets the n-th of g. Joined, row k of x gets row k of g, and row k of y row `len(x) + k` of g.""",
+        n-th entry of x gets the n-th of g. Joined, row k of x gets row k of g, and row k of y gets row
+        `len(x) + k`.""",
     why="An op that only moves entries needs no arithmetic on the way back. It only has to know the places.")
 def back(answer):
     if any(map(is_stub, answer)):

@@ -273,8 +273,8 @@ def _to_w(g, x, w):
     solution="""
         gradient_w = lambda g, x, w: (x.mT @ g).sum(axis=0)      # (5, 3, 2) @ (5, 2, 4) → (5, 3, 4) → (3, 4)""",
     explained="""
-        W was broadcast, so its gradients are summed. Five times two rows are also ten rows of one matrix,
-        `x.reshape(10, 3).T @ g.reshape(10, 4)`: so the sum is part of the product, and so the library does it.""",
+        W was broadcast, so its gradients are summed. One product of matrices with ten rows gives the same
+        sum, `x.reshape(10, 3).T @ g.reshape(10, 4)`, and the library takes that way.""",
     why="Five uses, five arrivals, one sum. So a batch of any size trains one W.",
     mistakes=[
         (lambda g, x, w: x.mT @ g,

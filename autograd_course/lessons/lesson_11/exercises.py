@@ -48,11 +48,11 @@ prediction(
         w₂ become a hundred times as large, and so does √v, by which they are divided.""")
 
 card("11", [
-    "In a bowl each step multiplies w by 1 − lr·λ: stable up to lr = 2/λmax. The smallest λ says how fast it can be "
+    "In a bowl each step multiplies w by 1 − lr·λ: stable up to lr = 2/λmax. The larger λmax/λmin, the slower it is "
     "at best.",
     "Momentum, m ← βm + g: what agrees counts 1/(1 − β) times, what alternates 1/(1 + β) times. It is two rates in one.",
     "RMSprop: g/√v, entry by entry. Make an axis steeper, from the same start: its path stays.",
-    "Adam: mean of g over root mean of g², both divided by 1 − βᵗ. The first step is lr long, unless g is as small as eps.",
+    "Adam: mean of g over root mean of g², both divided by 1 − βᵗ. A weight's first step is lr long, unless g is as small as eps.",
     "Nobody wins everywhere. In our race Adam arrived with the widest range of rates."])
 
 
@@ -132,7 +132,7 @@ def _nesterov(w, m, g, lr, beta):
             m = beta * m + g
             return w - lr * (g + beta * m), m""",
     explained="The step is g + β · m with the *new* m. Plain momentum's step, m, is g + β · m with the old one.",
-    why="The step takes the gradient that was measured now, and of the memory what it will bring at the next step.",
+    why="The step takes the gradient that was measured now, and also what the memory will bring at the next step.",
     mistakes=[
         edit("(g + beta * m)", "m",
              "This is plain momentum (g + β · old m is just the new m). "
