@@ -505,21 +505,22 @@ def test_what_a_slider_moves_is_seen(name, record_property):
 def test_words_in_pictures_can_be_read(name):
     """At every place of each slider while the others stand at their start, and with all of them at an end: words keep
     apart from each other, within their picture, and are not small; and no colour of the lesson means two things."""
-    drawings = set()
-    for packed in moving(name):
+    drawings = {}       # where each stands
+    for number, packed in enumerate(moving(name)):
         pictures = frames.unpacked(packed)
         starts = [control["values"][control["start"]] for control in packed["controls"]]
         ways = [[*starts[:i], value, *starts[i + 1:]] for i, control in enumerate(packed["controls"])
                 for value in control["values"]]
         ends = [[control["values"][end] for control in packed["controls"]] for end in (0, -1)] * packed["together"]
-        drawings |= {pictures[place(packed, values)][0] for values in ways + ends}
+        drawings |= {pictures[place(packed, values)][0]: f"picture {number} at {', '.join(values)}"
+                     for values in ways + ends}
     if name != "index":
         shown = [output.get("data", {}) for cell in once.notebook(ROOT / f"notebooks/{name}.ipynb").cells
                  for output in cell.get("outputs", [])]
-        drawings |= {data.get("text/html", "") for data in shown if frames.MIME not in data}
-    faults = {fault for drawing in drawings for fault in drawn.hard_to_read(drawing)}
-    faults |= drawn.colours_with_two_meanings(drawings)
-    assert not faults, sorted(faults)
+        drawings |= {data.get("text/html", ""): "" for data in shown if frames.MIME not in data}
+    faults = {fault: where for drawing, where in drawings.items() for fault in drawn.hard_to_read(drawing)}
+    faults |= dict.fromkeys(drawn.colours_with_two_meanings(drawings))
+    assert not faults, faults
 
 
 def test_a_slider_offers_what_the_text_asks_for():
