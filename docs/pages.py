@@ -276,8 +276,8 @@ def exported(notebook):
 def exporter():
     """One for all notebooks, so that it compiles its templates once.
 
-    What HTMLExporter does to the HTML of strangers, to clean it and to mend it, is left out: two thirds of the time that a
-    site took.
+    What HTMLExporter does to the HTML of strangers, to clean it and to mend it, is left out: two thirds of the time
+    that a site took.
     """
     return HTMLExporter(raw_template=CELLS, filters={
         "markdown2html": markdown, "highlight_code": Highlight2HTML(pygments_lexer="ipython3"),
@@ -355,7 +355,8 @@ class Page:
 
 def read_out(body):
     """[(anchor, heading, text)] of each section, for the search: without code, what it puts out, and what is folded."""
-    body = re.sub(r'<div id="cell-id=[^"]*" class="[^"]*code_cell.*?(?=<div id="cell-id=|\Z)', " ", body, flags=re.DOTALL)
+    code = r'<div id="cell-id=[^"]*" class="[^"]*code_cell.*?(?=<div id="cell-id=|\Z)'
+    body = re.sub(code, " ", body, flags=re.DOTALL)
     body = re.sub(r"<(pre|details)\b.*?</\1>", " ", body, flags=re.DOTALL)
     _, *parts = re.split(r'<h[12] id="([^"]+)">(.*?)</h[12]>', body, flags=re.DOTALL)
     return [(html.unescape(anchor), plain(heading), " ".join(plain(re.sub(r"</(?:p|li|tr|td|h3)>", " ", text)).split()))

@@ -96,6 +96,7 @@ def home(name):
                  if any(fnmatchcase(name, pattern) for pattern in names.split())), None)
 
 
+@cache
 def definition_of(statement):
     """The Definition that a Statement stands in: the last that begins before it."""
     return max((one for one in definitions() if one.file == statement.file and one.first <= statement.line <= one.last),
