@@ -50,7 +50,7 @@ card("04", [
     "exp: the slope is the value, g · z. It rests on (eʰ − 1)/h → 1.",
     "Read off the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). These rules need no x.",
     "log: exp turned over, 1/x. An exponent that moves: z · log x, for bases above 0.",
-    "Saturated is not finished. Where what arrives is bounded, as with squared errors, hardly any of it gets "
+    "Saturated need not mean finished. Where what arrives is bounded, as with squared errors, hardly any of it gets "
     "through: stuck.",
     "A kink has no slope. The library states one; a central difference there gives the mean of two.",
     "Behind a `where`, 0 · inf is nan. Change what goes in, not what comes out."])

@@ -413,8 +413,8 @@ def _all_found(Engine, f, *xs):
             return sorted(found, key=lambda value: value.number, reverse=True)""",
     explained="""
         A value is itself, whatever its number. With `found[x.data]` the second of two equal numbers is never visited, and keeps the
-        gradient 0. Random numbers are hardly ever equal, so a check at random numbers passes as long as no relu, · 1 or + 0 repeats
-        one.""",
+        gradient 0. A check at random numbers passes as long as no number of the calculation comes out twice, as it does
+        with relu, · 1 or + 0.""",
     why="You went from a symptom to its pattern, and to a cause that explains all of it. Then the check passed.")
 def capstone(answer):
     name, mended = answer
