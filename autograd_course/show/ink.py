@@ -30,6 +30,11 @@ def number(x, digits=4):
     return minus(said).replace("e−0", "e−").replace("e+0", "e").replace("e+", "e") if x else "0"
 
 
+def percent(share, digits=1):
+    """97.8 %, in one piece."""
+    return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
+
+
 def counted(n, what):
     """1 step, 2 steps, 1,000 passes."""
     return f"{n:,} {what}" + ("" if n == 1 else "es" if what.endswith("s") else "s")

@@ -5,7 +5,7 @@ import traitlets
 
 from ...show import style
 from ...show.axes import DOTS, Axes, ticks
-from ...show.ink import counted, number, scan
+from ...show.ink import counted, number, percent, scan
 from ...show.picture import Picture, beside, svg
 
 
@@ -86,15 +86,15 @@ def digits_learning(images, labels, answers, accuracies, passes):
         sheet.words(px + side / 2, py + side + 16, f"{answer}✓" if right else f"{answer}✗{label}", size=13)
     sheet.words(14, 28, "its answers: ✓ right, ✗ and the true digit", anchor="start")
     plot.frame(ticks(0, last, 5), [(k / 4, f"{25 * k} %") for k in range(5)], "passes over the training digits",
-               f"{accuracies[passes]:.1%} right on digits it never saw")
+               f"{percent(accuracies[passes])} right on digits it never saw")
     plot.line(range(passes + 1), accuracies[:passes + 1], style.VALUE, 2.5)
     plot.dot(passes, accuracies[passes], style.VALUE, style.VALUE)
     high = rows * (side + 26) + 54
     text = (f"after {counted(passes, 'pass')}: {np.sum(answers == labels)} of these {len(labels)} right, "
-            f"{accuracies[passes]:.1%} of all held-out digits")
+            f"{percent(accuracies[passes])} of all held-out digits")
     return Picture(beside(svg(f"0 0 500 {high}", "".join(sheet.parts), text, even=True),
                           svg(f"0 0 300 {high}", "".join(plot.parts),
-                              f"{accuracies[passes]:.1%} of all held-out digits")), text)
+                              f"{percent(accuracies[passes])} of all held-out digits")), text)
 
 
 class Dots(widgets.VBox):

@@ -2,7 +2,7 @@
 
 from ...show import style
 from ...show.axes import Axes
-from ...show.ink import number
+from ...show.ink import number, percent
 from ...show.picture import Picture, svg
 
 
@@ -10,7 +10,7 @@ def grown_rectangle(x, y, dx, dy):
     """The area x·y and what dx and dy, up to 1, add to it: two strips and a corner."""
     scale = 400 / (x + 1)
     plot = Axes((40, 40, 400, scale * (y + 1)), (0, x + 1), (0, y + 1))
-    share = f", {dx * dy / ((x + dx) * (y + dy) - x * y):.2%} of the growth" if dx > 0 and dy > 0 else ""
+    share = f", {percent(dx * dy / ((x + dx) * (y + dy) - x * y), 2)} of the growth" if dx > 0 and dy > 0 else ""
     for (x0, x1), (y0, y1), colour, dash, fill in [((0, x), (0, y), style.VALUE, "none", 0.12),
                                                    ((x, x + dx), (0, y), style.GRADIENT, "6 4", 0.2),
                                                    ((0, x), (y, y + dy), style.GRADIENT, "6 4", 0.2),

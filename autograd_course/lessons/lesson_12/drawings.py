@@ -3,7 +3,7 @@ import numpy as np
 
 from ...show import style
 from ...show.axes import Axes
-from ...show.ink import cell, counted, scan, words
+from ...show.ink import cell, counted, percent, scan, words
 from ...show.picture import Picture, svg
 
 SIDE = 48       # px, of a scan in a sheet
@@ -39,14 +39,14 @@ def misread(images, true, probabilities, most=10):
     wrong = wrong[np.argsort(-probabilities[wrong, read[wrong]])][:most]
     if not len(wrong):
         return Picture("<p>No image was misread.</p>", "No image was misread.")
-    parts, said, pixels, step = [], [], int(images.shape[1] ** 0.5), 97
+    parts, said, pixels, step = [], [], int(images.shape[1] ** 0.5), 99
     for nth, k in enumerate(wrong):
         x, y = 2 + nth % 4 * step, 14 + nth // 4 * 142
         p, q = probabilities[k, read[k]], probabilities[k, true[k]]
         parts += [scan(images[k].reshape(pixels, pixels), x + 8, y + 42, 80),
-                  words(x + 48, y + 12, f"read {read[k]} ({p:.0%})", size=13),
-                  words(x + 48, y + 31, f"is {true[k]} ({q:.1%})", size=13)]
-        said.append(f"a {true[k]} read as {read[k]} with {p:.0%}, its true digit had {q:.1%}")
+                  words(x + 48, y + 12, f"read {read[k]} ({percent(p, 0)})", size=13),
+                  words(x + 48, y + 31, f"is {true[k]} ({percent(q)})", size=13)]
+        said.append(f"a {true[k]} read as {read[k]} with {percent(p, 0)}, its true digit had {percent(q)}")
     text = f"{np.count_nonzero(read != true)} misread; surest first: " + "; ".join(said) + "."
     size = f"{4 + step * min(4, len(wrong))} {-(-len(wrong) // 4) * 142 + 6}"
     return Picture(svg(f"0 0 {size}", "".join(parts), text), text)
@@ -101,10 +101,10 @@ def scores(named, chance=None):
             plot.parts.append(f'<rect x="{left}" y="{y}" width="{right - left:.1f}" height="18" fill="{fill}" '
                               f'stroke="{style.VALUE}" stroke-width="1.5"/>')
             right = max(right, plot.at(chance or 0, 0)[0])
-            plot.words(right + 8, y + 14, f"{accuracy:.1%} {what}", anchor="start", size=13)
+            plot.words(right + 8, y + 14, f"{percent(accuracy)} {what}", anchor="start", size=13)
     if chance is not None:
         plot.line([chance, chance], [0, 1], style.INK, 1.5, "2 3")
-    text = "Accuracy. " + " ".join(f"{name}: {a:.1%} on the training scans, {b:.1%} on held-out ones."
+    text = "Accuracy. " + " ".join(f"{name}: {percent(a)} on the training scans, {percent(b)} on held-out ones."
                                    for name, (a, b) in named.items())
     return Picture(svg(f"0 0 400 {34 + 64 * len(named) + 32}", "".join(plot.parts), text), text)
 
@@ -121,8 +121,8 @@ def training_sizes(sizes, held_out_accuracy):
         for x, a, _ in done:
             plot.dot(x, a, style.VALUE, style.VALUE)
             px, py = plot.at(x, a)
-            plot.words(px, py + 22, f"{a:.0%}", style.VALUE, size=13)
-        text = "Right on held-out digits: " + ", ".join(f"{a:.1%} from {n} scans" for _, a, n in done) + "."
+            plot.words(px, py + 22, percent(a, 0), style.VALUE, size=13)
+        text = "Right on held-out digits: " + ", ".join(f"{percent(a)} from {n:,} scans" for _, a, n in done) + "."
     else:
         plot.words(288, 155, "waiting for your held_out_accuracy", style.FAINT)
         text = "An empty learning curve: it waits for your held_out_accuracy."

@@ -70,13 +70,13 @@ def test_the_dark_walk_shows_neither_curve_nor_way():
 def test_digits_learning():
     images, labels = np.zeros((12, 8, 8)), np.arange(12) % 10
     picture = digits_learning(images, labels, np.zeros(12, int), [0.1, 0.95], 1)
-    assert picture.text == "after 1 pass: 2 of these 12 right, 95.0% of all held-out digits"
+    assert picture.text == "after 1 pass: 2 of these 12 right, 95.0 % of all held-out digits"
     words = [text.text for text in drawn(picture, "text")]
     assert len(drawn(picture, "image")) == 12 and words.count("0✓") == 2 and "0✗7" in words
 
 
 def test_digits_learning_before_the_first_pass():
-    assert digits_learning(np.zeros((1, 8, 8)), [3], [3], [0.1, 0.95], 0).text.startswith("after 0 passes: 1 of these 1 right, 10.0%")
+    assert digits_learning(np.zeros((1, 8, 8)), [3], [3], [0.1, 0.95], 0).text.startswith("after 0 passes: 1 of these 1 right, 10.0 %")
 
 
 def test_dots_are_drawn_by_their_buttons():
