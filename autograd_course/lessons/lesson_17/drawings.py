@@ -43,7 +43,7 @@ def _bar(plot, top, high, pieces, name, words):
 def trade(found):
     """{name: (MB at most, steps run)}: what each way costs, in memory and in time."""
     memory, time = (max(pair[i] for pair in found.values()) for i in (0, 1))
-    above, below = (Axes((134, 40 + 140 * i, 290, 96), (0, most), (0, 1)) for i, most in enumerate((memory, time)))
+    above, below = (Axes((134, 40 + 140 * i, 276, 96), (0, most), (0, 1)) for i, most in enumerate((memory, time)))
     said = []
     for i, (name, (size, steps)) in enumerate(found.items()):
         _bar(above, 40 + 32 * i, 26, [(size, style.VALUE)], name, f"{number(round(size, 1))} MB")
@@ -159,7 +159,7 @@ def marked(widths, marks):
     chain.words(40, low + 18, "input", style.FAINT, "start", 13)
     chain.words(540, low + 18, f"after {n} steps", style.FAINT, "end", 13)
     everything = sum(widths[1:])
-    bars = Axes((226, 188, 220, 60), (0, everything), (0, 1))
+    bars = Axes((226, 188, 196, 60), (0, everything), (0, 1))
     _bar(bars, 180, 26, [(kept, style.INK), (stretch, style.VALUE)], "held at most",
          f"{kept} + {stretch} = {kept + stretch}")
     _bar(bars, 214, 26, [(everything, style.GROUND)], "steps run again", f"{n} of {n}")

@@ -146,7 +146,7 @@ def sharpness(d, divided_by):
     parts = []
     for left, title, heights, span, colour, dash in [
             (44, "weights", p, (0, 1.1), style.VALUE, "none"),
-            (304, "size of the gradient at the score", np.abs(back), (0, 0.33), style.GRADIENT, "6 4")]:
+            (304, "size of the gradient", np.abs(back), (0, 0.33), style.GRADIENT, "6 4")]:
         plot = Axes((left, 70, 204, 190), (0, 8), span)
         plot.frame([(k + 0.5, str(k)) for k in range(8)], ticks(*span, most=5), "key", title)
         for k, height in enumerate(heights):

@@ -65,7 +65,7 @@ def trained(evidence):
     plot.line(range(steps + 1), runs["ours"], style.VALUE, 4, "2 6")
     for group in groups:
         px, py = plot.at(steps, runs[group[-1]][-1])
-        plot.words(px, py - 8, _listed(group), anchor="end", size=13, halo=True)
+        plot.words(px, py + 20, _listed(group), anchor="end", size=13, halo=True)
     text = [f"Six trainings of {steps} steps from one start: yours and five ports. All losses fall.",
             *(f"{'yours' if name == 'ours' else name}: from {losses[0]:.5f} to {losses[-1]:.5f}" for name,
               losses in runs.items())]
@@ -90,9 +90,9 @@ def chart(evidence):
         for row, (_, apart) in enumerate(rows):
             differs = apart > ROUNDING
             y = top + row * high + 26 * (row >= len(STAGES))
-            plot.parts.append(cell(x, y, wide, high, number(float(f"{apart:.1e}")) if differs else "",
+            plot.parts.append(cell(x, y, wide, high, number(float(f"{apart:.0e}")) if differs else "",
                                    "picked" if differs else "pale"))
-        apart = [f"{key} {number(float(f'{apart:.1e}'))}" for key, apart in rows if apart > ROUNDING]
+        apart = [f"{key} {number(float(f'{apart:.0e}'))}" for key, apart in rows if apart > ROUNDING]
         said.append(f"{name}: {', '.join(apart) or 'nothing'}")
     plot.words(8, 22, "how far from yours (blank: only by rounding)", anchor="start", size=13)
     for row, key in enumerate([*evidence["A"].values, *evidence["A"].gradients]):

@@ -83,7 +83,7 @@ EVIDENCE = {
          "the bend. Which slope does the bend have there?",
     "D": "D: All logits are as yours, the loss is not, and every gradient is off by nine tenths or more. What lies "
          "between the logits and the loss?",
-    "E": "E: `scaled` is as yours, and `hidden` differs by less than two ten-thousandths. Which two formulas give "
+    "E": "E: `scaled` is as yours, and `hidden` differs by about two ten-thousandths. Which two formulas give "
          "nearly the same curve?"}
 NOBODY = {2: " (Transposed kernels would change `bent`, the first line.)",
           6: " (Added, the loss and all gradients would be 200 times as large.)",
