@@ -169,12 +169,12 @@ class Walk:
 
     def _watch(self, entries):
         """Compare the entries of a list, or the names and values of a dict, at every call."""
-        if not entries:
+        if entries:
+            self.parts.append((entries, [*entries]))
+            if type(entries) is dict:
+                self.parts.append((entries.values(), [*entries.values()]))
+        else:
             self.places.append((len, entries, 0))
-            return
-        self.parts.append((entries, [*entries]))
-        if type(entries) is dict:
-            self.parts.append((entries.values(), [*entries.values()]))
 
     def _attributes(self, x, new, path, where):
         """What was set on a Module or a function, walked; its form."""

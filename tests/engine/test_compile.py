@@ -446,6 +446,21 @@ def test_an_entry_of_a_modules_list_that_is_replaced():
     same(f(np.ones(2)), np.full(2, 9.0))
 
 
+def test_a_module_of_another_class_is_another():
+    class Twice(nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    class Thrice(nn.Module):
+        def forward(self, x):
+            return x * 3
+    model = Twice()
+    f = ag.compile(lambda x: model(x))
+    same(f(np.ones(2)), np.full(2, 2.0))
+    model.__class__ = Thrice
+    same(f(np.ones(2)), np.full(2, 3.0))
+
+
 def test_a_name_that_has_no_value_yet():
     f = ag.compile(lambda x: x * later)
     with pytest.raises(NameError, match="later"):
