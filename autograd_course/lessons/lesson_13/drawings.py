@@ -106,7 +106,7 @@ def unrolled(rho, gradients):
         text.append("the widest arrows are cut off: wider than the picture")
         chart.words(60, 92, "wider than the picture: cut off", style.GRADIENT, "start", 13, halo=True)
     chart.frame([(k, str(k)) for k in range(0, n + 1, 10)], decades(-4, 4, 2), "step",
-                "how long it is (dashed: ρ to the steps left)")
+                "the gradient's length; dashed: by ρ alone")
     chart.line([0, n], [n * np.log10(rho), 0], style.GRADIENT, 2, "6 4")
     for k in range(0, n + 1, 5):
         chart.dot(k, np.log10(lengths[k]), style.DIFFERENCE, "none", size=4)
