@@ -100,8 +100,7 @@ function edit(one) {
     box.oninput = () => write(one, box.value);
     box.onkeydown = event => typed(event, box, one);
     box.onbeforeinput = event => changes(event, box);
-    one.editor = box;
-    one.shade = shade;
+    Object.assign(one, {editor: box, shade});
     one.box.querySelector("details:has(> .input)")?.setAttribute("open", "");
     follow(one);
     return box;
@@ -249,6 +248,7 @@ function ended(worker, why) {
     if (running) {
         running.status.textContent = "";
         put(running, {error: /call stack/.test(why) ? "Something here calls itself without end: Python has ended." : why});
+        refuse(running);
     }
     if (starting) {
         look("failed");
@@ -290,22 +290,29 @@ function run(one) {
         const wrong = [];
         for (const [i, other] of ahead.entries()) {
             live.progress.value = i / ahead.length;
-            if (wrong.includes(other.stub)) {       // what would be judged is an earlier answer
-                other.fresh = false;
-                put(other, {error: "The answer above ended in an error: mend it first."});
+            if (wrong.includes(other.stub))
                 continue;
-            }
             const {gone, ok} = await single(other);
             if (gone)
                 return;
-            if (!ok)
+            if (!ok) {
                 wrong.push(other);
+                refuse(other);
+            }
         }
         live.bar.dataset.seconds = ((performance.now() - first) / 1000).toFixed(2);
         rest(`Ran ${ahead.length} cell${ahead.length === 1 ? "" : "s"}. `);
         if (wrong.length)
             live.note.append(element("a", {href: `#${wrong[0].box.id}`,
                                            textContent: `${wrong.length} ended in an error`}), ".");
+    });
+}
+
+// Below an answer that did not run to its end no verdict stands: it would be on an earlier one.
+function refuse(stub) {
+    live.cells.filter(one => one.stub === stub).forEach(one => {
+        one.fresh = false;
+        put(one, {error: "The answer above did not run to its end: mend it first."});
     });
 }
 
@@ -319,8 +326,7 @@ async function single(one) {
     one.box.classList.remove("live-running");
     if (answer.gone)
         return answer;
-    live.running = undefined;
-    one.status.textContent = "";
+    one.status.textContent = live.running = "";
     one.ran = answer.ok ? text : null;      // after an error it is tried again
     if (!one.fresh)
         one.output.replaceChildren();
@@ -357,9 +363,9 @@ function hear({cell: id, output, clear, widget, state, content}) {
 function put(one, output) {
     if (output.absent && !one.fresh) {
         one.fresh = true;
-        const note = element("p", {className: "note", textContent: `A browser has no ${output.absent}, which this needs. ` +
-                                   `What stands here was recorded. (${output.error})`});
-        return one.output.replaceChildren(note, ...one.before);
+        const textContent = `A browser has no ${output.absent}, which this needs. What stands here was recorded. ` +
+                            `(${output.error})`;
+        return one.output.replaceChildren(element("p", {className: "note", textContent}), ...one.before);
     }
     if (!one.fresh)
         one.output.replaceChildren();
@@ -367,25 +373,19 @@ function put(one, output) {
     const last = one.output.lastElementChild;
     if (output.text !== undefined) {
         const into = last?.matches(".live-text") ? last.firstChild : element("pre");
-        const whole = (into.written ?? "") + output.text;
-        into.written = whole.replace(/[^\n]*\r(?!\n)/g, "");
+        into.written = ((into.written ?? "") + output.text).replace(/[^\n]*\r(?!\n)/g, "");
         into.textContent = into.written.replace(/\n$/, "");
         if (into.parentNode !== last || !last)
             add("live-text output_text", into);
     } else if (output.error !== undefined) {
-        const error = element("pre", {textContent: output.error.replace(/\n$/, "")});
-        const whole = element("details");
-        whole.append(element("summary", {textContent: "all of it, as Python says it"}),
-                     element("pre", {textContent: output.all}));
-        add("live-error", error, ...output.all ? [whole] : []);
+        add("live-error", element("pre", {textContent: output.error.replace(/\n$/, "")}),
+            ...output.all ? [folded("all of it, as Python says it", element("pre", {textContent: output.all}))] : []);
     } else if (output.moves)
-        add("", moves(one, output.moves));
+        add("", moves(output.moves));
     else if (output.widget)
         add("live-widget", view(output.widget, one));
-    else {
-        const html = element("div", {innerHTML: output.html});
-        add("output_html", html);
-    }
+    else
+        add("output_html", element("div", {innerHTML: output.html}));
     tidy(one.output);
 
     function add(kind, ...inside) {
@@ -395,6 +395,12 @@ function put(one, output) {
     }
 }
 
+function folded(title, content) {
+    const fold = element("details");
+    fold.append(element("summary", {textContent: title}), content);
+    return fold;
+}
+
 function tidy(root) {
     for (const link of root.querySelectorAll('a[href*=".ipynb"]'))
         link.setAttribute("href", link.getAttribute("href").replace(/\.ipynb(?=$|#)/, ".html"));
@@ -402,25 +408,18 @@ function tidy(root) {
 }
 
 // An explorer, with the controls that site.js makes; its pictures come from the worker.
-function moves(one, {key, controls, html, text, says_all: saysAll}) {
+function moves({key, controls, html, text, says_all: saysAll}) {
     const box = element("div", {className: "moves", id: `live-${key}`});
     const words = element("pre", {className: "words", textContent: text});
     const view = element("div", {className: "view", innerHTML: html}), news = element("div", {className: "news"});
     news.setAttribute("aria-live", "polite");
     box.dataset.controls = JSON.stringify({controls, together: true});
     box.append(element("div", {className: "controls"}), view);
-    if (saysAll) {
-        const fold = element("details");
-        fold.append(element("summary", {textContent: "in words"}), words);
-        box.append(fold);
-    } else
-        box.append(words);
-    box.append(news);
-    let last = [html, text];
+    box.append(saysAll ? folded("in words", words) : words, news);
     attach(box, async at => {
         const from = performance.now(), made = await ask("move", key, JSON.stringify(at));
         box.dataset.took = Math.round(performance.now() - from);
-        return made.gone ? last : last = [made.html, made.text];
+        return made.gone ? [view.innerHTML, words.textContent] : [made.html, made.text];
     });
     return box;
 }
@@ -477,7 +476,7 @@ function view(id, one) {
             if (kind === "ToggleButton")
                 press.setAttribute("aria-pressed", s.value);
         };
-        } else if (kind === "RadioButtons") {
+    } else if (kind === "RadioButtons") {
         const {row, get, set: check} = chosen(s.description, s._options_labels, `live-${id}`);
         whole.append(row);
         row.onchange = () => set({index: s._options_labels.indexOf(get())});
@@ -510,10 +509,9 @@ function view(id, one) {
     const every = () => {
         redraw();
         whole.classList.add(...s._dom_classes ?? []);
-        whole.querySelectorAll("input, select, textarea, button, fieldset").forEach(control => {
-            if (!s.children)
-                control.disabled = !!s.disabled;
-        });
+        if (!s.children)
+            whole.querySelectorAll("input, select, textarea, button, fieldset")
+                .forEach(control => { control.disabled = !!s.disabled; });
         for (const [name, value] of Object.entries(layout?.state ?? {}))
             if (!name.startsWith("_"))
                 whole.style.setProperty(name.replaceAll("_", "-"), value ?? "");

@@ -16,6 +16,7 @@ import sys
 import time
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
+from functools import lru_cache
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -199,6 +200,7 @@ def answering(act):
 
 @answering
 def run(cell, source):
+    move.cache_clear()      # a cell can change what is drawn
     file = f"<{cell} {next(numbers)}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file
     tree = ast.parse(source, file)
@@ -218,8 +220,9 @@ def event(cell, done):
     comms[done["widget"]].handle_msg({"content": {"data": data}, "buffers": []})
 
 
+@lru_cache(300)
 def move(key, at):
-    """The picture of an explorer where its controls are `at`, JSON of an index each."""
+    """The picture of an explorer where its controls are `at`, JSON of an index each: drawn once, until a cell is run."""
     ui = explorers[key]
     every = {name: values for name, values in ui.positions().items() if values}
     try:

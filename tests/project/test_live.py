@@ -4,6 +4,7 @@ import re
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 
 import lab
@@ -71,9 +72,8 @@ def visit(browser, address):
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(1000 * lab.PATIENCE)
 
-    def visit(name, width=1280):
+    def visit(name):
         page = context.new_page()
-        page.set_viewport_size({"width": width, "height": 844})
         page.faults = []
         page.on("console", lambda said: page.faults.append(said.text) if said.type == "error" else None)
         page.on("pageerror", lambda error: page.faults.append(str(error)))
@@ -85,9 +85,13 @@ def visit(browser, address):
     context.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def page(visit):
-    return visit(LESSON)
+    """The lesson as it is to who comes for the first time."""
+    page = visit(LESSON)
+    yield page
+    page.evaluate("localStorage.clear()")      # the pages share it
+    page.close()
 
 
 def cell(page, name):
@@ -185,6 +189,30 @@ def test_sliders_follow_the_learners_own_functions(page, record_property):
     record_property("summary", f"a slider's picture in a page: {sorted(took)[5]} ms")
 
 
+def test_a_picture_is_drawn_once_until_a_cell_is_run(page):
+    cell(page, "imports").get_by_role("button", name="Edit").click()
+    cell(page, "imports").locator("textarea").fill(COUNTED)
+    press(page, "imports", "Run")
+    slider, view = (cell(page, "imports").locator(one) for one in ("[type=range]", ".view"))
+    for key, number in [("ArrowRight", 3), ("ArrowLeft", 4), ("ArrowRight", 3)]:
+        slider.press(key)
+        view.get_by_text(f"drawing {number}", exact=True).wait_for()
+    cell(page, "square-stub").locator("textarea").fill("gradient_of_x = 6")
+    press(page, "square-stub", "Run")
+    slider.press("ArrowLeft")
+    view.get_by_text("drawing 5", exact=True).wait_for()
+
+
+COUNTED = """from itertools import count
+from autograd_course import explore
+from autograd_course.show.picture import Picture
+number = count(1)
+def drawn(x):
+    said = f"drawing {next(number)}"
+    return Picture(said, said)
+explore(drawn, x=(0, 9, 0))"""
+
+
 def test_an_error_is_shown_as_a_learner_needs_it(page):
     stub = cell(page, "drill-stub").locator("textarea")
     before = stub.input_value()
@@ -194,6 +222,7 @@ def test_an_error_is_shown_as_a_learner_needs_it(page):
     assert "page_kernel" not in cell(page, "drill-stub").locator(".live-error").text_content()
     stub.fill("x = (1,\ny = 2")
     assert "SyntaxError: '(' was never closed" in press(page, "drill-stub", "Run")
+    assert "mend it first" in cell(page, "drill-check").inner_text(), "no verdict on an earlier answer stays"
     assert "mend it first" in press(page, "drill-check", "Check"), "an earlier answer is not judged for this one"
     page.get_by_role("link", name="1 ended in an error").click()
     cell(page, "drill-stub").get_by_role("button", name="As it was").click()
@@ -209,6 +238,7 @@ def test_a_prediction_and_the_questions_from_memory(page):
     box.locator("[type=text]").fill(str(PREDICTIONS["03.pattern"].answer))
     box.get_by_text("Reveal").click()
     assert box.locator(".verdict").inner_text().startswith("✓")
+    press(page, "recall", "Answer here")
     recall = cell(page, "recall")
     recall.get_by_label("2. your answer").fill("fish")
     recall.get_by_role("button", name="Show answer 2").click()
@@ -220,8 +250,7 @@ def test_a_prediction_and_the_questions_from_memory(page):
 
 
 def test_the_card_and_the_gym(page):
-    if not cell(page, "gym").locator(".live-view").count():
-        press(page, "gym", "Answer here")
+    press(page, "gym", "Answer here")
     card, gym = cell(page, "card"), cell(page, "gym")
     card.get_by_label("my card").fill("times it, in the other's place")
     card.get_by_text("1 of 6 lines").wait_for()
@@ -241,8 +270,10 @@ def test_an_endless_loop_is_stopped_and_a_dead_python_comes_back(page):
     stub = cell(page, "reflected-stub").locator("textarea")
     stub.fill("while True:\n    pass")
     cell(page, "reflected-stub").get_by_role("button", name="Run").click()
+    cell(page, "reflected-stub").get_by_text("running …").wait_for()
     page.get_by_role("button", name="Stop").click()
     assert "Stopped." in cell(page, "reflected-stub").inner_text()
+    assert "mend it first" in cell(page, "reflected-check").inner_text()
     settled(page)
     assert stub.input_value() == "while True:\n    pass"
     stub.fill("class Deep:\n    def __repr__(self):\n        return repr(self)\nrepr(Deep())")      # through C
@@ -335,20 +366,18 @@ def test_the_editor(page):
     cell(page, "multiply-rules").get_by_role("button", name="As it was").click()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_running_page_is_accessible(visit, width, tmp_path_factory):
-    page = visit(LESSON, width)
+def test_a_running_page_is_accessible(page, tmp_path):
     page.get_by_role("button", name="Run this page here").click()
     settled(page)
-    assert page.evaluate("document.documentElement.scrollWidth") == width
     page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.hidden = false; fold.open = true })")
-    page.evaluate(lab.from_npm(tmp_path_factory.mktemp("axe"), "axe-core@4", "axe.min.js"))
-    for theme, rules in [("light", lab.WCAG), ("dark", ["color-contrast"])]:
+    page.evaluate(lab.from_npm(tmp_path, "axe-core@4", "axe.min.js"))
+    for width, (theme, rules) in product([1280, 390], [("light", lab.WCAG), ("dark", ["color-contrast"])]):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
         page.emulate_media(color_scheme=theme)
         report = page.evaluate("rules => axe.run({resultTypes: ['violations'], runOnly: rules, preload: false})", rules)
         assert not [(one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in report["violations"]]
     assert not page.faults
-    page.close()
 
 
 def test_what_is_fetched_is_small_and_fetched_once(site, browser, address, record_property):
