@@ -123,8 +123,7 @@ class Walk:
         if kind is MethodType:
             return self._rebuilt(MethodType, (x.__func__, x.__self__), path, "closed")
         if kind is partial:
-            self._watch(x.keywords)
-            parts = x.func, x.args, dict(x.keywords)
+            parts = x.func, x.args, x.keywords
             return self._rebuilt(lambda f, args, named: partial(f, *args, **named), parts, path, "attribute")
         if isinstance(x, np.random.Generator):
             self._drawn.append((path, x, pickle.dumps(x.bit_generator.state)))
@@ -169,28 +168,19 @@ class Walk:
 
     def _watch(self, entries):
         """Compare the entries of a list, or the names and values of a dict, at every call."""
-        if entries:
-            self.parts.append((entries, [*entries]))
-            if type(entries) is dict:
-                self.parts.append((entries.values(), [*entries.values()]))
-        else:
-            self.places.append((len, entries, 0))
-
-    def _attributes(self, x, new, path, where):
-        """What was set on a Module or a function, walked; its form."""
-        self._watch(vars(x))
-        form = []
-        for name, value in vars(x).items():
-            part, vars(new)[name] = self.walk(value, f"{path}_{name}", where)
-            form += [name, part]
-        self._mine(path, vars(new))
-        return form
+        if not entries:         # as in most functions: a quicker comparison
+            return self.places.append((len, entries, 0))
+        self.parts.append((entries, [*entries]))
+        if type(entries) is dict:
+            self.parts.append((entries.values(), [*entries.values()]))
 
     def _module(self, x, path):
         new, cls = copy.copy(x), type(x)
         self._met(x, new)
         self.places.append((type, x, cls))
-        form = [cls, *self._attributes(x, new, path, "attribute")]
+        attributes, mine = self._entries(vars(x), path, "attribute")
+        object.__setattr__(new, "__dict__", mine)       # whatever its class does when an attribute is set
+        form = [cls, attributes]
         for base in [base for base in cls.__mro__ if not is_library(base)]:
             if vars(base).get("__slots__"):
                 raise TypeError(f"compile: {cls.__name__} has __slots__, into which compile does not look: leave them "
@@ -211,7 +201,8 @@ class Walk:
         space = f.__globals__ if library else dict(f.__globals__)
         new = FunctionType(code, space, f.__name__, None, tuple(cells))
         self._met(f, new)
-        form = [code, *self._attributes(f, new, path, where)]
+        attributes, new.__dict__ = self._entries(vars(f), path, where)
+        form = [code, attributes]
         if not library:
             self.places += [(_code, f, code), (_defaults, f, f.__defaults__)]
             self.functions.append(f.__name__)

@@ -345,6 +345,18 @@ def test_the_source_runs_when_it_is_pasted():
         assert any(g.shape == p.shape and np.array_equal(g, p.grad) for g in grads)
 
 
+@pytest.mark.parametrize("f, line", [
+    (lambda x: np.where(x > 3, x, -x), "np.where(t1, x, t2)"), (lambda x: (-2.0) ** x, "(-2.0) ** x"),
+    (lambda x: x[1:, ::2], "x[1:, ::2]"), (lambda x: x[0], "x[0]"), (lambda x: x[:1, None], "x[:1, None]"),
+    (lambda x: x[(1,)], "x[1,]"), (lambda x: x.astype(np.float32), "x.astype(np.float32)"),
+    (lambda x: x.reshape(3, 2), "x.reshape((3, 2))"), (lambda x: x.max(axis=1), "x.max(axis=1)"),
+    (lambda x: x.mean(axis=0, keepdims=True), "x.mean(axis=0, keepdims=True)"), (lambda x: x.sum(), "x.sum()"),
+    (lambda x: x.sum(keepdims=True), "x.sum(keepdims=True)"), (lambda x: x.T * 2, "x.T * 2"),
+    (lambda x: x * np.nan, 'float("nan")')])
+def test_a_line_is_written_as_one_would(f, line):
+    assert line in both(f, np.arange(6.0).reshape(2, 3)).source
+
+
 def test_nothing_twice_and_nothing_that_is_not_used():
     def f(x):
         unused = np.exp(x) * 3                  # noqa: F841
@@ -424,6 +436,7 @@ def test_a_call_like_the_last_does_not_go_through_what_the_function_closes_over(
     args = np.ones(3), (2.0, [np.ones(3), 3, "three"]), {"c": 1.0}
     f(*args)
     monkeypatch.setattr(compiler, "Walk", None)
+    monkeypatch.setattr(compiler, "replaced", None)     # a function without attributes has nothing to go through
     same(f(*args), np.full(3, 3.0))
 
 
@@ -458,6 +471,22 @@ def test_a_module_of_another_class_is_another():
     f = ag.compile(lambda x: model(x))
     same(f(np.ones(2)), np.full(2, 2.0))
     model.__class__ = Thrice
+    same(f(np.ones(2)), np.full(2, 3.0))
+
+
+def test_a_module_that_refuses_new_attributes():
+    class Frozen(nn.Module):
+        def __setattr__(self, *_):
+            raise AttributeError
+    model = Frozen()
+    vars(model)["w"] = 2.0
+    same(ag.compile(lambda x: x * model.w)(np.ones(2)), np.full(2, 2.0))
+
+
+def test_a_global_that_only_an_inner_function_reads(monkeypatch):
+    f = ag.compile(lambda x: (lambda y: y * SCALE)(x))
+    same(f(np.ones(2)), np.full(2, 2.0))
+    monkeypatch.setitem(globals(), "SCALE", 3.0)
     same(f(np.ones(2)), np.full(2, 3.0))
 
 
@@ -1235,6 +1264,7 @@ def test_a_cyclic_list_ends_in_a_word():
     xs.append(xs)
     with pytest.raises(TypeError, match="x_1 holds itself"):
         ag.compile(lambda x: x[0])(xs)
+    same(ag.compile(lambda x: x[0][0] * x[1][1])([[2.0, 3.0]] * 2), 6.0)     # and this one does not
 
 
 def test_the_arguments_of_a_call_are_not_kept():
