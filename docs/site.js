@@ -361,6 +361,8 @@ function offer() {
         const save = element("a", {download: "progress.json", textContent: "Save them as progress.json",
                                    href: URL.createObjectURL(whole), onclick: () => unkept.clear()});
         const forget = element("button", {type: "button", textContent: "Forget them", onclick: () => {
+            if (!confirm("Forget all that is kept here, of every lesson?"))
+                return;
             [KEPT, ...Object.keys(cells).map(name => WORK + name)].forEach(key => keep(key, null));
             unkept.clear();
             location.reload();

@@ -596,6 +596,9 @@ def test_a_prediction_is_asked_kept_and_saved(site, page, tmp_path, monkeypatch)
     monkeypatch.setattr(record, "FILE", tmp_path / "progress.json")
     assert record.read()["predictions"] == {
         "02.both": {"answer": ["77", knob], "sure": "certain", "right": False, "recalled": False, "missed": 1}}
+    page.get_by_text("Forget them").click()         # nobody says yes to what is asked then
+    assert page.locator(".keep").inner_text().startswith("Kept")
+    page.once("dialog", lambda asked: asked.accept())
     page.get_by_text("Forget them").click()
     page.wait_for_function("document.querySelector('.keep')?.textContent.startsWith('Bring')")
     assert box.locator("[type=text]").input_value() == "" and not page.faults
