@@ -5,10 +5,10 @@ import tracemalloc
 import numpy as np
 
 
-def footprint(forward, unit=1e6):
+def footprint(forward, unit=1e6, back=True):
     """(held, most): what `forward()` leaves allocated as long as its result is there, and the most that is allocated at
     any time until the result's `backward()` is done, in units of so many bytes: 1e6 for megabytes, `x.nbytes` for
-    arrays like x.
+    arrays like x. Without `back` there is no `backward()`: half of the time, where only what is held is asked.
 
     What was allocated before the call is not counted. `forward` returns a Tensor; the gradient that arrives there is 1
     everywhere.
@@ -18,7 +18,8 @@ def footprint(forward, unit=1e6):
     try:
         z = forward()
         held = tracemalloc.get_traced_memory()[0]
-        z.backward(np.ones(z.shape))
+        if back:
+            z.backward(np.ones(z.shape))
         return held / unit, tracemalloc.get_traced_memory()[1] / unit
     finally:
         tracemalloc.stop()

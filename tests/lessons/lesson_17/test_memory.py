@@ -16,6 +16,7 @@ def test_held_and_most_in_arrays():
     x = ag.Tensor(X, requires_grad=True)
     held, most = footprint(lambda: ag.tanh(x * 2.0), X.nbytes)
     assert np.isclose(held, 2, atol=0.05) and 4 <= most < 7
+    assert np.allclose(footprint(lambda: ag.tanh(x * 2.0), X.nbytes, back=False), 2, atol=0.05), "and most is no more"
     assert x.grad is not None and footprint(lambda: ag.tanh(x * 2.0))[0] == pytest.approx(0.8, rel=0.02)
 
 
