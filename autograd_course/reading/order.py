@@ -46,7 +46,8 @@ PARTS = {
          "state of `no_grad` and short names for what is looked up often."),
         ("tape:Tensor.requires_grad",
          "05 A number that remembers",
-         "Only a leaf can be asked for a gradient; a result wants one if any of its inputs does."),
+         "Only a leaf can be asked for a gradient; a result wants one if any of its inputs does, unless nothing is "
+         "recorded."),
         ("tape:plain tape:_own",
          "08 Arrays have a shape",
          "The array below a Tensor, and a copy that nobody else holds."),
@@ -94,7 +95,7 @@ PARTS = {
          "computed one level down; and if anybody wants a gradient, the result remembers how it was made."),
         ("tape:made",
          "05 A number that remembers",
-         "The one place where Tensors are made that nobody asked for by name."),
+         "Where results are made, and what else nobody asked for by name; `_quick` alone repeats it."),
     ], [
         ("tape:Primitive._call tape:_arrays tape:_others",
          "08 One row for all",
@@ -111,7 +112,7 @@ PARTS = {
         ("tape:backward_pass",
          "05 Add up what arrives",
          "Your loop. A heap gives the newest Tensor that waits, the ledger what has arrived there, and since all "
-         "its users are newer, that is all of it. It is a generator: whoever calls it may watch."),
+         "its users are newer, that is all of it. It has a `yield`: whoever calls it gets each visit as it happens."),
         ("tape:sent",
          "05 Add up what arrives",
          "The rules run here, for those inputs only that want a gradient."),
@@ -292,10 +293,10 @@ FORETOLD = {
     "gelu": Foretold(
         "ops:_gelu_rule", "x = np.clip",
         "Which of these slopes is no longer right?",
-        "10²⁰⁰",
-        "**At 10²⁰⁰**: x² is inf there, and 1 − t² is 0, and 0 · inf is nan. At 0.5 the clip had nothing to do, "
+        "gelu at 10²⁰⁰",
+        "**gelu at 10²⁰⁰**: x² is inf there, and 1 − t² is 0, and 0 · inf is nan. At 0.5 the clip had nothing to do, "
         "and the neighbours' rules never had it.",
-        {"10²⁰⁰": "slopes(ag.gelu",
+        {"gelu at 10²⁰⁰": "slopes(ag.gelu",
          "relu at 0": "slopes(ag.relu",
          "sigmoid at −800": "slopes(ag.sigmoid",
          "tanh at 0.5": "slopes(np.tanh, 0.5)"}),
@@ -330,8 +331,9 @@ FORETOLD = {
         "tape:backward_pass", "if order < _last_stamp",
         "Which promise breaks without it?",
         "a value changed after it was used",
-        "**A value changed after it was used.** Nobody looks at the dates any more, and the walk computes with a "
-        "value that never met this result. Where nothing changed, nothing is lost.",
+        "**A value changed after it was used.** Nobody looks at the dates any more. Here the walk still has the old 2, "
+        "and gives 4; but where an array was changed in place, or a rule reads a z that was replaced, it would compute "
+        "with the new numbers and say nothing. Where nothing changed, nothing is lost.",
         {"x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
          "60 doublings in 61 visits": "range(60)",
          "a bias row": "(x * 2.0 + b)",
@@ -355,10 +357,10 @@ FORETOLD = {
          "of two stacks": "leaf(np.ones((2, 2, 1)))"}),
     "softmax": Foretold(
         "ops:_softmax", "e = e / e.sum",
-        "logsumexp of [1000, −1000, 1000] has the gradient [½, 0, ½]. What is it without the line?",
+        "logsumexp of [1000, −1000, 1000] has the gradient [0.5, 0, 0.5]. What is it without the line?",
         [1.0, 0.0, 1.0],
-        "**[1, 0, 1].** The slope of logsumexp *is* softmax, and without its sum softmax is e to the distance from "
-        "the largest.",
+        "**[1, 0, 1].** The slope of logsumexp *is* softmax, and without its sum softmax is e to x minus the "
+        "largest, which is never above 0.",
         "x = leaf([1000.0, -1000.0, 1000.0])"),
     "reflected": Foretold(
         "operators:for name, f in _OPERATORS.items():", 'setattr(Tensor, f"__r',

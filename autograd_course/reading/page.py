@@ -196,7 +196,8 @@ def without(statement):
         drawn[i] = re.sub(r"\S.*", lambda text: f'<s style="{BROKEN}">{text[0]}</s>', drawn[i])
     if (more := len(gone) - MOST_LINES) > 0:
         drawn[gone.start + MOST_LINES:gone.stop] = [f'<span style="{BROKEN}">… {more} lines more</span>']
-    title = f"Struck out of {name} in {file}.py:"
+    key, line = home(definition.name)
+    title = f"{'Second reading: s' if line >= len(PARTS[key].lines) else 'S'}truck out of {name} in {file}.py:"
     html, told = promised(statement)
     return Picture(f'<div style="{style.CARD};display:block;line-height:1.5"><b>{escape(title)}</b>'
                    f'<pre style="{WRAPPED}">{"⋯" * (start > documented)}\n'
