@@ -208,13 +208,12 @@ def identifier(name):
 
 
 def _literal(array):
-    """An array as source, if that is short."""
+    """An array as source; None if that is long, or is none."""
     if array.dtype == np.int64 and np.array_equal(array, np.arange(len(array))):
         return f"np.arange({len(array)})"
-    if not 0 < array.size <= 64 or array.dtype.kind == "f" and not np.isfinite(array).all():
-        return None
-    dtype = "" if array.dtype in (np.float64, np.int64, bool) else f", np.{array.dtype.name}"
-    return f"np.array({array.tolist()!r}{dtype})"
+    if 0 < array.size <= 64 and np.isfinite(array).all():
+        dtype = "" if array.dtype in (np.float64, np.int64, bool) else f", np.{array.dtype.name}"
+        return f"np.array({array.tolist()!r}{dtype})"
 
 
 def _transposed(x, axes):

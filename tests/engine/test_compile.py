@@ -352,9 +352,23 @@ def test_the_source_runs_when_it_is_pasted():
     (lambda x: x.reshape(3, 2), "x.reshape((3, 2))"), (lambda x: x.max(axis=1), "x.max(axis=1)"),
     (lambda x: x.mean(axis=0, keepdims=True), "x.mean(axis=0, keepdims=True)"), (lambda x: x.sum(), "x.sum()"),
     (lambda x: x.sum(keepdims=True), "x.sum(keepdims=True)"), (lambda x: x.T * 2, "x.T * 2"),
-    (lambda x: x * np.nan, 'float("nan")')])
+    (lambda x: x[np.arange(2)], "c1 = np.arange(2)\n"), (lambda x: x * np.nan, 'float("nan")'),
+    (lambda x: x * np.array([2.0, 0.0, 4.0]), "c1 = np.array([2.0, 0.0, 4.0])\n")])
 def test_a_line_is_written_as_one_would(f, line):
     assert line in both(f, np.arange(6.0).reshape(2, 3)).source
+
+
+@pytest.mark.parametrize("f", [lambda x: x * np.array([np.nan, 1.0, 2.0]), lambda x: x[0, 0] * np.linspace(0, 1, 65),
+                               lambda x: np.concatenate([x, np.zeros((0, 3))])], ids=["nan", "long", "empty"])
+def test_an_array_that_is_not_written_as_numbers(f):
+    assert "c1 = " not in both(f, np.ones((2, 3))).source
+
+
+def test_a_large_array_is_summed_by_no_detour():
+    source = both(lambda x: (x.sum(axis=0), x.mean(), x.max(axis=1, keepdims=True)), np.ones((40, 40))).source
+    for line in ("np.add.reduce(x, axis=0)", "np.add.reduce(x, axis=None) / 1600",
+                 "np.maximum.reduce(x, axis=1, keepdims=True)"):
+        assert line in source
 
 
 def test_nothing_twice_and_nothing_that_is_not_used():
