@@ -155,16 +155,12 @@ class Walk:
         if type(x) is dict:
             form, new = [(type(key), key, part) for key, part in zip(keys, form)], dict(zip(keys, new))
         new = type(x)(new)
-        if type(x) is not tuple:
-            self._mine(path, new)
+        if type(x) is not tuple:        # the function gets the new one, and is not to change it
+            view = new.values() if type(x) is dict else new
+            self._made.append((path, view, [*view]))
             if where != "argument":
                 self._watch(x)
         return (type(x), *form), new
-
-    def _mine(self, path, entries):
-        """A list, or the values of a dict, that the function gets: it is not to change them."""
-        view = entries.values() if type(entries) is dict else entries
-        self._made.append((path, view, [*view]))
 
     def _watch(self, entries):
         """Compare the entries of a list, or the names and values of a dict, at every call."""

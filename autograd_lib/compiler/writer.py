@@ -208,7 +208,7 @@ def identifier(name):
 
 
 def _literal(array):
-    """An array as source; None if that is long, or is none."""
+    """An array as source, or None: it may be too long, or NaN."""
     if array.dtype == np.int64 and np.array_equal(array, np.arange(len(array))):
         return f"np.arange({len(array)})"
     if 0 < array.size <= 64 and np.isfinite(array).all():

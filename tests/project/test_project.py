@@ -179,8 +179,8 @@ def test_what_is_private_to_the_engine_is_used_nowhere_else():
 
 
 # Lines of the engine, all of them, comments and docstrings too. Lower it as lines go; a commit that raises it says why.
-ENGINE = {"its core": (1909, ["tape", "ops", "operators", "transforms"]), "compiler": (1020, ["compiler"]),
-          "all of it": (4281, [""])}
+ENGINE = {"its core": (1909, ["tape", "ops", "operators", "transforms"]), "compiler": (1016, ["compiler"]),
+          "all of it": (4277, [""])}
 
 
 def test_the_engine_stays_small(record_property):
