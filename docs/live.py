@@ -40,7 +40,8 @@ PURE = ["comm", "graphviz", "ipywidgets", "latex2mathml", "mistune", "tqdm", "tr
 UNUSED = re.compile(r"/(tests|f2py)/|\.(pyi|pyx|pxd|h|c|a)$|^(multiprocessing|unittest|wsgiref|xml/dom|xmlrpc)/"
                     r"|^tqdm/(contrib|dask|keras|notebook|rich|tk)|^mistune/directives"
                     r"|^asyncio/(windows|proactor)|^http/(cookiejar|server)|^numpy/(doc|typing|_pyinstaller)"
-                    r"|^(_pydatetime|_pyio|doctest|ftplib|imaplib|mailbox|optparse|pdb|pickletools|poplib|pydoc)\."
+                    r"|^(_pydatetime|_pyio|aifc|cgi|doctest|ftplib|imaplib|mailbox|nntplib|optparse"
+                    r"|pdb|pickletools|plistlib|poplib|pydoc|smtplib|telnetlib)\."
                     r"|^encodings/(.*_jp|iso|gb|hz|big5|euc|johab|shift|cp(?!437)\d|mac_|koi8)")
 KERNEL = ["frames.py", "page_kernel.py", "tex.py"]      # from docs/
 
