@@ -8,10 +8,10 @@
 
 Sizes: 1, equal to each other, different, larger. Values: of both signs, whole, 0 here and there, all equal, of one
 sign, large, small. Of every draw there is a second one in the same sizes; of both another g, which is what `d.g`
-gives, and is once all 0; and in the end the first comes once more. So whatever is kept from one call to the next is
-found out, and whatever is right for one shape or sign alone. What an exercise leaves out it says where it draws:
-`d.above(n)` where a logarithm is taken, `d.size(2)` where an axis has to be longer than 1; and what may be empty,
-`d.size(0)`.
+gives, and is once all 0; and in the end the first comes once more, and some with another g beside the very same
+arrays. So whatever is kept from one call to the next is found out, and whatever is right for one shape or sign alone.
+What an exercise leaves out it says where it draws: `d.above(n)` where a logarithm is taken, `d.size(2)` where an axis
+has to be longer than 1; and what may be empty, `d.size(0)`.
 """
 import inspect
 import io
@@ -23,7 +23,7 @@ from itertools import chain, islice
 import numpy as np
 
 from . import compare
-from .compare import Endless, bounded, copies, expect_call, same
+from .compare import Endless, bounded, copies, expect_call, same, unchanged
 from .verdict import Wrong, brief, called, said, shortest
 
 NEAR = 1e-9         # of its size: float32 and difference quotients are further off
@@ -121,6 +121,18 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
 
     for args in chain(first, draws()):
         _expect(function, right, args, hints, tried, rtol, atol, draws)
+    for number in 0, 3, 9:
+        _expect_met_again(function, right, build(Draw(number, 0)), build(Draw(number, 0, 1)), tried, rtol)
+
+
+def _expect_met_again(function, right, args, later, tried, rtol):
+    """What differs between two calls is g alone, and the second gets the very arrays of the first."""
+    f, given = _plain(function, args), copies(args)
+    _gives(f, given)
+    got = _gives(f, [a if isinstance(a, np.ndarray) and unchanged(a, b) else b for a, b in zip(given, copies(later))])
+    if not same(got, gives := _gives(_plain(right, later), later), rtol, 1e-6):
+        raise Wrong(f"{tried(*later) if tried else called(f, later)}, with the arrays of the call before", brief(got), brief(gives),
+                    "Right where the arrays are new: something is kept from an earlier call, with another g.")
 
 
 def _elsewhere(function, right, draws, hints, tried, hint, rtol):
@@ -181,9 +193,13 @@ def _plain(function, args):
 
 
 def _outcome(function, args):
+    return _gives(function, copies(args))
+
+
+def _gives(function, given):
     with np.errstate(all="ignore"), redirect_stdout(io.StringIO()):
         try:
-            return bounded(function, *copies(args))
+            return bounded(function, *given)
         except (Exception, Endless) as error:
             return f"{type(error).__name__}: {said(error)}"
 

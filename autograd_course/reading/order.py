@@ -42,12 +42,13 @@ PARTS = {
         ("tape:_clock tape:_levels tape:_blocked tape:_last_stamp tape:_changed tape:_new tape:_float64 "
          "tape:_array tape:_floats tape:_scalars",
          "05 Whose turn is it?",
-         "Two counters that never go back: the first numbers Tensors, the second levels. Behind them stand the "
-         "state of `no_grad` and short names for what is looked up often."),
+         "Two counters that never go back. The first numbers Tensors and dates changes of `.data`, since these are "
+         "compared; the second numbers levels. Behind them stand the state of `no_grad`, the dates, and short names for "
+         "what is looked up often."),
         ("tape:Tensor.requires_grad",
          "05 A number that remembers",
-         "Only a leaf can be asked for a gradient; a result wants one if any of its inputs does, unless nothing is "
-         "recorded."),
+         "Only a leaf can be asked for a gradient; a result wants one if any input that has a rule does, unless nothing "
+         "is recorded."),
         ("tape:plain tape:_own",
          "08 Arrays have a shape",
          "The array below a Tensor, and a copy that nobody else holds."),
@@ -208,7 +209,8 @@ PARTS = {
     "refused": Part("What is refused", [
         ("operators:_setitem operators:_in_place tape:refuse",
          "08 What is picked",
-         "Writing items would change what others have read: an error says what to write in its place."),
+         "Writing items would change what others have read, and `p -= …` would make another Tensor and train nothing: an "
+         "error says what to write in its place."),
     ], [
         ("operators:_getitem operators:_float operators:_STORE_SUBSCR operators:_seen operators:_bool",
          "08 What is picked",
@@ -252,7 +254,8 @@ PARTS = {
          "the value it needs is gone."),
         ("tape:_stamp_now tape:replacing tape:commit tape:_check_unchanged tape:_owner",
          "17 What the tape holds",
-         "Changes are dated, and happen whole or not at all. A walk that finds a newer date than its own raises."),
+         "Changes happen whole or not at all, and are dated: a Tensor's `_stamp` when its value is replaced, `_changed` when "
+         "an array is written in place, with all its views. A walk raises at a node that is older than such a date."),
         ("tape:Tensor.retain_grad tape:Tensor.zero_grad tape:_added",
          "06 To forget",
          "Keep a gradient inside, forget one, or add to what is there."),

@@ -113,6 +113,18 @@ x.grad[0] = 9.0
 x.grad, x.data
 → ([9.0, 2.0, 2.0], [1.0, 1.0, 1.0])
 
+x, y = leaf([1.0]), leaf([1.0])
+(x + y).backward([1.0])
+x.grad[0] = 9.0
+y.grad
+→ [1.0]
+
+x = leaf([1.0, 2.0])
+x.sum().backward()
+x.grad[0] = 9.0
+x.grad
+→ [9.0, 1.0]
+
 # Rules
 
 x, y = leaf(2.0), leaf(-3.0)
@@ -500,6 +512,19 @@ np.sum(leaf([[1.0, 2.0]]), 0, float)
 
 ag.grad(lambda x: ((y := x * x).retain_grad(), y)[1])(3.0)
 → RuntimeError: return the value too
+
+x = leaf([1.0, 2.0])
+z, v = (x * x).sum(), x[:1]
+v.data -= 1.0
+z.backward()
+→ RuntimeError: was changed
+
+x, w = leaf([1.0, 2.0]), leaf([1.0, 2.0])
+z = (x * x).sum()
+w.data -= 1.0
+z.backward()
+x.grad
+→ [2.0, 4.0]
 
 # Constants
 
