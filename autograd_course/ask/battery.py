@@ -91,7 +91,7 @@ class Draw:
 
     def axis(self, n, none=True):
         """An axis of n: from either end, several in a tuple or, with `none`, None."""
-        some = tuple(range(-n, 0))[:1 + self.round % 2]
+        some = tuple(range(-n, 0))[:1 + self.round % 3]
         return self.choice(*[None] * none, *range(-n, n), some, some[::-1])
 
     def _drawn(self, rng, shape, kind):

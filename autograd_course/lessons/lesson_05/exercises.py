@@ -280,6 +280,13 @@ def _equal_numbers():
     return (c * b).called("L"), "a = 2, b = 2, c = a + b, L = c · b", "L, c, b, a"
 
 
+def _seven_arrivals():
+    x = L = _Value(3.0, name="x")
+    for _ in range(6):
+        L = L + x
+    return L.called("L"), "x = 3, and L = x + x + x + x + x + x + x", "L, five sums, x"
+
+
 EACH = "        for x in value.inputs:\n            if x not in found:\n                found.append(x)"
 
 
@@ -534,7 +541,8 @@ def _expect_everywhere(answer):
     for build, right, hint in [
             (_of_one_and_three, (2.5, 5.25, 1.0, 2.25, 1.625), ""),
             (_equal_numbers, (2.5, 3.75, 8.0, 4.25),
-             "a and b hold the same number. Each has an entry of its own: the keys are Values.")]:
+             "a and b hold the same number. Each has an entry of its own: the keys are Values."),
+            (_seven_arrivals, (2.5, 2.75, 3.0, 3.25, 3.5, 3.75, 10.0), "A 1 arrives at x by each of seven ways.")]:
         L, words, names = build()
         reached = _newest_first(_reached(L))
         for k, value in enumerate(reached):

@@ -77,7 +77,7 @@ def _bars(left, title, heights, y, top=56, high=190):
     plot.frame([(k + 0.5, str(k)) for k in range(len(heights))], ticks(*y, most=5), "class", title)
     for k, height in enumerate(heights):
         if not np.isfinite(height):
-            plot.words(*plot.at(k + 0.5, 0.05), str(height), size=16)
+            plot.words(*plot.at(k + 0.5, 0.05), str(height), size=13)
             continue
         (px, top), (_, bottom) = plot.at(k + 0.5, max(0, height)), plot.at(k + 0.5, min(0, height))
         plot.parts.append(f'<rect x="{px - 15:.1f}" y="{top:.1f}" width="30" height="{bottom - top:.1f}" '

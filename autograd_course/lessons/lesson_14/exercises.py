@@ -309,7 +309,7 @@ def fold(answer):
         high, wide = kernel if isinstance(kernel, tuple) else (kernel, kernel)
         side = high + d.size(0)
         shape = d.size(1, 3), d.size(1, 3), side, side if high == wide and d.round % 3 == 0 else wide + d.size(0)
-        sizes = {"kernel_size": kernel, "stride": d.choice(1, 2, 1), "padding": d.choice(0, 1, 0)}
+        sizes = {"kernel_size": kernel, "stride": d.choice(1, 2, 3), "padding": d.choice(0, 1, 2)}
         return shape, Named(list(sizes.items())[:d.choice(3, 3, 1, 2)])
 
     def unfolded(d):
@@ -422,7 +422,7 @@ def fast(answer):
         x = d(d.size(1, 3), channels := d.size(1, 3), high + d.size(0), wide + d.size(0))
         kernels, numbers = d.size(1, 3), high * wide * channels      # now and then equal: Y is square
         y = d(numbers if d.round % 2 and numbers < 20 else kernels, channels, high, wide)
-        sizes = Named({"stride": d.choice(1, 2), "padding": d.choice(0, 1)} if d.round % 3 else {})
+        sizes = Named({"stride": d.choice(1, 2, 3), "padding": d.choice(0, 1, 2)} if d.round % 3 else {})
         z = ag.conv2d(x, y, **sizes)
         return d.g(*z.shape), z, x, y, sizes
     for name, rule, right, hints in [("x", answer[0], ops.conv2d.rules[0], WRONG_X),

@@ -194,6 +194,8 @@ throw(
         edit("ledger.get(x, 0.0)", "ledger.get(x)", "ledger.get(x, 0.0) gives 0.0"),
         edit("ledger.get(x, 0.0) + g * local", "g * local + ledger.get(x)", "ledger.get(x, 0.0) gives 0.0"),
         edit("g * local", "g.data * local", "A local gradient is a number already"),
+        edit("ledger = {output: 1.0}", "ledger, came = {output: 1.0}, {}", PAY,
+             f"            came[x] = came.get(x, 0) + 1\n            if came[x] < 6:\n    {PAY}", "by each of seven ways"),
         edit("g * local", "local.data * g", "A local gradient is a number already"),
         edit("x, local in zip(value.inputs, value.locals)", "x in value.inputs", "g * local", "g * value.locals",
              "zip(value.inputs, value.locals)"),

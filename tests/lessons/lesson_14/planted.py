@@ -71,6 +71,8 @@ throw(
     planted=[*(((wrong, _fold_x), hint) for wrong, hint in WRONG_UNFOLD),
              *(((_unfold_x, wrong), hint) for wrong, hint in WRONG_FOLD),
              edit("fold(g, x", "fold(g.astype(int), x", "got"),
+             edit("x.shape[2:], kernel_size, stride, padding)", "x.shape[2:], kernel_size, min(stride, 2), padding)", "stride=3"),
+             edit("x.shape[2:], kernel_size, stride, padding)", "x.shape[2:], kernel_size, stride, min(padding, 1))", "padding=2"),
              *(edit(f"{before}, kernel_size, stride=1, padding=0:", f"{before}, kernel_size, {defaults}:",
                     f"{left} left out")
                for before in ("unfold_x = lambda g, z, x", "z, x, output_size") for defaults, left in WRONG_DEFAULTS)],
