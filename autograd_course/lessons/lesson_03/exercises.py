@@ -123,7 +123,7 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
     question="""
         Write both rules of $z = x / y$ the way the library does: each takes g, z, x and y, and returns what goes to its slot. The
         local gradients are what stands before dx and dy, signs included. From here on a rule is a formula, for
-        numbers and arrays: measuring no longer counts.""",
+        numbers and arrays: a measured slope no longer counts.""",
     stub="""
         divide_x = lambda g, z, x, y: ...
         divide_y = lambda g, z, x, y: ...""",

@@ -627,7 +627,7 @@ recall("05", [
 
 prediction(
     "05.early", question="""
-        Say b goes first: it passes on what it has got, and does not get a second turn. Then c goes. Which number arrives at a?""",
+        Say b goes first: it passes on what has arrived so far, and does not get a second turn. Then c goes. Which number arrives at a?""",
     answer=14.0, reveal="""
         **14**: b has 7 and passes 7 · 2. Only then does c send b its 6, and nobody carries that 6 on. The right gradient is
         (7 + 6) · 2 = 26.""")

@@ -132,7 +132,7 @@ def _sketch(values, edges, places, size, known, shut=()):
             continue
         passes = float(gradients[z] * local)
         (px, py) = _arrow(plot, places[x], places[z], passes)
-        words = f"local {_short(local)}"
+        words = _short(local)
         half = 8 + 2.9 * len(words)
         plot.parts.append(f'<rect x="{px - half:.1f}" y="{py - 10:.1f}" width="{2 * half:.1f}" height="20" rx="10" fill="{style.PAPER}" '
                           f'stroke="{style.LINE}"/>')
@@ -153,6 +153,7 @@ def _sketch(values, edges, places, size, known, shut=()):
             plot.words(px, top + 36, f"value {_short(values[name])}", style.FAINT if off else style.VALUE, size=13)
             plot.words(px, top + 51, f"grad {_short(gradients[name])}",
                        style.GRADIENT if gradients[name] else style.FAINT, size=13)
+    plot.words(4, size[1], "on an arrow: its local gradient", style.FAINT, "start", 13)
     said = [", ".join(f"{name} {_short(values[name])}" for name in known)]
     for name in values:
         locals = [f"{x} {_short(local)}" for x, z, local in edges if z == name and x not in known]
@@ -251,8 +252,8 @@ def stacked_paths(w1, w2, w3, x, y, paths):
     return Picture(drawn + svg("0 0 600 144", "".join(plot.parts), "\n".join(said[1:])), "\n".join(said), says_all=True)
 
 
-TALK = {"w₁": (52, 40), "a": (52, 150), "x": (52, 260), "w₂": (52, 370), "b": (247, 40), "w₃": (247, 150), "c": (247, 260),
-        "ŷ": (437, 150), "L": (437, 290), "y": (437, 385)}
+TALK = {"w₁": (52, 40), "a": (52, 150), "x": (52, 260), "w₂": (52, 370), "b": (200, 40), "w₃": (200, 150), "c": (200, 260),
+        "ŷ": (348, 150), "L": (348, 290), "y": (348, 385)}
 
 
 def _relu(x):
@@ -276,13 +277,13 @@ def kink(w, x, step, target, best):
     right.frame(ticks(0, 1, 5), ticks(0, 2.4, 6), "x", "the two branches")
     said = [f"After {step} steps: w₁ {number(w1)}, w₂ {number(w2)}, w₃ {number(w3)}; mean squared error {number(best)}"]
     for (name, ys), weight, dash in zip(branches.items(), (w1, w2), ("none", "9 3")):
-        right.line(xs, ys, style.VALUE, 2.5, dash)
+        right.line(xs, ys, style.INK, 2.5, dash)
         opens = np.flatnonzero(ys)
         words = ("closed everywhere" if not opens.size else "open everywhere" if opens.size > 99 else
                  f"open {'from' if weight > 0 else 'up to'} x = {number(round(np.sqrt(-w3 / weight), 2))}")
         at = 52 + 20 * (name == "c")
-        right.parts.append(f'<path d="M54 {at - 4}h26" stroke="{style.VALUE}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
-        right.words(88, at, f"{name}: {words}", style.VALUE if opens.size else style.FAINT, "start", 13, halo=True)
+        right.parts.append(f'<path d="M54 {at - 4}h26" stroke="{style.INK}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
+        right.words(88, at, f"{name}: {words}", style.INK if opens.size else style.FAINT, "start", 13, halo=True)
         said.append(f"branch {name}: {words}")
     for plot in (left, right):
         plot.line([x, x], plot.y, style.INK, 1, "1 4")
@@ -290,7 +291,7 @@ def kink(w, x, step, target, best):
     panels = beside(svg("0 0 390 270", "".join(left.parts), said[0]),
                     svg("0 0 390 270", "".join(right.parts), "\n".join(said[1:])))
     text = "\n".join([*said, f"The graph at x = {number(x)}", words])
-    return Picture(panels + svg("0 4 490 417", graph, f"the graph at x = {number(x)}\n{words}"), text)
+    return Picture(panels + svg("0 4 400 430", graph, f"the graph at x = {number(x)}\n{words}"), text)
 
 
 def _talk_graph(w1, w2, w3, x, y):
@@ -303,4 +304,4 @@ def _talk_graph(w1, w2, w3, x, y):
              ("w₁", "b", a * (p > 0)), ("w₃", "b", 1.0 * (p > 0)), ("w₂", "c", a * (q > 0)), ("w₃", "c", 1.0 * (q > 0)),
              ("b", "ŷ", slope), ("c", "ŷ", slope), ("ŷ", "L", 2 * (y_hat - y))]
     shut = [name for name, inner in [("b", p), ("c", q)] if inner <= 0]
-    return _sketch(values, edges, TALK, (490, 425), ("x", "y", "a"), shut)
+    return _sketch(values, edges, TALK, (400, 425), ("x", "y", "a"), shut)

@@ -69,7 +69,7 @@ _ROUTES = [
     hints=["The second path is w₃ → c → ŷ → L. Three arrows, three numbers from the picture.",
            "The third has four arrows: w₃ → b → c → ŷ → L.",
            ("Help: with mine, the three add up to 0.5323", """
-            So did the talk's. Two paths end in c's own arrow to ŷ: one comes from w₃ directly, the other by way of b.""")],
+            The three of the talk do so too. Two paths end in c's own arrow to ŷ: one comes from w₃ directly, the other by way of b.""")],
     solution="""
         through_c = 0.8376 * 0.8905 * 0.3101
         through_both = 1.09 * 0.335 * 0.8905 * 0.3101""",

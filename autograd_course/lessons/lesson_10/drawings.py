@@ -53,7 +53,7 @@ def _ruler(box, title, logits, e):
                       f'<path d="M{low:.1f} {top}v{high}M{up:.1f} {top}v{high}" stroke="{style.INK}" stroke-width="3"/>'
                       f'<path d="M{left} {top + high}h{wide}" stroke="{style.LINE}"/>')
     for at, what in [((left + low) / 2, "eˣ is 0"), ((up + left + wide) / 2, "eˣ is inf")]:
-        plot.words(at, top + high / 3 + 4, what, size=13)
+        plot.words(at, top + high + 36, what, size=13)
     for tick in (LOW, 0, HIGH):
         plot.words(plot.at(tick, 0)[0], top + high + 18, number(tick), style.FAINT, size=13)
     plot.words(left, top - 12, title, anchor="start")

@@ -33,7 +33,8 @@ def zigzag(step):
     for top, far, words, colour in [(0, walked, said[0], style.INK), (40, nearer, said[1], style.VALUE)]:
         below.words(56, top + 14, words, colour, "start", 13)
         wide = below.at(far, 0)[0] - 56
-        below.parts.append(f'<rect x="56" y="{top + 20}" width="{wide:.1f}" height="10" fill="{colour}"/>')
+        below.parts.append(f'<rect x="56" y="{top + 20}" width="{wide:.1f}" height="10" fill="{colour}"/>'
+                           f'<path d="M56 {top + 20}h492v10h-492z" fill="none" stroke="{style.LINE}"/>')
     text = f"{above.text}\n{'; '.join(said)}"
     return Picture(above.html + svg("0 0 560 78", "".join(below.parts), "; ".join(said)), text)
 
