@@ -209,9 +209,10 @@ COMPUTED = ("The first derivative is right. But what setup_context computes is a
     "21.my_op", minutes=5, difficulty="medium",
     question="""
         **Your op of lesson 14, as PyTorch wants it**: a class of three functions. `forward` makes z. `setup_context`
-        saves what backward will read: `inputs` or `output`, nothing computed. Its `inputs` is a tuple, here with one entry, and its `output` is z. `backward`
-        is the rule, and what arrives is called `grad_output`. Take $1 / (1 + x^2)$, or take your own op if it is made
-        of + − · / `**` and `abs` alone.""",
+        saves what backward will read: `inputs` or `output`, nothing computed. Its `inputs` is a tuple, here with one
+        entry, and its `output` is z. `backward` is the rule, and what arrives is called `grad_output`. Take
+        $1 / (1 + x^2)$, or take your own op if it is made of
+        + − · / `**` and `abs` alone.""",
     stub="""
         class my_op:
             @staticmethod
