@@ -326,7 +326,8 @@ async function single(one) {
     one.box.classList.remove("live-running");
     if (answer.gone)
         return answer;
-    one.status.textContent = live.running = "";
+    live.running = undefined;
+    one.status.textContent = "";
     one.ran = answer.ok ? text : null;      // after an error it is tried again
     if (!one.fresh)
         one.output.replaceChildren();

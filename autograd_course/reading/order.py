@@ -15,6 +15,7 @@ class Part:
     title: str
     lines: list
     later: list = field(default_factory=list)
+    every = property(lambda self: [*self.lines, *self.later])
 
 
 @dataclass(frozen=True)

@@ -85,14 +85,13 @@ def _named(node):
 def of_part(key):
     """[(the Definitions, the lesson's section, what they are for), …] of a part, as order.py has it."""
     return [([one for one in definitions() if home(one.name) == (key, number)], section, purpose)
-            for number, (_, section, purpose) in enumerate([*PARTS[key].lines, *PARTS[key].later])]
+            for number, (_, section, purpose) in enumerate(PARTS[key].every)]
 
 
 @cache
 def home(name):
     """(key of the part, number of the line in it) that a definition belongs to: the first that names it; or None."""
-    return next(((key, number) for key, part in PARTS.items()
-                 for number, (names, *_) in enumerate([*part.lines, *part.later])
+    return next(((key, number) for key, part in PARTS.items() for number, (names, *_) in enumerate(part.every)
                  if any(fnmatchcase(name, pattern) for pattern in names.split())), None)
 
 

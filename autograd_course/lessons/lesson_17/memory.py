@@ -8,7 +8,7 @@ import numpy as np
 def footprint(forward, unit=1e6, back=True):
     """(held, most): what `forward()` leaves allocated as long as its result is there, and the most that is allocated at
     any time until the result's `backward()` is done, in units of so many bytes: 1e6 for megabytes, `x.nbytes` for
-    arrays like x. Without `back` there is no `backward()`: half of the time, where only what is held is asked.
+    arrays like x. Without `back` there is no `backward()`, for where only what is held is asked.
 
     What was allocated before the call is not counted. `forward` returns a Tensor; the gradient that arrives there is 1
     everywhere.
