@@ -49,7 +49,8 @@ def test_it_has_all_of_its_own(kernel, tmp_path):
 
 def test_it_is_interrupted(kernel):
     manager, client = kernel
-    asked = client.execute("import time; print('at work', flush=True); time.sleep(60)")
+    # short sleeps: an interrupt in the moment before a sleep begins is seen only when it ends
+    asked = client.execute("import time; print('at work', flush=True)\nwhile True: time.sleep(0.05)")
     while client.get_iopub_msg(timeout=60)["msg_type"] != "stream":     # before, an interrupt would not be the cell's
         pass
     manager.interrupt_kernel()
