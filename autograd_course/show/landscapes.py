@@ -11,6 +11,7 @@ from .picture import Picture, svg
 
 BOX = (56, 34, 492, 328)
 SIZE = "0 0 560 414"      # its letters, of 13 px, are 10 px high in a window of 900
+LEGEND = (14, 424, 23)          # of the paths: its left, its first line and how far apart lines are
 # The paths differ by marker and dashes as well as by colour.
 PATHS = [("circle", style.INK, "none"), ("square", style.role("path-2"), "8 4"),
          ("triangle", style.role("path-3"), "2 3"), ("diamond", style.role("path-4"), "10 3 2 3"),
@@ -30,55 +31,43 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
     still to come stands there in a thin line.
     """
     step = max(map(len, paths.values())) - 1 if step is None else step
-    plot, (lines, low, where, numbers) = Axes(BOX, *span), _contours(f, span)
-    title = f"after {counted(step, 'step')}"
+    plot, (lines, low, where) = Axes(BOX, *span), _contours(f, span)
+    title, bounds = f"after {counted(step, 'step')}", np.abs(span).max()
     plot.parts.append(lines)
     _frame(plot, title, names)
-    marks, top = [], []
-    said, labels = [f"{title}; lowest in the picture: {number(low)} at {_place(where)}"], []
+    top, said, px, py = [], [f"{title}; lowest in the picture: {number(low)} at {_place(where)}"], LEGEND[0], LEGEND[1]
     for (name, path), (shape, colour, dash) in zip(paths.items(), PATHS):
+        path = np.asarray(path)
+        leaps = path[np.abs(path).max(1) > 3 * bounds] if _inside(path[-1], span) else ()
+        ends = f"{name}, leaps to {_place(np.round(leaps[0], 1) + 0.0)}" if len(leaps) else f"{name}, gone"
         if ahead:
-            plot.line(*np.asarray(path).T, style.LINE, 0.8)
-        path = np.asarray(path)[:step + 1]
-        far = np.flatnonzero(~(np.abs(path) < 100 * np.abs(span).max()).all(1))         # also where it is nan
+            plot.line(*path.T, style.LINE, 0.8)
+        path = path[:step + 1]
+        far = np.flatnonzero(~(np.abs(path) < 100 * bounds).all(1))         # also where it is nan
         plot.line(*path[:far[0] if far.size else None].T, colour, 1.8, dash)
         here, seen = path[-1], [_inside(place, span) for place in path]
         for place in path[:-1][seen[:-1]]:
             plot.parts.append(f'<path d="{_marker("circle", *plot.at(*place), 2.2)}" fill="{colour}"/>')
         with np.errstate(all="ignore"):         # a path may run away
             value = number(float(f(*here)))
-        if seen[-1]:
-            px, py = plot.at(*here)
-            marks.append((px, py))
-            top.append(f'<path d="{_marker(shape, px, py, 6.5)}" fill="{colour}" stroke="{style.PAPER}" stroke-width="1.5"/>')
-            labels.append((px, py, name, colour))
-            leaps = path[np.abs(path).max(1) > 3 * np.abs(span).max()]
-            if len(leaps):
-                low, high = np.transpose(span)
-                px, py = plot.at(*np.clip(leaps[0], low, high))
-                words = f"leaps to {_place(np.round(leaps[0], 1) + 0.0)}"
-                labels.append((px, min(max(py, BOX[1] + 14), BOX[1] + BOX[3] - 14), words, colour))
-        elif any(seen):
-            labels.append((*plot.at(*path[np.flatnonzero(seen)[-1]]), f"{name}, gone", colour))
         said.append(f"{name}: {'' if seen[-1] else 'outside the picture, '}at {_place(here)}, value {value}")
-    taken = numbers + [(x - 8, x + 8, y - 8, y + 8) for x, y in marks]
-    for px, py, name, colour in sorted(labels, key=lambda label: label[1]):
-        wide = 14 * len(name)           # on a phone, where letters are larger beside the rest
-        right = px + 12 + wide < BOX[0] + BOX[2]
-        left = px + 12 if right else max(BOX[0] + 4, px - 12 - wide)
-        way = 4 if py < BOX[1] + BOX[3] - 130 else -4            # not among the numbers of the axis
-        while any(_overlap((left, left + wide, py - 11, py + 11), box) for box in taken):
-            py += way
-        taken.append((left, left + wide, py - 11, py + 11))
-        plot.words(left if right else left + wide, py + 5, name, colour, "start" if right else "end", halo=True)
-    plot.parts += top           # a marker is never behind a name
+        wide = 46 + 10 * len(ends)           # on a phone, where letters are larger beside the rest
+        if px + wide > 560:
+            px, py = LEGEND[0], py + LEGEND[2]
+        plot.parts.append(f'<path d="M{px} {py - 5}h34" stroke="{colour}" stroke-width="1.8" stroke-dasharray="{dash}"/>')
+        for x, y in [(px + 17, py - 5)] + [plot.at(*here)] * seen[-1]:
+            top.append(f'<path d="{_marker(shape, x, y, 6.5)}" fill="{colour}" stroke="{style.PAPER}" stroke-width="1.5"/>')
+        whole = not seen[-1] or (np.abs(path).max(1) > 3 * bounds).any()
+        plot.words(px + 40, py, ends if whole else name, colour, "start", 13)
+        px += wide
+    plot.parts += top           # a marker is never behind a path
     text = "\n".join(said)
-    return Picture(svg(SIZE, "".join(plot.parts), text, even=True), text)
+    return Picture(svg(f"0 0 560 {py + 11}", "".join(plot.parts), text, even=True), text)
 
 
 @lru_cache(maxsize=16)
 def _contours(f, span):
-    """(SVG of the contours of f, its lowest value on the grid, where, the boxes of the contours' numbers)."""
+    """(SVG of the contours of f, its lowest value on the grid, where)."""
     return _outlined(f(*_grid(span)).astype(float).tobytes(), span)
 
 
@@ -102,17 +91,16 @@ def _outlined(heights, span):
     # The numbers stand along one ray, from the lowest place to the corner farthest away; to the right, as paths begin at the left.
     corner = np.array([max(reversed(ends), key=lambda end: round(abs(end - at), 9)) for ends, at in zip(span, where)])
     scale = np.ptp(span, axis=1)
-    words, boxes = Axes(BOX, *span), []
+    words = Axes(BOX, *span)
     for level in levels[2::3]:
         places = np.concatenate(field.lines(level))
         ray, away = (corner - where) / scale, (places - where) / scale
         off = np.abs(ray[0] * away[:, 1] - ray[1] * away[:, 0]) + 10 * (away @ ray < 0)
         px, py = words.at(*places[off.argmin()])
-        words.words(px, py + 4, number(level), style.FAINT, size=13, halo=True)
-        boxes.append(_around(px, py, number(level)))
+        words.words(min(px, left + width - 7 * len(number(level))), py + 4, number(level), style.FAINT, size=13, halo=True)
     px, py = plot.at(*where)
     parts.append(f'<path d="M{px - 5:.1f} {py:.1f}h10m-5 -5v10" stroke="{style.INK}" stroke-width="1.5"/>')
-    return "".join(parts + words.parts), low, where, boxes
+    return "".join(parts + words.parts), low, where
 
 
 def plane(points):
