@@ -28,34 +28,34 @@ prediction(
     answer={"tanh": "z", "add": "nothing", "multiply": "x and y", "relu": "x"},
     choices={name: ["nothing", "x", "z", "x and y"] for name in ("tanh", "add", "multiply", "relu")},
     reveal="""tanh sends g · (1 − z²), so it reads **z**. add sends g itself, and reads **nothing**. multiply sends g ·
-        y to x and g · x to y, so it reads **x and y**. The library's relu sends g where x > 0, so it reads **x**. (It
-        could ask z > 0 as well. What a rule reads is a choice of the one who wrote it.)""")
+        y to x and g · x to y, so it reads **x and y**. The library's relu sends g where x > 0, so it reads **x**. (The
+        rule could as well ask whether z > 0. What a rule reads is chosen by its author.)""")
 
 prediction(
     "17.tape", question="""x is an array of 1 MB that wants a gradient. You add 1 to it ten times, `x + 1 + 1 + …`.
         The rule of add reads nothing. How many MB does our tape hold in the end, x itself not counted?""",
     answer=10, tolerance=0.3,
-    reveal="""**10**. Our tape does not ask what a rule reads. It hands every rule z and all inputs, so it keeps all of
-        them. Each array is kept once: the output of one step is the input of the next.""")
+    reveal="""**10**. Our tape does not ask what a rule reads. It hands z and all inputs to every rule, so it keeps all
+        of them. Each array is kept once: the output of one step is the input of the next.""")
 
 prediction(
     "17.marks", question="""A chain has 100 steps, and arrays of one size. k marks stand at even distances, the first at
         the input. On the way back one stretch is held at a time, and the marks stay. Every stretch is run again, the
-        last one too. With which k are the fewest arrays held, marks and stretch together, and how many are they? How many
-        steps are run again in all?""",
+        last one too. With which k are the fewest arrays held, marks and stretch together? How many arrays are that? And
+        how many steps are run again in all?""",
     answer={"k": 10, "arrays held": 20, "steps run again": 100}, tolerance=1.5,
     reveal="""**k = 10** and **20** arrays: 10 marks, and one stretch of 10. With 5 marks it would be 5 + 20, with 20
         marks 20 + 5. And **100** steps are run again, each once, with any number of marks. (If the last stretch
         were kept from the forward pass, its ten steps would not be run again.)""")
 
 prediction(
-    "17.uneven", question="""A chain has 100 steps, and its second half makes arrays four times as large. There a mark
-        costs 4, in the first half 1. Where do the marks go, if as little as possible is to be held?""",
+    "17.uneven", question="""A chain has 100 steps, and its second half makes arrays four times as large. A mark costs 1
+        in the first half, and 4 in the second. As little as possible is to be held. Where do the marks go?""",
     answer="more into the second half",
     choices=["more into the first half", "as many into each half", "more into the second half"],
     reveal="""**More into the second half**, though each mark there costs four times as much. With few marks there, its
-        stretches would be the heaviest. With 2 marks in the first half and 7 in the second, 59 are held; with 7 and 2
-        it is 112.""")
+        stretches would be the heaviest. With 2 marks in the first half and 7 in the second, 59 are held. With 7 in the
+        first and 2 in the second, 112 are held.""")
 
 card("17", [
     "A training step holds the values on the way, for the way back. They grow with the batch; the parameters do not.",
@@ -133,9 +133,9 @@ def _slope(x):
     "17.golf", minutes=5, difficulty="medium",
     question="""
         **Memory golf.** $\\text{silu}(x) = x \\cdot \\sigma(x)$ has the slope $\\sigma(x)\\,(1 + x\\,(1 -
-        \\sigma(x)))$. Written as `x / (1 + ag.exp(-x))` it leaves four arrays on the tape, as `x * ag.sigmoid(x)` two.
-        Write a `silu` of a Tensor that leaves one, its result. (An op of your own is made by `ag.elementwise(function,
-        rule)`, as in lesson 14; `rule` takes g, z and x.)""",
+        \\sigma(x)))$. Written as `x / (1 + ag.exp(-x))`, silu leaves four arrays on the tape. Written as `x *
+        ag.sigmoid(x)`, it leaves two. Write a `silu` of a Tensor that leaves one, its result. You make an op of your
+        own with `ag.elementwise(function, rule)`, as in lesson 14: `function` takes x, and `rule` takes g, z and x.""",
     stub="""
         silu = ...""",
     hints=["Every call of an op leaves one array, its result. So silu has to be *one* op.",
@@ -273,8 +273,9 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
 @exercise(
     "17.by_hand", minutes=4, difficulty="medium",
     question="""
-        **A checkpoint by hand.** The function gives the gradient of a chain of n steps. At the end of the chain 1
-        arrives everywhere. A mark stands at every `every`-th step. Fill in the three blanks on the way back.""",
+        **A checkpoint by hand.** The function gives the gradient of a chain of n steps. At the end of the
+        chain a 1 arrives at every entry. The marks stand before step 0, step `every`, step 2 · `every` and so on. Fill
+        in the three blanks on the way back.""",
     stub="""
         def by_hand(step, x, n, every):
             marks = []

@@ -19,11 +19,11 @@ recall("18", [
 
 prediction(
     "18.stored",
-    question="""A trained model reads a text of 12 letters: P has 144 entries. How many of them are parameters,
-        which the optimizer has moved? Now it reads another text: does P change?""",
+    question="""A trained model reads a text of 12 letters, so P has 144 entries. How many of these are parameters,
+        which the optimizer has moved? Now the model reads another text. Does P change?""",
     answer={"parameters in P": 0, "P changes": "yes"}, choices={"P changes": ["yes", "no"]},
-    reveal="""**0** of them, and **yes**. P is computed from the text, anew each time. What is learned are the matrices
-        that make queries, keys and values.""")
+    reveal="""**0** of them, and **yes**. P is computed from the text, for each text anew. Learned are the matrices that
+        make the queries, keys and values.""")
 
 prediction(
     "18.spread", question="""A query and a key have 64 entries each. All entries are drawn independently, with mean 0
@@ -34,8 +34,8 @@ prediction(
 
 prediction(
     "18.order",
-    question="""You shuffle all rows of x but the last. What becomes of the answer at the last place: with one
-        causal block? With two, one behind the other?""",
+    question="""You shuffle the rows of x, all but the last one. What becomes of the answer at the last place, if there
+        is one causal block? And if there are two, one behind the other?""",
     answer={"one block": "stays", "two blocks": "changes"},
     choices={"one block": ["stays", "changes"], "two blocks": ["stays", "changes"]},
     reveal="""One block: the answer **stays**, up to rounding. A weighted sum does not depend on the order of its terms.
@@ -46,7 +46,7 @@ card("18", [
     "Does a model cheat? The gradient of answer t at each later letter s > t has to be 0.",
     "An embedding is indexing: a row that is read twice is paid twice.",
     "Attention: P = softmax(Q·Kᵀ/√d), masked before the softmax, and Z = P·V. P is computed, not learned.",
-    "Its way back: to V Pᵀ·g; to P g·Vᵀ; to S by softmax's rule, gS; to Q gS·K/√d; to K gSᵀ·Q/√d.",
+    "Its way back: Pᵀ·g to V, and g·Vᵀ to P. softmax's rule makes gS of that. gS·K/√d goes to Q, gSᵀ·Q/√d to K.",
     "A residual x + f(x) leaves a path on which every factor is 1, through any number of layers.",
     "Layer norm: from g take away its mean and its share along z, then divide by s."])
 
@@ -160,12 +160,12 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
     "18.embedding", minutes=2, difficulty="easy",
     question="""
         `z = weight[letters]`. weight has the shape (n, d), and letters are whole numbers of shape (N, T). So z has the
-        shape (N, T, d), and g has it too. Fill in what goes to weight.""",
+        shape (N, T, d), and so has g. Fill in what goes to weight.""",
     stub="""
         def to_table(g, letters, n):
             table = np.zeros((n, g.shape[-1]))
             return ...""",
-    hints=["Lesson 08: who is read twice is paid twice.",
+    hints=["Lesson 08: a row that is read twice gets the sum of what arrives at both readings.",
            "`np.add.at(table, letters, g)` adds to a row as often as it is named."],
     solution="""
         def to_table(g, letters, n):
@@ -246,9 +246,9 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
 @exercise(
     "18.attention_back", minutes=7, difficulty="medium",
     question="""
-        Fill the five blanks of attention's way back. d is `K.shape[-1]`. Behind each blank stands its shape, and the
-        line of the forward pass from which it comes. (The transpose of a stack of matrices is `V.mT`. PyTorch's
-        `V.transpose(-2, -1)` leaves a matrix as it is in NumPy.)""",
+        Fill the five blanks of attention's way back. d is `K.shape[-1]`. Behind each blank stand its shape, and the
+        line of the forward pass whose rule you need. (Transpose with `V.T`, or `V.mT` for a stack of matrices.
+        PyTorch's `V.transpose(-2, -1)` leaves a NumPy matrix as it is.)""",
     stub="""
         def attention_back(g, Q, K, V, P):      # (T, m); (T, d), (n, d), (n, m), (T, n)
             gV = ...                            # (n, m)   from Z = P @ V
@@ -257,11 +257,11 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
             gQ = ...                            # (T, d)   from S = Q @ K.T / √d
             gK = ...                            # (n, d)   from S = Q @ K.T / √d
             return gQ, gK, gV""",
-    hints=["Lesson 09: back through a product X @ Y go g @ Y.T and X.T @ g. In P @ V, who is X, and who is Y?",
-           "Lesson 10: softmax sends back p · (g − Σ g·p), row by row. Here p is P and what arrives is gP.",
-           "In Q @ K.T the right factor is K.T. So gS @ K goes to Q. K gets the same with gS transposed, and "
-           "with Q in the place of K.",
-           ("Help: what of the mask?",
+    hints=["Lesson 09: from X @ Y, g @ Y.T goes to X, and X.T @ g to Y. In P @ V, who is X, and who is Y?",
+           "Lesson 10: softmax sends back p · (g − Σ g·p), row by row. Here P is the p, and gP is the g.",
+           "In Q @ K.T / √d the right factor is K.T. So gS @ K / √d goes to Q. To K goes the same with gS transposed, "
+           "and with Q in the place of K.",
+           ("Help: what about the mask?",
             "At a masked place P is 0, so softmax's rule sends 0 there. As long as each row has a place that is not "
             "masked, nothing more is to be done.")],
     solution="""
@@ -403,8 +403,8 @@ WRONG_SWAP_Y = [
 @exercise(
     "18.swap", minutes=3, difficulty="easy",
     question="""
-        Write both rules of `z = einsum(f"{a},{b}->{c}", x, y)`: a, b and c are the letters of x, y and z, such as "ij",
-        "jk" and "ik".""",
+        Write both rules of `z = einsum(f"{a},{b}->{c}", x, y)`. Here a, b and c are the letters of x, y and z, such as
+        "ij", "jk" and "ik".""",
     stub="""
         einsum_x = lambda g, z, x, y, a, b, c: ...
         einsum_y = lambda g, z, x, y, a, b, c: ...""",
@@ -454,15 +454,15 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
 @exercise(
     "18.layer_norm_x", minutes=5, difficulty="medium",
     question="""
-        Write what goes to x, for a batch. z is what came out, s has the shape (N, 1) and holds the divisor of each row.
-        The means run along rows.""",
+        Write what goes to x, for a batch of N rows. z is the result. s has the shape (N, 1), and holds the divisor of
+        each row. Each mean runs along its row.""",
     stub="""
         layer_norm_x = lambda g, z, s: ...""",
     hints=["① is the mean of g, and ② the mean of g · z, both along the row, with `keepdims=True`.",
-           "All of it is divided by s, in the end.",
+           "In the end everything is divided by s.",
            ("Help: how do I test it?",
-            "With the two sums. `.sum(axis=-1)` of what you send back is 0. The same sum of what you send back times z "
-            "is 0 up to eps.")],
+            "With the two sums. Call what you send back `b`. Then `b.sum(axis=-1)` is 0, and `(b * z).sum(axis=-1)` is "
+            "0 up to eps, for each row.")],
     solution="""
         layer_norm_x = lambda g, z, s: (
             g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
