@@ -60,9 +60,9 @@ _ROUTES = [
 @exercise(
     "06.routes", minutes=5, difficulty="medium",
     question="""
-        w₃ reaches L by three paths. Through b alone it brings 1.09 · 0.8905 · 0.3101 = 0.3010, the local gradients along
-        w₃ → b → ŷ → L in the picture above. What do the others bring, through c alone, and through b *and* c? Four digits are
-        enough.""",
+        w₃ reaches L by three paths. The path through b alone brings 1.09 · 0.8905 · 0.3101 = 0.3010, the local
+        gradients along w₃ → b → ŷ → L in the picture above. What does the path through c alone bring, and what the
+        path through b *and* c? Four digits are enough.""",
     stub="""
         through_c = ...
         through_both = ...""",
@@ -260,7 +260,7 @@ def _after_if_it_ends(*case):
              "The size of the gradient counts, all of it: not its sign alone, and nothing is cut."),
         edit("parameters, x, y", "parameters, y, x", "x and y are exchanged: loss(parameters, x, y)."),
         edit("backward(L)", "backward(L)\n        backward(L)",
-"Exactly two gradients a step: backward is called twice."),
+"backward is called twice, and .grad adds up: each step moves by two gradients."),
         edit("in examples", "in examples * 2", "Each example comes once; it has been taken twice."),
         edit("in examples", "in examples[:2]", "The last example is left out."),
         edit("backward(L)", "backward(L * L)", "Walk back from L itself: backward(L)."),
@@ -441,7 +441,7 @@ def by_hand(answer):
 # --- Predictions, questions, card ----------------------------------------------------------------------------------------------
 
 recall("06", [
-    Question("Walking back, 7 arrives at b from L, and later 6 from c. b is 2a. What must go on to a? (Lesson 05)",
+    Question("On the way back 7 arrives at b from L, and later 6 from c. b is 2a. What must go on to a? (Lesson 05)",
              26.0, """
         (7 + 6) · 2 = **26**: b waits until all that it will ever get is there."""),
     Question("z = relu(x), and g = 5 arrives at z. What goes on to x, if x is −2? (04)", 0.0, """
@@ -457,9 +457,9 @@ prediction(
     answer={"right at the end": "about half", "what piles up": "those of the parameters"},
     choices={"right at the end": ["all forty", "thirty-odd", "about half"],
              "what piles up": ["those of the parameters", "those of all values"]},
-    reveal="""**About half**, 22: it says the same of every point. Only the gradients **of the parameters** pile up. Every
-        example makes a new graph, and the values in it have had no gradient before. The parameters stay from step to
-        step, and their `.grad` adds up until somebody clears it.""")
+    reveal="""**About half**, 22: the model says the same of every point. Only the gradients **of the parameters** pile
+        up. Every example makes a new graph, and the values in it have had no gradient before. The parameters stay from
+        step to step, and their `.grad` adds up until somebody clears it.""")
 
 prediction(
     "06.rate", question="""

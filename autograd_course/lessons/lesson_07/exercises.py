@@ -21,17 +21,17 @@ recall("07", [
              "**No.** Both rules say 3 there. A check at one lucky point proves little.")])
 
 prediction(
-    "07.lower", question="""Two engines train the same neuron; one of them has a wrong gradient. Both losses fall, B's
-        lower. Which do the curves show to be the wrong one?""", answer="the curves cannot tell",
+    "07.lower", question="""Two engines train the same neuron; one of them has a wrong gradient. Both losses fall, and
+        B's falls lower. Which engine do the curves show to be wrong?""", answer="the curves cannot tell",
     choices=["A, the upper one", "B, the lower one", "the curves cannot tell"],
     reveal="""**The curves cannot tell.** Both fall all the way. As it happens, the wrong one is **B**, the lower: it is the published rule
         that you met in lesson 05. From this start it trains *better* than the right one.""")
 
 prediction(
     "07.walks", question="""x is doubled twelve times, x = x + x: 4096 paths from x to L. Three engines walk back. *Stored locals*: whatever
-        arrives at a value goes on to its inputs at once, times local. *Ledger*: values in turn, users first; what arrives is added up
-        in a dictionary. *Trace*: x asks its users for their gradients, and they ask theirs. How many visits does each make,
-        that is, how often does a value's turn come?""",
+        arrives at a value goes on to its inputs at once, times local. *Ledger*: each value waits for its users;
+        what arrives is added up in a dictionary. *Trace*: x asks its users for their gradients, and they ask theirs.
+        How many visits does each make, that is, how often does it come to a value?""",
     answer={"stored locals": "thousands", "ledger": "about a dozen", "trace": "thousands"},
     choices={name: ["about a dozen", "thousands"] for name in ("stored locals", "ledger", "trace")},
     reveal="""**Thousands**, **about a dozen**, **thousands**: 8191, 13 and 8191. Only the ledger waits until all has arrived at a value.
@@ -41,15 +41,15 @@ prediction(
     "07.check", question="""The calculation has every operation of the engine in it, each input is used at least twice, and the numbers are
         ordinary. How many of the eight patients does this check catch?""",
     answer=1, reveal="""
-        **1** of 8: patient D, the only one who is ill at ordinary numbers. The other seven are ill at special numbers, at the
-        second call, in the time they take, or in what they compute.""")
+        **1** of 8: patient D. Only D's gradients differ from the measured ones at ordinary numbers. The other seven
+        are ill at special numbers, at the second call, in the time they take, or in the function that they compute.""")
 
 card("07", [
     "A falling loss is no gradient check: a wrong rule can train, even better, from some starts.",
     "One point is no check: a wrong rule may cross the right one there. Take several, and special ones: 0, far out, a kink.",
     "Ask twice, use a value twice, make it long: some bugs are not in any rule.",
     "A check compares a rule with the function that was written, not with the one that was meant.",
-    "Right numbers are not all: an engine that walks every path makes 2ⁿ visits, where one for each value would do.",
+    "Right numbers are not all: patient E ran 1023 rules, where 10 would do.",
     "Two values with one number are two values: check at equal numbers, too."])
 
 
@@ -128,7 +128,7 @@ Z, WHOLE = "cached(z, cache)", """\
     explained="""
         The first time, x is computed and written down. Every other time it is read. That is one visit for each value. (A new question
         wants a new cache: an old one gives the answer of yesterday.)""",
-    why="With one dictionary, n doublings take n + 1 visits, not 2ⁿ. Order and ledger did the same in lesson 05, from the other end.")
+    why="With one dictionary twelve doublings take 13 visits, not 8191. Order and ledger did the same in lesson 05.")
 def cached(answer):
     if has_blank(answer):
         raise NotYet
@@ -396,7 +396,7 @@ def _all_found(Engine, f, *xs):
         ill_method = ...            # its name, in quotes
         def mended(self):
             ...""",
-    hints=["Check one operation at a time, each at several numbers. Which fail, and always?",
+    hints=["Check one operation at a time, each at several numbers. Which operations fail? Do they always fail?",
            "`x * y` at 2 and 3, then at 3 and 3. `x.relu()` at 2 and at −2. `x + y` at 2 and 0. What have the failures in common?",
            "In each there are *two values with the same number*. Which method might take them for one?",
            ("Help: the method", "`order`: it keeps what it has found under `x.data`, the number. Two values with one number are one.")],
@@ -413,8 +413,8 @@ def _all_found(Engine, f, *xs):
             return sorted(found, key=lambda value: value.number, reverse=True)""",
     explained="""
         A value is itself, whatever its number. With `found[x.data]` the second of two equal numbers is never visited, and keeps the
-        gradient 0. A check at random numbers passes as long as no number of the calculation comes out twice, as it does
-        with relu, · 1 or + 0.""",
+        gradient 0. A check at random numbers passes as long as no two values of the calculation have the same
+        number. An open relu, · 1 and + 0 make such pairs.""",
     why="You went from a symptom to its pattern, and to a cause that explains all of it. Then the check passed.")
 def capstone(answer):
     name, mended = answer
