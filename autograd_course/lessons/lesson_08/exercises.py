@@ -16,7 +16,8 @@ recall("08", [
 
 prediction(
     "08.falls", question="""$z = x + b$. x has the shape (2, 3); b, of shape (3,), is added to both rows. At z arrives
-        g = [[1, 2, 3], [4, 5, 6]]. Which shape has the gradient of b? And which number is the gradient of `b[1]`?""",
+        g = [[1, 2, 3], [4, 5, 6]]. What shape does the gradient of b have? And which number is
+        the gradient of `b[1]`?""",
     answer={"shape": (3,), "gradient of b[1]": 7},
     reveal="""**(3,)**: b has three numbers that can be moved, so there are three slopes. And **7**: `b[1]` stands in the middle of
         both rows, so 2 and 5 come back to it, and they add up.""")
@@ -24,14 +25,14 @@ prediction(
 prediction(
     "08.spreads",
     question="""x has the shape (2, 3). `z = x.sum(axis=1)` adds up each row, so z has the shape (2,). At z arrives
-        g = [10, 20]. Which shape has the gradient of x? And which number stands in it at [1, 2]?""",
+        g = [10, 20]. What shape does the gradient of x have? And which number stands in it at [1, 2]?""",
     answer={"shape": (2, 3), "at [1, 2]": 20},
     reveal="""**(2, 3)**, that of x. And **20**: `x[1, 2]` is part of the second sum, and of no other. If it rises by 1, so does that sum.
         So each row of the gradient is one number, copied: [[10, 10, 10], [20, 20, 20]].""")
 
 prediction(
     "08.moves", question="""x has the shape (2, 3), and `z = x.T` exchanges rows and columns. At z arrives g = [[1, 2], [3, 4], [5, 6]].
-        Which shape has the gradient of x? And which number stands in it at [0, 1]?""",
+        What shape does the gradient of x have? And which number stands in it at [0, 1]?""",
     answer={"shape": (2, 3), "at [0, 1]": 3},
     reveal="""**(2, 3)**, and **3**: `x[0, 1]` went to `z[1, 0]`, and there the 3 arrived. Whoever says 2 has read g line by line into the
         shape of x. That has the right shape, and wrong numbers.""")
@@ -212,9 +213,9 @@ _MEAN = [
 @exercise(
     "08.spread", minutes=6, difficulty="medium",
     question="""
-        Write both rules as the library has them. axis and keepdims are what the sum was called with: one axis, a tuple
-        of several, or None, which added everything. `restore` puts a lost axis back, with the length 1, so that
-        `np.broadcast_to(a, shape)` can copy along it.""",
+        Write both rules as the library has them. axis and keepdims are what the sum was called with. axis is one axis,
+        a tuple of several, or None: then everything was added. `restore` puts a lost axis back, with the length 1, so
+        that `np.broadcast_to(a, shape)` can copy along it.""",
     stub="""
         def restore(g, x, axis):
             return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
@@ -304,7 +305,7 @@ _RESHAPE = [
     (lambda g, z, x, shape: np.reshape(g, shape), "That has the shape of z. The gradient of x has x's shape."),
     (lambda g, z, x, shape: np.transpose(g), "A reshape keeps the order, line by line; a transpose does not."),
     (lambda g, z, x, shape: x, "That is x itself. What comes back is g, in the shape of x."),
-    (lambda g, z, x, shape: np.reshape(g, (2, 3)), "Right for this x. Which shape has any x?"),
+    (lambda g, z, x, shape: np.reshape(g, (2, 3)), "Right for this x. What gives the shape of any x?"),
     (lambda g, z, x, shape: np.reshape(g, (len(x), -1)), "Right for an x of two axes. Any x has x.shape."),
     (lambda g, z, x, shape: np.reshape(g, x), "np.reshape wants a shape: x.shape."),
     (lambda g, z, x, shape: np.maximum(np.reshape(g, x.shape), 0), "What is negative is moved, too, as it is."),
@@ -488,9 +489,9 @@ def _in_the_mean(g, index, shape):
 @exercise(
     "08.scatter", minutes=4, difficulty="medium",
     question="""
-        Write `scatter(g, index, shape)`, the way back of `x[index]` for x of that shape. index is a list of numbers,
-        which may count from the end: of entries, or of rows if x has two axes. `np.add.at(out, index, g)` adds into
-        `out` one gift at a time; a loop does as well.""",
+        Write `scatter(g, index, shape)`, the way back of `x[index]` for x of that shape. index lists the entries
+        that were read, or the rows if x has two axes; −1 is the last one. `np.add.at(out, index, g)` adds into `out`
+        one gift at a time; a loop does as well.""",
     stub="""
         def scatter(g, index, shape):
             ...""",
@@ -507,8 +508,8 @@ def _in_the_mean(g, index, shape):
     why="An entry that is read twice gets two gifts, and they add: the sum over paths of lesson 02, where a path is "
         "a place in z.",
     mistakes=[
-        (_last_wins, "Entry 0 was read twice: who pays? 100 and 3 were to arrive there. = and += write twice, and the last one wins."),
-        (_first_wins, "Entry 0 was read twice: who pays? 100 and 3 were to arrive there, and both count."),
+        (_last_wins, "Entry 0 was read twice, so 100 and 3 belong there. = and += write twice, and the last one wins."),
+        (_first_wins, "Entry 0 was read twice, so 100 and 3 belong there, and both count."),
         (lambda g, index, shape: g[index],
          "That reads once more. On the way back g is written, to the places that were read."),
         (lambda g, index, shape: g, "That has the shape of what was read. The gradient of x has x's shape."),
@@ -532,7 +533,7 @@ def _in_the_mean(g, index, shape):
         (lambda g, index, shape: scattered(g, sorted(index), shape),
          "g[k] is for entry index[k], in the order of index: do not sort it."),
         (lambda g, index, shape: scattered(g, list(dict.fromkeys(index)), shape),
-         "Each place once? What was read twice is paid twice."),
+         "Each place once? An entry that was read twice gets two gifts."),
         (lambda g, index, shape: scattered(g, index, shape) + np.resize(g, shape),
          "g is in it from the beginning. out starts as zeros, in the shape of x: np.zeros(shape)."),
         (lambda g, index, shape: np.add.at(np.zeros_like(shape), index, g),

@@ -25,8 +25,8 @@ prediction(
 prediction(
     "09.shapes",
     question="""Z = A @ B, and the gradient g arrives. Take g and B, each as it is or transposed, and multiply them in
-        either order. That is eight products. How many of them exist and have the shape of A: if all three are (2, 2)? And if A is (2, 3), B
-        (3, 4) and g (2, 4)?""",
+        either order. That is eight products. Let A, B and g be (2, 2): how many of the eight exist and have the
+        shape of A? And how many if A is (2, 3), B (3, 4) and g (2, 4)?""",
     answer={"all (2, 2)": 8, "(2, 3) and (3, 4)": 1},
     reveal="""With squares all **8**: whatever you do, the result is (2, 2). With rectangles **1**: only $g \\cdot B^\\top$, (2, 4) times
         (4, 3), is (2, 3).""")

@@ -223,8 +223,8 @@ def _overflown(got, expected):
     "10.normalise", minutes=9, difficulty="medium",
     question="""
         Write both rules. g, z and x have the same shape: (N, C), for N rows of C classes, or one with more axes. `z` is
-        what the op gave: p for softmax, log p for log_softmax. Sum along `axis`; −1 means the last axis,
-        along each row.""",
+        what the op gave: p for softmax, log p for log_softmax. Sum along `axis`: −1 is the last axis,
+        so each row is summed.""",
     stub="""
         softmax_x = lambda g, z, x, axis=-1: ...
         log_softmax_x = lambda g, z, x, axis=-1: ...""",

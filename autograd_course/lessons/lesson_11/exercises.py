@@ -16,8 +16,8 @@ recall("11", [
 
 prediction(
     "11.edge", question="""
-        $L = \\frac{1}{2}(w_1^2 + 25\\,w_2^2)$, plain gradient descent. At lr = 0.02 it arrives at the bottom. You raise lr, little by
-        little. Beyond which lr does it run away?""",
+        $L = \\frac{1}{2}(w_1^2 + 25\\,w_2^2)$, plain gradient descent. At lr = 0.02 each step leads nearer to the
+        bottom. You raise lr, little by little. Beyond which lr does it run away?""",
     answer=0.08, tolerance=0.0011,
     reveal="""Beyond **0.08**, which is 2/25. The gradient along w₂ is 25 w₂. At 0.04 = 1/25 one step lands exactly at
         w₂ = 0. With a larger lr the step lands on the other side. Below 0.08 that is nearer than before, and at 0.08
@@ -27,13 +27,13 @@ prediction(
     "11.settle", question="""m starts at 0, and at each step m becomes 0.9 m + g. If g is 1 at every step, where does m settle? And if g is
         1, −1, 1, −1, …: how large is m in the end, without its sign?""",
     answer={"always 1": 10, "1, −1, 1, −1, …": 0.526}, tolerance=0.02,
-    reveal="""**10** and **0.53**. Settled means that a step gives the same m again: m = 0.9 m + 1, so m = 10. With
-        alternating signs the memory has the opposite sign of the g that comes: in size m = 1 − 0.9 m, so m = 1/1.9.
-        Gradients that agree are made ten times as large, gradients that contradict each other are about halved.""")
+    reveal="""**10** and **0.53**: the next cells derive both. Gradients that agree are made ten times as large,
+        gradients that contradict each other are about halved.""")
 
 prediction(
     "11.limit", question="""
-        In the same ravine, with λ = 25, plain gradient descent is stable up to lr = 0.08. Up to where is it with momentum 0.9?""",
+        In the same ravine, with λ = 25, plain gradient descent is stable up to lr = 0.08.
+        Up to which lr is momentum 0.9 stable?""",
     answer="up to 0.152", choices=["up to 0.008", "up to 0.08, as before", "up to 0.152"],
     reveal="""**Up to 0.152**: nearly twice as far. At the edge w₂ flips its sign with every step, and so does its gradient. There m is
         g/1.9, so the limit is 1.9 · 0.08. If momentum were a ten times larger lr, the limit would be 0.008.""")
@@ -380,7 +380,7 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
             if epoch < 10:
                 return (epoch + 1) / 10
             return (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2""",
-    explained="A slow start gives Adam's v time to learn how large the gradients are.",
+    explained="Such a slow start is called a *warm-up*.",
     why="A schedule is a function of one number, the epoch: whatever shape you can write down is one.",
     mistakes=[
         (lambda epoch: 0.1 * _factor(epoch),
