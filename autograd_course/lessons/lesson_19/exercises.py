@@ -18,8 +18,8 @@ recall("19", [
              tolerance=0.0005)])
 
 prediction(
-    "19.opening", question="""Network and table now guess each letter of the names that neither has read. Who gives
-        these letters the higher probability?""",
+    "19.opening", question="""The network and the table now guess each letter of the names that neither of them has
+        read. Who gives these letters the higher probability?""",
     answer="the table of counts", choices=["the network", "the table of counts"],
     reveal="""**The table of counts.** On little text and in few steps counting is hard to beat. The lesson looks for
         the places where a network beats it.""")
@@ -36,16 +36,15 @@ prediction(
         writes on and on. What becomes of the text?""",
     answer="it repeats itself",
     choices=["the best names of all", "it repeats itself", "the names it has read"],
-    reveal="""**It repeats itself**, in the end for ever. The network sees 16 letters and no more. Sooner or later the
-        same 16 letters stand before it as once before. Then the same letter follows, and the same after that, round and
+    reveal="""**It repeats itself**, in the end for ever. The network sees the last 16 letters and no more. Sooner or
+        later these are the same 16 as once before. Then the same letter follows, and the same after that, round and
         round.""")
 
 prediction(
     "19.prose", question="""Counting again goes up to the 5-gram, with a = 4. Which is the longest n-gram that the
         network beats on the paragraphs held out?""",
     answer="5-gram", choices=["2-gram", "3-gram", "4-gram", "5-gram"],
-    reveal="""The **5-gram**, after some 1,700 steps. With this much text the network passes every n-gram of that
-        picture.""")
+    reveal="""The **5-gram**, after some 1,700 steps. With this much text the network passes all five n-grams.""")
 
 prediction(
     "19.mix", question="""For each letter take the mean of the two probabilities, half the network's and half that of
@@ -72,7 +71,7 @@ def _smoothed(counts, shorter, a):
 @exercise(
     "19.smoothed", minutes=4, difficulty="easy",
     question="""
-        Write the box for all letters at once. `counts` says how often each of them followed, and `shorter` says which
+        Write the box for all letters at once. `counts` says how often each letter followed. `shorter` says which
         probability the shorter n-gram gives it. Both have the shape (letters,).""",
     stub="""
         def smoothed(counts, shorter, a):
@@ -174,14 +173,14 @@ def _endless(logits, temperature, u):
     "19.pick", minutes=7, difficulty="medium",
     question="""
         Write `pick(logits, temperature, u)`. Divide the logits by the temperature, and make probabilities of them with
-        softmax. Lay the probabilities end to end from 0 to 1, beginning with letter number 0. u is from 0 to 1 too. Return the
-        number of the letter on which u falls.""",
+        softmax. Lay the probabilities end to end from 0 to 1, beginning with letter number 0. u is a number from 0 to
+        1. Return the number of the letter on whose stretch u falls.""",
     stub="""
         def pick(logits, temperature, u):
             p = ...
             return ...""",
     hints=["`np.cumsum(p)` says where each stretch ends.",
-           "How many of these ends are at or below u? That many letters were passed.",
+           "How many of these ends are at or below u? u has passed that many letters.",
            ("Help: it returns one letter too many, once in a million",
             "That is rounding. The network computes in float32, so the last end may be 0.9999998. The last letter has "
             "the number len(p) − 1.")],
@@ -388,13 +387,14 @@ def _mix_slope(w, p, q):
 @exercise(
     "19.mix_slope", minutes=6, difficulty="optional",
     question="""
-        p and q, each of shape (n,), are the probabilities that two guessers gave to the n letters that came. Mixed with
-        a weight w, their loss is the mean of −log(w·p + (1 − w)·q). Write the derivative of this loss by w.""",
+        p and q, each of shape (n,), are the probabilities that two guessers gave to the n letters that came. They are
+        mixed with a weight w, so the loss is the mean of −log(w·p + (1 − w)·q). Write the derivative of this loss by
+        w.""",
     stub="""
         def mix_slope(w, p, q):
             ...""",
     hints=["One letter first: log of what, and how does that depend on w?",
-           "w·p + (1 − w)·q has the slope p − q. And log has 1 over what stands in it.",
+           "w·p + (1 − w)·q has the slope p − q by w. And the slope of log is 1 over what stands in the log.",
            ("Help: how do I test it?", "`ag.grad(lambda w: -ag.mean(ag.log(w * p + (1 - w) * q)))(0.3)`.")],
     solution="""
         def mix_slope(w, p, q):
