@@ -24,7 +24,7 @@ recall("12", [
              ["they are added", "they are multiplied", "the larger one counts"])])
 
 prediction(
-    "12.pull", question="""After 300 steps of training, which points pull hardest, measured at the logits?
+    "12.pull", question="""After 300 steps of training, which points pull hardest?
 
         - **A** points where the network is undecided, with a probability near ½ for both classes
         - **B** points deep inside their own colour, where it is sure and right
@@ -34,34 +34,40 @@ prediction(
         The points of A pull too, but only half as hard.""")
 
 prediction(
-    "12.start", question="""64 pixels in, 256 hidden neurons, 10 logits out, nothing learned yet. For a batch of 64 scans: which shape have
-        the logits, and which the gradient of the first layer's weight? And about what is the loss, the mean of −log p(true class)?""",
+    "12.start", question="""A network takes 64 pixels, has 256 hidden neurons and gives 10 logits. It has learned
+        nothing yet, and gets a batch of 64 scans. Which shape do the logits have? Which shape does the gradient of the
+        first layer's weight have? And about how large is the loss, the mean of −log p(true class)?""",
     answer={"logits": (64, 10), "gradient": (256, 64), "loss": 2.303}, tolerance=0.15,
-    reveal="""Logits **(64, 10)**: one row a scan, one column a digit. The gradient has the shape of its weight, whatever the batch:
-        **(256, 64)**, a row a hidden neuron, a column a pixel.
+    reveal="""The logits have shape **(64, 10)**: a row for each scan, a column for each digit. The gradient has the
+        shape of its weight, whatever the size of the batch: **(256, 64)**, a row for each hidden neuron, a column for
+        each pixel.
 
         Before it has learned anything, the network gives each of the ten classes about 1/10. So the loss is about −log(1/10) =
-        log 10 ≈ **2.303**. This is worth knowing by heart. If the first loss is far above it, something is wrong with the start.
-        If the loss stays there, nothing is learned.""")
+        log 10 ≈ **2.303**. This is worth knowing by heart. If the first loss is far above it, the network is sure
+        before it knows anything: its weights or its inputs are too large. If the loss stays there, nothing is
+        learned.""")
 
 prediction(
     "12.zero", question="""All weights and biases are 0. Which of the four parameters (weight and bias of the first layer, weight and bias
         of the last) get a gradient that is not 0?""",
     answer="the last bias alone",
     choices=["all four", "both weights", "both biases", "the last weight and bias", "the last bias alone", "none"],
-    reveal="""Only **the last bias**. The hidden values are relu(0) = 0, so the last weight's gradient, made of them, is 0. And what
-        goes back to the hidden layer is multiplied by the last weight, which is 0. So both weights stay 0, and nothing gets
-        through to the first layer, not now and not after twenty epochs.
+    reveal="""Only **the last bias**. The hidden values are relu(0) = 0. The gradient of the last weight is made of
+        them, so it is 0. And what goes back to the hidden layer is multiplied by the last weight, which is 0. So both
+        weights stay 0, and nothing gets through to the first layer, not now and not after twenty epochs.
 
-        Then everything at 0.1? In the first step the last layer alone moves: what goes back to a hidden neuron is 0.1 times
-        the sum of p − onehot, and that is 0. From then on gradients flow. But every hidden neuron computes the same value, gets
-        the same gradient and takes the same step. So they stay the same: many neurons, one opinion.""")
+        And with everything at 0.1? In the first step only the last layer moves: what goes back to a hidden neuron is
+        0.1 times the sum of p − onehot, and that is 0. From then on gradients flow. But every hidden neuron computes
+        the same value, gets the same gradient and takes the same step. So they stay the same: many neurons, one
+        opinion.""")
 
 prediction(
-    "12.parrot", question="""A network learns 200 scans whose labels were shuffled, 150 times over. What is its accuracy, in percent, on
-        those 200, with the labels it was given? And on 360 digits held out, with their true ones?""",
+    "12.parrot", question="""A network learns from 200 scans whose labels were shuffled once. It sees all of them 150
+        times. Of these 200 labels, what percentage does it get right then? And what percentage of the true labels of
+        the 360 held-out scans?""",
     answer={"on the 200": 100, "held out": 10}, tolerance=6,
-    reveal="""**100 %** on the 200: it learns all the wrong answers by heart. Held out about **10 %**, like guessing: it knows nothing.""")
+    reveal="""**100 %** of the 200: it learns all the shuffled labels by heart. Of the held-out ones about **10 %**, as
+        many as by guessing: it knows nothing about digits.""")
 
 prediction(
     "12.hand", question="""With digits held out at random, the score is 98 % or so. This time hold out a *block of neighbours* in the file,
@@ -75,9 +81,9 @@ card("12", [
     "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
     "Gradient at the logits: `p − onehot`. Sure and wrong pulls hardest; sure and right is silent.",
     "First loss with C classes: about log C. If it stays there, nothing is learned.",
-    "Start at random, of size 1/√n: neurons with equal weights, in and out, stay equal.",
+    "Weights start at random, up to 1/√n: neurons with equal weights, in and out, stay equal.",
     "Images and labels are shuffled by one order.",
-    "The held-out score counts, give or take 2·√(p(1 − p)/n). What you choose by it has learned from it too."])
+    "The held-out score counts, give or take 2·√(p(1 − p)/n). A choice made by it has learned from it too."])
 
 # --- 12.batches -----------------------------------------------------------------------------------------------------------
 
@@ -362,9 +368,9 @@ def _share(model, images, labels):
     names=lambda: dict(zip(("images", "labels", "test_images", "test_labels"), digits()), accuracy=_share,
                        train=lambda model, x, y, *rest, **named: _fitted(x, y, model, *rest, **named)),
     question="""
-        Write `held_out_accuracy(n)`: make `nn.MLP([64, 32, 10], rng=0)`, `train` it on the
-        **first n** training scans for `20_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (Fewer
-        scans, more epochs: so each network takes a similar number of steps, 400 to 299.)
+        Write `held_out_accuracy(n)`: make `nn.MLP([64, 32, 10], rng=0)`, `train` it on the **first n** training scans
+        for `20_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (The fewer
+        scans, the more epochs. So each network takes a similar number of steps, from 299 to 400.)
 
         Before you run it, guess two numbers: by how many percentage points does the score rise from 50 to 100 scans, and by how many from
         800 to all? Your curve is drawn after the hints, once the function returns something.""",
@@ -380,11 +386,11 @@ def _share(model, images, labels):
             model = train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], epochs=20_000 // n)
             return accuracy(model, test_images, test_labels)""",
     explained="""
-        A new network for every n, and always the same held-out digits. The first doublings buy much, the last ones
-        little. Two cautions. A score of 96 % on 360 digits has a standard error of 1.0 points: the last two differ by
-        less. And the steps are not quite alike, 400 at first and 299 for all scans. With 40 epochs in place of 13,
-        all scans bring about 97 %: five more of the 360 are right, and none is lost. So the plateau
-        may come in part from too little training.""",
+        Every n gets a new network, and all are asked about the same held-out digits. The first doublings buy much, the
+        last ones little. Two cautions. A score of 96 % on 360 digits has a standard error of 1.0 points: the last two
+        scores of the curve differ by less. And the steps are not quite alike, 400 at first and 299 for all scans. With
+        40 epochs in place of 13, all scans bring about 97 %: five more of the 360 are right, and none is lost. So the
+        plateau may come in part from too little training.""",
     why="The gap to 100 % shrinks, but more and more slowly: so you can guess what more data would buy, before you pay for it.")
 def curve(answer):
     shown = "a share from 0 to 1"
