@@ -10,7 +10,8 @@ Sizes: 1, equal to each other, different, larger. Values: of both signs, whole, 
 sign, large, small. Of every draw there is a second one in the same sizes; of both another g, which is what `d.g`
 gives, and is once all 0; and in the end the first comes once more, and some with another g beside the very same
 arrays. So whatever is kept from one call to the next is found out, and whatever is right for one shape or sign alone.
-What an exercise leaves out it says where it draws: `d.above(n)` where a logarithm is taken, `d.size(2)` where an axis
+The numbers in the answer's own text are tried too, where it may turn: as values, half and double, as lengths and as
+how many times. What an exercise leaves out it says where it draws: `d.above(n)` where a logarithm is taken, `d.size(2)` where an axis
 has to be longer than 1; and what may be empty, `d.size(0)`.
 """
 import inspect
@@ -43,14 +44,16 @@ class Named(dict):
 class Draw:
     """One call's arguments. Which sizes and which values is told by two numbers: the same ones give the same again."""
 
-    def __init__(self, sizes, values, g=0):
-        self.round, self.kind, self.another_g = sizes, KINDS[sizes % len(KINDS)], g
+    def __init__(self, sizes, values, g=0, near=()):
+        self.round, self.kind, self.another_g = sizes, "near" if near else KINDS[sizes % len(KINDS)], g
+        self.near, self.lengths = near, [int(c) for c in near if c == int(c) and c > 2]
         self.sizes, self.values, self.arriving = map(np.random.default_rng, (
             [1, sizes], [2, sizes, values], [3, sizes, g]))
 
     def size(self, least=1, most=5):
         """The length of an axis; often `least`, now and then `most` + 4, and two are often equal, in one round all."""
-        drawn = self.sizes.choice([least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)])
+        near = [n for c in self.lengths for n in (c, c + 1) if least <= n <= 40]
+        drawn = self.sizes.choice(2 * near + [least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)])
         return least + 2 if self.round == 10 else int(drawn)
 
     def shape(self, *axes):
@@ -73,8 +76,8 @@ class Draw:
 
     def above(self, *shape):
         """Numbers above 0."""
-        kind = self.kind if self.kind in ("equal", "large", "small") else "above"
-        return np.abs(self._drawn(self.values, shape, kind)) + (0 if kind in ("large", "small") else 0.01)
+        kind = self.kind if self.kind in ("equal", "large", "small", "near") else "above"
+        return np.abs(self._drawn(self.values, shape, kind)) + (0 if kind in ("large", "small", "near") else 0.01)
 
     def another(self, *choices):
         """One of these, and another one in the same place for another g: the function whose slope is asked for."""
@@ -82,6 +85,7 @@ class Draw:
 
     def times(self, *few):
         """How many times: one of these, as `another`, and once 130, which is more than anybody would set as a limit."""
+        few += tuple(c + 1 for c in self.lengths if c <= 300)
         return 130 if self.round == 5 and self.another_g else self.another(*few)
 
     def places(self, n, *shape, ends=1):
@@ -99,6 +103,7 @@ class Draw:
         x = {"plain": lambda: x, "whole": lambda: np.round(x), "gaps": lambda: x * (rng.uniform(size=shape) < 0.5),
              "equal": lambda: np.zeros(shape) + np.round(rng.normal(), 1), "above": lambda: np.abs(x) + 0.05,
              "below": lambda: -np.abs(x) - 0.05, "large": lambda: 100 * x,
+             "near": lambda: rng.choice(self.near, shape) * rng.choice([-2, -1, -0.5, 0.5, 1, 1.001, 2], shape),
              "small": lambda: x / rng.choice([1e6, 1e9], shape)}[kind]()      # np.isclose takes the latter for 0
         return np.asarray(x, float)[()]      # of no shape NumPy's number, as the engine gives
 
@@ -117,12 +122,25 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
             yield from (one, build(Draw(number, 0, 1)), build(Draw(number, 1)))
             for at in range(len(one)) if apart and number % 3 == 0 else ():
                 yield *one[:at], other[at], *one[at + 1:]
+        if near := numbers_of(function):
+            yield from (build(Draw(number, 0, near=near)) for number in range(12))
         yield from [*first, build(Draw(0, 0))][:1]
 
     for args in chain(first, draws()):
         _expect(function, right, args, hints, tried, rtol, atol, draws)
     for number in 0, 3, 9:
         _expect_met_again(function, right, build(Draw(number, 0)), build(Draw(number, 0, 1)), tried, rtol)
+
+
+def numbers_of(function):
+    """The numbers in a function's text, and in the functions in it, beside those that are tried anyway."""
+    todo, found = [getattr(function, "__code__", None)], set()
+    while todo:
+        for x in getattr(todo.pop(), "co_consts", ()):
+            todo.append(x)
+            found |= {float(part) for part in (x if isinstance(x, (tuple, frozenset)) else (x,))
+                      if type(part) in (int, float) and 1e-8 <= abs(part) <= 500 and abs(part) not in (1, 2)}
+    return sorted(found)
 
 
 def _expect_met_again(function, right, args, later, tried, rtol):

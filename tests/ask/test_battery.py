@@ -60,6 +60,26 @@ def test_no_habit_passes(answer):
     expect_over(right, right, build)
 
 
+@pytest.mark.parametrize("answer", [
+    lambda x: np.where(abs(x) == 12.34, 0, np.exp(x)),
+    lambda x: np.where((x > 23.4) & (x < 23.5), 0, np.exp(x)),
+    lambda x: np.exp(np.where((x > 2e-4) & (x < 1e-3), 1e-3, x)),
+    lambda x: np.exp(x) * (len(x) not in (23, 31)),
+])
+def test_the_numbers_in_an_answer_are_where_it_is_tried(answer):
+    with pytest.raises(Wrong):
+        expect_over(answer, np.exp, lambda d: (d(d.size()),))
+
+
+def test_a_loop_that_stops_at_its_own_number():
+    def doubled(x, times):
+        for i in range(times):
+            x = x + x / 1000 * (i < 200)
+        return x
+    with pytest.raises(Wrong):
+        expect_over(doubled, lambda x, times: x * 1.001 ** times, lambda d: (d(), d.times(2, 3)))
+
+
 def test_the_same_numbers_give_the_same_arguments():
     one, again, other_g, other = (build(Draw(*numbers)) for numbers in [(3, 0), (3, 0), (3, 0, 1), (3, 1)])
     assert all(map(np.array_equal, one, again))
