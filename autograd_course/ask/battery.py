@@ -11,8 +11,8 @@ sign, large, small. Of every draw there is a second one in the same sizes; of bo
 gives, and is once all 0; and in the end the first comes once more, and some with another g beside the very same
 arrays. So whatever is kept from one call to the next is found out, and whatever is right for one shape or sign alone.
 The numbers in the answer's own text are tried too, where it may turn: as values, half and double, as lengths and as
-how many times. What an exercise leaves out it says where it draws: `d.above(n)` where a logarithm is taken, `d.size(2)` where an axis
-has to be longer than 1; and what may be empty, `d.size(0)`.
+how many times. What an exercise leaves out it says where it draws: `d.above(n)` where a logarithm is taken,
+`d.size(2)` where an axis has to be longer than 1; and what may be empty, `d.size(0)`.
 """
 import inspect
 import io
@@ -53,7 +53,8 @@ class Draw:
     def size(self, least=1, most=5):
         """The length of an axis; often `least`, now and then `most` + 4, and two are often equal, in one round all."""
         near = [n for c in self.lengths for n in (c, c + 1) if least <= n <= 40]
-        drawn = self.sizes.choice(2 * near + [least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)])
+        drawn = self.sizes.choice(2 * near + [least, least + 1, least + 1, least + 2, most,
+                                              most + 4 * (self.round % 3 == 0)])
         return least + 2 if self.round == 10 else int(drawn)
 
     def shape(self, *axes):
