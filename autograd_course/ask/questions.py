@@ -76,7 +76,7 @@ def shown(answer):
         return "[" + ", ".join(map(shown, answer)) + "]"
     if isinstance(answer, (tuple, str)):
         return str(answer)
-    return minus(str(answer)) if isinstance(answer, int) else number(answer)
+    return minus(f"{answer:,}") if isinstance(answer, int) else number(answer)
 
 
 # ---------------------------------------------------------------- what all of them are made of

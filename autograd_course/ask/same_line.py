@@ -48,10 +48,11 @@ class Comparison(Picture):
             for label, text in [*parts, *line.note])])
 
     def _table(self):
-        rows = []
+        rows, waiting = [], [escape(line.where) for line in self.lines if line.verdict == "not yet"]
         for line in self.lines:
+            if line.verdict == "not yet":
+                continue
             both = [("yours", line.mine or "...", ""), ("the library’s", line.library, "")] if line.library else []
-            both = [part for part in both if part[1] != LATER]
             note = "".join(f'<div style="display:flex"><span style="flex:none;width:7.5em;{FAINT}">{label}</span>'
                            f'<span style="{CODE}">{escape(text)}</span></div>' if label else f"<div>{escape(text)}</div>"
                            for label, text in line.note)
@@ -59,8 +60,8 @@ class Comparison(Picture):
             rows.append((f'<strong style="white-space:nowrap">{escape(line.where)}</strong><div>{verdict}</div>',
                          side_by_side(both) + f'<div style="margin-top:4px">{note}</div>' * bool(note)))
         icon = {"not yet": "…", "wrong": "✗", "right": "✓"}[self.status]
-        waits = any(line.library == LATER for line in self.lines)
-        later = f'<div style="{FAINT}">The library’s line {LATER}.</div>' * waits
+        later = (f'<div>Not yet: {"; ".join(waiting)}.</div><div style="{FAINT}">The library’s line {LATER}.</div>'
+                 if waiting else "")
         return (f'<div style="border-left:5px solid {self.COLOURS[self.status]};padding:2px 12px;line-height:1.5">'
                 f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>'
                 f'{table(rows, ruled=True, wide=True)}{later}</div>')

@@ -26,7 +26,7 @@ def number(x, digits=4):
 
     Its minus is a true one, and none stands in front of zero.
     """
-    said = f"{x:.0f}" if 10**digits - 0.5 <= abs(x) < 1e6 else f"{x:.{digits}g}"
+    said = f"{x:,.0f}" if 10**digits - 0.5 <= abs(x) < 1e6 else f"{x:,.{digits}g}"
     return minus(said).replace("e−0", "e−").replace("e+0", "e").replace("e+", "e") if x else "0"
 
 

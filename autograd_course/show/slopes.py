@@ -331,8 +331,6 @@ class _Still:
         plot = self.axes()[2]
         plot.frame(decades(-16, 0, 4), decades(-16, self.top, 4), "step h, smaller to the right",
                    "how wrong the difference is")
-        if self.waits:
-            _note(plot, "waits for your rule")
         return plot.parts
 
     def _verdict(self, takes_g, measured):
@@ -489,8 +487,9 @@ def _draw(still, x, h):
     """The whole picture, with the point at x and the step h."""
     p = _Here(still, x, h)
     point, special, differences = _words(p)
-    panels = "".join(f'<div style="flex:1 1 {NARROW}px;max-width:{WIDE}px">{svg(SIZE, "".join(still_parts + plot.parts), about)}</div>'
-                     for still_parts, plot, about in zip(still.drawn, _moving(p),
-                                                         [point, still.verdict[0], differences], strict=True))
+    about = [point, still.verdict[0], differences][:3 - still.waits]      # without a rule no difference is wrong
+    panels = "".join(f'<div style="flex:1 1 {NARROW}px;max-width:{WIDE}px">'
+                     f'{svg(SIZE, "".join(still_parts + plot.parts), words)}</div>'
+                     for still_parts, plot, words in zip(still.drawn, _moving(p), about))
     text = "\n".join(filter(None, [point, special, differences if p.exists else "", *still.verdict]))
     return Picture(f'<div style="{style.CARD};display:flex;flex-wrap:wrap;padding:0">{panels}</div>', text)

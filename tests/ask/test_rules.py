@@ -249,7 +249,8 @@ def test_a_whole_lesson():
         *[(f"clip, to {letter}", "not yet") for letter in ("x", "low", "high")],
         ("concatenate, to xs[0]", "right, with a limit"), ("concatenate, to xs[1]", "right, with a limit")]      # along axis 0 alone
     assert found.status == "not yet" and repr(same_line(rules)) == repr(found) and same_line(rules).html == found.html
-    assert found.html.count("<tr") == len(found.lines) and 'scope="row"' in found.html
+    assert found.html.count("<tr") == 6 and 'scope="row"' in found.html
+    assert "Not yet: where, to y; clip, to x; clip, to low; clip, to high." in found.html, "in one line"
 
 
 def test_a_row_of_the_learners_own():

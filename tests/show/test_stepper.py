@@ -49,10 +49,10 @@ Along this arrow (argument 1) L moves 50 times as far as c: 50 × 1 = 50 goes to
 send adds up: 50 so far + 50 = 100.
 c is visited: 100 has arrived there, and that is all of it. Nothing else waits.
 Along this arrow c moves 5 times as far as a; L moves 100 times as far as c: 5 × 100 = 500 goes to a.
-Along this arrow c moves 10 times as far as b; L moves 100 times as far as c: 10 × 100 = 1000 goes to b.
-b is a leaf: 1000 stays here, in .grad.
+Along this arrow c moves 10 times as far as b; L moves 100 times as far as c: 10 × 100 = 1,000 goes to b.
+b is a leaf: 1,000 stays here, in .grad.
 a is a leaf: 500 stays here, in .grad.
-The pass is over, after 4 visits. The leaves have a 500, b 1000."""
+The pass is over, after 4 visits. The leaves have a 500, b 1,000."""
 
 
 def test_the_story_in_words_with_the_learners_own_names():
@@ -61,14 +61,14 @@ def test_the_story_in_words_with_the_learners_own_names():
 
 def test_the_numbers_of_every_step():
     story = square()
-    assert [frame.at for frame in story] == [None, *[("L", "1")] * 3, *[("c", "100")] * 3, ("b", "1000"),
+    assert [frame.at for frame in story] == [None, *[("L", "1")] * 3, *[("c", "100")] * 3, ("b", "1,000"),
                                              ("a", "500"), None]
     assert story[3].work == [("to c", "50 × 1 = 50"), ("to c", "50 × 1 = 50"), ("", "50 so far + 50 = 100")]
     assert [frame.waiting for frame in story[:4]] == [[("L", "1", "")], [], [("c", "50", "1 more to come")],
                                                       [("c", "100", "")]]
-    assert story[6].waiting == [("b", "1000", ""), ("a", "500", "")], "next first"
+    assert story[6].waiting == [("b", "1,000", ""), ("a", "500", "")], "next first"
     assert [dict(frame.leaves) for frame in story[6:9]] == [
-        {"a": "nothing", "b": "nothing"}, {"a": "nothing", "b": "1000"}, {"a": "500", "b": "1000"}]
+        {"a": "nothing", "b": "nothing"}, {"a": "nothing", "b": "1,000"}, {"a": "500", "b": "1,000"}]
     assert [(frame.number, frame.last) for frame in story] == [(i, 9) for i in range(10)]
 
 

@@ -6,7 +6,7 @@ from ...show.axes import Axes
 from ...show.ink import cell, counted, percent, scan, words
 from ...show.picture import Picture, svg
 
-SIDE = 48       # px, of a scan in a sheet
+SIDE = 72       # px, of a scan in a sheet, five in a row: as wide as a phone
 
 
 def confusion(true, read):
@@ -15,7 +15,7 @@ def confusion(true, read):
     np.add.at(counts, (true, read), 1)
     wrong = counts - np.diag(np.diag(counts))
     wide, high, left, top = 40, 30, 50, 72
-    title = f"{np.trace(counts)} of {len(true)} read right"
+    title = f"{np.trace(counts):,} of {len(true):,} read right"
     parts = [words(14, 24, title, anchor="start"), words(left + 5 * wide, 48, "read as", size=13),
              words(14, top - 8, "is", anchor="start", size=13)]
     for i in range(10):
@@ -53,40 +53,40 @@ def misread(images, true, probabilities, most=10):
 
 
 def digit_sheet(images, labels, title):
-    """Scans (N, 64) in rows of ten, each with its label beneath."""
+    """Scans (N, 64) in rows of five, each with its label beneath."""
     parts = [words(12, 24, title, anchor="start")]
     for k, (image, label) in enumerate(zip(images, labels, strict=True)):
-        x, y = 12 + k % 10 * 56, 40 + k // 10 * 80
+        x, y = 8 + k % 5 * 78, 40 + k // 5 * 100
         parts += [scan(image.reshape(8, 8), x, y, SIDE), words(x + SIDE / 2, y + SIDE + 18, str(label), style.FAINT)]
     text = f"{title}: {len(images)} scans of 8 × 8 pixels, labelled {' '.join(map(str, labels))}."
-    return Picture(svg(f"0 0 {24 + 10 * 56 - 8} {40 + -(-len(images) // 10) * 80}", "".join(parts), text, even=True), text)
+    return Picture(svg(f"0 0 400 {40 + -(-len(images) // 5) * 100}", "".join(parts), text), text)
 
 
 def neurons(weights, titles):
-    """What the first ten neurons of a layer look for: rows of `weights[i]` (H, 64) as 8 × 8 images, a line a title.
+    """What the first ten neurons of a layer look for: rows of `weights[i]` (H, 64) as 8 × 8 images, under their title.
 
     A weight above 0 wants ink, one below 0 wants none; the stronger the colour, the larger it is.
     """
-    parts, told, pixel = [], [], SIDE / 8
+    parts, told = [], []
     for line, (weight, title) in enumerate(zip(weights, titles, strict=True)):
-        top, shares = 50 + line * 92, np.round(6 * weight[:10] / (np.abs(weight).max() or 1)).astype(int)
+        top, shares = 40 + line * 194, np.round(6 * weight[:10] / (np.abs(weight).max() or 1)).astype(int)
         parts.append(words(12, top - 10, title, anchor="start"))
-        lefts = range(12, 12 + 56 * len(shares), 56)
-        parts += [f'<rect x="{x}" y="{top}" width="{SIDE}" height="{SIDE}" fill="none" stroke="{style.LINE}"/>'
-                  for x in lefts]
+        at = [(8 + k % 5 * 78, top + k // 5 * 78) for k in range(len(shares))]
+        parts += [f'<rect x="{x}" y="{y}" width="{SIDE}" height="{SIDE}" fill="none" stroke="{style.LINE}"/>'
+                  for x, y in at]
         for share in np.unique(shares[shares != 0]):        # one path for all pixels of a shade
-            squares = "".join(f"M{lefts[k] + at % 8 * pixel:g} {top + at // 8 * pixel:g}h6v6h-6z"
-                              for k, at in np.argwhere(shares == share))
+            squares = "".join(f"M{at[k][0] + pixel % 8 * 9} {at[k][1] + pixel // 8 * 9}h9v9h-9z"
+                              for k, pixel in np.argwhere(shares == share))
             colour = style.ABOVE if share > 0 else style.BELOW
             parts.append(f'<path d="{squares}" fill="{colour}" fill-opacity="{abs(share) / 6:.2f}"/>')
         kinds = len(np.unique(np.round(weight, 6), axis=0))
         told.append(f"{title}: {counted(kinds, 'different neuron')} among {len(weight)}.")
-    low = 28 + len(weights) * 92
-    for x, colour, what in [(12, style.ABOVE, "above 0: wants ink"), (250, style.BELOW, "below 0: wants none")]:
+    low = 28 + len(weights) * 194
+    for x, colour, what in [(12, style.ABOVE, "above 0: wants ink"), (206, style.BELOW, "below 0: wants none")]:
         parts += [f'<rect x="{x}" y="{low - 11}" width="12" height="12" fill="{colour}"/>',
                   words(x + 20, low, what, style.FAINT, "start", 13)]
     text = "Weights of ten neurons as images. " + " ".join(told)
-    return Picture(svg(f"0 0 576 {low + 14}", "".join(parts), text, even=True), text)
+    return Picture(svg(f"0 0 400 {low + 14}", "".join(parts), text), text)
 
 
 def scores(named, chance=None):

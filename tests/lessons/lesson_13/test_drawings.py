@@ -33,7 +33,7 @@ def test_the_rule_meets_the_wave_at_any_distance(h):
 def test_a_run_that_left_says_where_it_is():
     runs = {"clipped": np.array([1.1, 1.099, 1.098]), "not clipped": np.array([1.1, -154.0, np.nan])}
     said = [drawn.cliff(runs, step).text for step in range(3)]
-    assert "not clipped: ρ = 1.1, loss 1693" in said[0] and "ρ = −154, outside" in said[1] and "nan" in said[2]
+    assert "not clipped: ρ = 1.1, loss 1,693" in said[0] and "ρ = −154, outside" in said[1] and "nan" in said[2]
 
 
 def test_a_forecast_names_its_largest_error():
