@@ -18,23 +18,25 @@ prediction(
     "13.two", question="""A wave like $\\sin x \\cdot \\cos x$ is sampled at equal, known distances, and its formula is known to you. But
         you are not told *where* you are: you only see the latest values. How many of them do you need, to compute the next one exactly?""",
     answer="two", choices=["one", "two", "about half a period", "a whole period"],
-    reveal="""**Two.** One is too few: at the same height the wave may be rising or falling. The two latest values tell which,
-        and then the next one is settled. The next lines turn that into a formula.""")
+    reveal="""**Two.** One is too few: at the same height the wave may be rising or falling. The two latest values tell
+        which of the two it is, and then the next value is settled. The next lines turn that into a formula.""")
 
 prediction(
     "13.uses", question="""A state starts at 1, and three times it is multiplied by the same weight $w = 2$. That gives 2, then 4, then
         $L = 8$. What is the gradient of $w$?""",
     answer=12,
-    reveal="""**12.** w is used three times. Raise it by a nudge: the first use, the second and the third all feel it, and each brings 4.
-        It is the slope of $w^3$, which is $3 w^2$. With 4 you have counted one use alone.""")
+    reveal="""**12.** w is used three times. When you nudge w, each of the three uses changes, and each brings 4. The
+        sum is the slope of $w^3$, which is $3 w^2$. With 4 you have counted one use alone.""")
 
 prediction(
-    "13.fifty", question="""A point is turned by a little, and made longer or shorter by the factor ρ (rho): fifty times. A gradient of
-        length 1 arrives at the end and is carried back to the start. About how long is it there, with ρ = 0.9? And with ρ = 1.1?""",
+    "13.fifty", question="""A step turns a point a little around 0, and multiplies its distance from 0 by ρ (rho). There
+        are fifty steps. A gradient of length 1 arrives at the last point and is carried back to the first. About how
+        long is the gradient there, with ρ = 0.9? And with ρ = 1.1?""",
     answer={"ρ = 0.9": "0.005", "ρ = 1.1": "117"},
     choices={"ρ = 0.9": ["0.9", "0.45", "0.1", "0.005", "0.0000005"], "ρ = 1.1": ["1.1", "5", "55", "117", "1000000"]},
-    reveal="""$0.9^{50}$ is about **0.005**, and $1.1^{50}$ about **117**. Every step back multiplies once more by ρ. Ten percent less or
-        more a step, and after fifty steps the two differ by a factor of more than twenty thousand.""")
+    reveal="""$0.9^{50}$ is about **0.005**, and $1.1^{50}$ about **117**. Every step back multiplies once more by ρ.
+        One gradient loses ten percent at each step, the other gains ten percent. After fifty steps the two differ by a
+        factor of more than twenty thousand.""")
 
 prediction(
     "13.cure",
@@ -42,16 +44,16 @@ prediction(
         gradient is huge, lands at −154 in its first step. A run from 0.8, where the gradient is tiny, hardly moves.
         Now the gradient is clipped, with c = 1. Which of the two runs arrives at 1?""",
     answer="from 1.1 alone", choices=["from both", "from 1.1 alone", "from 0.8 alone", "from neither"],
-    reveal="""**From 1.1 alone.** A gradient that is too long, but finite, still points the right way, and here
-        shortening it is enough. Where it is too short there is nothing to cut, and the run from 0.8 is the same to the
-        last digit.""")
+    reveal="""**From 1.1 alone.** Here the gradient that is too long still points the right way, and it is enough to
+        shorten it. The gradients from 0.8 are shorter than c. So nothing is cut, and the run is the same to the last
+        digit.""")
 
 card("13", [
     "A recurrent network hands a state on from step to step, with the same weights at each.",
     "Through time: the ordinary backward pass of the unrolled graph.",
     "A weight used n times: its gradient is the sum over n uses.",
     "If every step stretches by ρ, then n steps stretch a gradient by ρⁿ: below 1 it vanishes, above 1 it explodes.",
-    "Clipping by one norm over everything shortens what is too long and keeps the direction. It cures no vanishing.",
+    "Clipping by one norm over everything shortens what is too long and keeps the direction. It does not cure vanishing.",
     "Put a baseline beside a network: y[n+1] = 2cos(0.2)·y[n] − y[n−1] is exact, and nothing was trained."])
 
 # --- 13.rule --------------------------------------------------------------------------------------------------------------
@@ -123,8 +125,9 @@ def _states(w, start, steps):
 @exercise(
     "13.uses", minutes=7, difficulty="medium",
     question="""
-        Now with a bend: $s_k = \\tanh(w \\cdot s_{k-1})$. `states` is the list $s_0, s_1, \\ldots, s_n$, and g arrives at the last one.
-        Fill the three blanks, so that the function returns the gradient of w. (The loop runs backwards: k is n at first, 1 at the end.)""",
+        Now each step also has a tanh: $s_k = \\tanh(w \\cdot s_{k-1})$. `states` is the list $s_0, s_1, \\ldots, s_n$,
+        and g arrives at the last one. Fill the three blanks, so that the function returns the gradient of w. (The loop
+        runs backwards: k is n at first, 1 at the end.)""",
     stub="""
         def gradient_of_w(w, states, g):
             total = 0.0
@@ -133,10 +136,11 @@ def _states(w, start, steps):
                 total = ...      # and what this use brings to w
                 g = ...          # on to states[k - 1]
             return total""",
-    hints=["Lesson 04: back through tanh, g is multiplied by $1 - z^2$, where z is the output. Which of the states is it?",
+    hints=["Lesson 04: back through tanh, g is multiplied by $1 - z^2$, where z is the output. "
+           "Which of the states is z?",
            "The product is $w \\cdot s_{k-1}$. Each slot gets g times what stands in the other.",
            ("Help: too small, whatever I do",
-            "`total = g * …` forgets what the other uses brought. Over the uses you add.")],
+            "`total = g * …` forgets what the other uses brought. The gradients of the uses are added.")],
     solution="""
         def gradient_of_w(w, states, g):
             total = 0.0
@@ -159,7 +163,7 @@ def _states(w, start, steps):
         (lambda w, states, g: (len(states) - 1) * _uses(w, states[-2:], g),
          "The last use, times the number of steps. Each use brings its own share: walk on to the state before."),
         edit(_ADD, "total = g * states[k - 1]",
-             "One use survives: `total = …` forgets the others. Over the uses you add."),
+             "One use survives: `total = …` forgets the others. The gradients of the uses are added."),
         edit(_TANH, "", "The tanh is missing on the way back: 1 − z², with its output z."),
         edit(_ON, "", "On to the state before, g has to pass the product: what stands in the other slot?"),
         edit("states[k - 1]", "states[k]", "The product was w · states[k − 1]. So which state does g meet there?"),
@@ -214,7 +218,7 @@ def _states(w, start, steps):
         edit("g * states[k - 1]", "g * states[k - 1] / w",
              "Divided by w. Back through a product, g meets the other slot, and there stands the state alone."),
         edit("return total", "return total / (len(states) - 1)",
-             "A mean over the uses. Over the uses you add, and no more."),
+             "A mean over the uses. The gradients of the uses are added, and no more."),
         sign_lost(_uses), printed(_uses)])
 def uses(answer):
     if has_blank(answer):
@@ -249,19 +253,22 @@ def _clip(gradients, max_norm):
     stub="""
         def clip(gradients, max_norm):
             ...""",
-    hints=["First one number: the norm over everything. The squares of *all* entries of *all* arrays, added up, and the root of that.",
-           "`sum(np.sum(g * g) for g in gradients)` adds up all squares. Then one factor for all: what makes `norm` into `max_norm`?",
+    hints=["First compute one number, the norm over everything: square *all* entries of *all* arrays, add the squares, "
+           "take the root.",
+           "`sum(np.sum(g * g) for g in gradients)` adds up all squares. Then multiply all arrays by one factor: "
+           "which one turns `norm` into `max_norm`?",
            ("Help: why not np.clip?", """
-            `np.clip` cuts each entry by itself. (3, 0.1) cut at 1 becomes (1, 0.1): beside the first, the second entry counts three times
-            what it did. The step goes another way than the one that was measured.""")],
+            `np.clip` cuts each entry by itself. Cut at 1, (3, 0.1) becomes (1, 0.1). Compared with the first entry, the
+            second is now three times as large as before. So the step goes in another direction.""")],
     solution="""
         def clip(gradients, max_norm):
             norm = np.sqrt(sum(np.sum(g * g) for g in gradients))
             if norm <= max_norm:
                 return gradients
             return [g * (max_norm / norm) for g in gradients]""",
-    explained="One norm and one factor serve all arrays. So the long vector of all gradients is shorter, and points where it pointed.",
-    why="One factor for all keeps the direction: the step is shorter, and still the way that was measured.",
+    explained="One norm and one factor serve all arrays. So the long vector of all gradients becomes shorter, and "
+              "keeps its direction.",
+    why="One factor for all keeps the direction: the step is shorter, and still goes against the measured gradient.",
     mistakes=[
         edit("norm <= max_norm", "0 < norm <= max_norm", _NO_LENGTH),
         edit("    if norm <= max_norm:\n        return gradients\n", "",
