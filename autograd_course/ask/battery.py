@@ -19,7 +19,7 @@ import io
 import re
 from contextlib import redirect_stdout
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 
@@ -33,7 +33,7 @@ KINDS = ["plain", "whole", "gaps", "equal", "above", "below", "large", "small"]
 
 
 # How a sentence begins that says where something differs, or what kind of thing came back: it is true where it is seen.
-PLACES = "Shape ", "nan ", "The first ", "Its first ", "A single ", "An array ", "A number ", "A complex ", "This is "
+PLACES = "Shape ", "nan ", "The first ", "A single ", "An array ", "A number ", "A complex ", "This is "
 PART = r"Number \d+ of \d+ differs\.|The others? (is|are) right\."      # of an answer in several parts
 
 
@@ -118,6 +118,7 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
     other draws too.
     """
     def draws():
+        yield from first
         for number in (k * 5 % 24 if k < 24 else k for k in range(rounds)):      # so that few rounds have many kinds
             one, other = build(Draw(number, 0)), build(Draw(number, 1, 1))
             yield from (one, build(Draw(number, 0, 1)), build(Draw(number, 1)))
@@ -127,7 +128,7 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
             yield from (build(Draw(number, 0, near=near)) for number in range(12))
         yield from [*first, build(Draw(0, 0))][:1]
 
-    for args in chain(first, draws()):
+    for args in draws():
         _expect(function, right, args, hints, tried, rtol, atol, draws)
     for number in 0, 3, 9:
         _expect_met_again(function, right, build(Draw(number, 0)), build(Draw(number, 0, 1)), tried, rtol)
@@ -148,27 +149,31 @@ def _expect_met_again(function, right, args, later, tried, rtol):
     """What differs between two calls is g alone, and the second gets the very arrays of the first."""
     f, given = _plain(function, args), copies(args)
     _gives(f, given)
-    got = _gives(f, [a if isinstance(a, np.ndarray) and unchanged(a, b) else b for a, b in zip(given, copies(later))])
+    got = _gives(f, [a if isinstance(a, (np.ndarray, list)) and unchanged(a, b) else b for a, b in zip(given, copies(later))])
     if not same(got, gives := _gives(_plain(right, later), later), rtol, 1e-6):
         raise Wrong(f"{tried(*later) if tried else called(f, later)}, with the arrays of the call before", brief(got), brief(gives),
                     "Right where the arrays are new: something is kept from an earlier call, with another g.")
 
 
-def _elsewhere(function, right, draws, hints, tried, hint, rtol):
-    """A cause that was seen at one place, if it is seen nearly wherever the answer is wrong; else where it is right."""
-    well, wrong, recognisers = None, [], [one for one in hints if not isinstance(one, tuple)]
+def _elsewhere(function, right, draws, hints, tried, here, hint, rtol):
+    """A cause that was seen at one place, if it is seen nearly wherever the answer is wrong; else where it is right.
+
+    Where an argument is 0, as g may be, many a wrong answer is right.
+    """
+    well, wrong, recognisers = [], [], [one for one in hints if not isinstance(one, tuple)]
     for args in islice(draws(), 60):
         f = _plain(function, args)
         gives, got = _outcome(_plain(right, args), args), _outcome(f, args)
         if same(got, gives, rtol, 1e-9):
-            well = well or args
+            well += [args] * all(np.any(a) for a in args if isinstance(a, (np.ndarray, np.floating)))
         else:
             cause = compare._cause(got, gives, recognisers, args, rtol, 1e-9, compare.parameter_names(f), f)
             wrong.append(_shape_of(cause) == _shape_of(hint))
-    if hint and sum(wrong) >= 2 / 3 * len(wrong) > 0:
+    if hint and sum(wrong) >= max(2, 2 / 3 * len(wrong)):
         return hint
-    where = tried(*well) if well and tried else called(function, well) if well else ""
-    return f"Right for {shortest(where, 160)}, and not here: what is different?" if well else ""
+    places = (tried(*args) if tried else called(function, args) for args in well)
+    where = next((place for place in places if place != here), "")
+    return f"Right for {shortest(where, 160)}, and not here: what is different?" if where else ""
 
 
 def _says(one, hint, got, gives):
@@ -244,7 +249,7 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
             claim = re.sub(PART, "", hint).strip()
             own = (same(got, gives, 5e-5, 0) or claim.startswith(PLACES) or claim != hint and not claim
                    or any(_says(one, hint, got, gives) for one in hints))
-            sure = hint if own else _elsewhere(function, right, draws, hints, tried, hint, rtol)
+            sure = hint if own else _elsewhere(function, right, draws, hints, tried, shown[0], hint, rtol)
             if claim != hint != sure:
                 sure = " ".join(hint.replace(claim, "").split())
             raise Wrong(*shown, sure) from None

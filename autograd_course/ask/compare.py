@@ -530,8 +530,8 @@ def _cause_in_parts(got, expected, args, rtol, atol, letters):
     pair = got[wrong[0]], expected[wrong[0]]
     cause = _cause(*pair, (), args, rtol, atol, letters)
     if not cause and (place := _first_difference(*pair, rtol, atol)):
-        cause = f"Its first entry that differs is {list(place)}."
-    return " ".join(filter(None, [f"Number {wrong[0] + 1} of {len(expected)} differs.", cause])) + others
+        cause = f"The first entry that differs is {list(place)}."
+    return cause if len(expected) == 1 else " ".join(filter(None, [f"Number {wrong[0] + 1} of {len(expected)} differs.", cause])) + others
 
 
 def _misshapen(have, want):

@@ -43,7 +43,7 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, **params):
             expect_call(function, *given, gives=right(*given), hints=hints, tried=partial(tried, *given),
                         sure=lambda wrong: wrong in sign or alike(function, lambda: cases, wrong))
         if over:
-            expect_over(function, right, partial(_elementwise, row), hints=hints, tried=tried, rtol=1e-12,
+            expect_over(function, right, partial(_elementwise, row, arg), hints=hints, tried=tried, rtol=1e-12,
                         first=[_as_the_engine(given, arg) for given in _special_cases(row, arg)])
 
 
@@ -52,13 +52,16 @@ def _as_the_engine(given, arg):
     return given if np.ndim(given[2 + arg]) else (*given[:2 + arg], np.asarray(given[2 + arg])[()], *given[3 + arg:])
 
 
-def _elementwise(row, d):
-    """A call of a rule of an elementwise row, (g, z, x, y, …), where it has a value: numbers, or arrays of one shape."""
+def _elementwise(row, arg, d):
+    """A call of a rule of an elementwise row, (g, z, x, y, …), where it has a value: numbers, or arrays of one shape.
+
+    What wants no gradient may be whole numbers, and the engine hands them on so: the 2 of x / 2.
+    """
     draw = d if _signed(row) else d.above
     shape = (0,) if d.round == 13 else d.shape(0, 1, 2, 3, 1)
     xs = [draw(*shape) for _ in row.rules]
     xs = xs[:1] * len(xs) if d.round % 11 == 7 else xs       # one array in every place
-    xs = [x if np.ndim(x) else np.asarray(x)[()] for x in xs]
+    xs = [x if i == arg or d.kind != "whole" else np.ceil(x).astype(int) for i, x in enumerate(xs)]
     with np.errstate(all="ignore"):      # 0 / 0 is among them
         return d.g(*shape), row.function(*xs), *xs
 
@@ -270,7 +273,7 @@ FAULTS = {
     "replaced": "Two calls gave what one gives. An input adds up what arrives, until somebody clears it.",
     "=": "Exactly half at a value used twice: two contributions arrive, and one survived. Is there an = where += belongs?",
     "early": "A value was passed on before all of it had arrived. Who still owes this value? Visit it after all its users.",
-    "kept": "Three times, for two calls: inner values still hold what arrived in the first. Which value was not fresh?",
+    "kept": "Three times, for two calls: something still holds what arrived in the first. Which value was not fresh?",
     "seeded twice": "Four times, for two calls: L itself still held its 1 from the first. Which value was not fresh?",
     "unseeded": "Nothing arrives anywhere. What is the gradient of L itself, where the walk begins?",
     "local": "Those are local gradients. Multiply each by what arrives at its output.",

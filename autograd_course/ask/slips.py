@@ -1,5 +1,11 @@
-"""The place or two where a refused answer differs from a right one: syntax trees are compared, and nothing is run."""
+"""The place or two where a refused answer differs from a right one: syntax trees are compared.
+
+Of two places one may be right, in another style: the solution with it in its place says so.
+"""
 import ast
+import copy
+import io
+from contextlib import redirect_stdout
 from functools import lru_cache
 from itertools import chain
 
@@ -32,10 +38,30 @@ def slip(exercise, answer):
             places = _places(mine, right[name])
             if _weight(places) > _size(mine) / 2:
                 return ""
-            found += places
+            found += [(*pair, _translated(mine, right[name])) for pair in places]
+    found = [one for one in found if not any(one[0] in [*ast.walk(other)][1:] for other, *_ in found)]
     if not 1 <= len(found) <= MOST:
         return ""
-    return f"at {' and at '.join(dict.fromkeys(_said(*pair) for pair in found))}"
+    guilty = [one for one in found if not _fits(exercise, *one)] if len(found) > 1 else []
+    return f"at {' and at '.join(dict.fromkeys(_said(*pair) for *pair, _ in guilty or found))}"
+
+
+def _fits(exercise, mine, other, translated):
+    """Whether the solution stays right with this piece of the learner's in it: another style, and no slip."""
+    if other is None:
+        return False
+    piece = copy.deepcopy(mine)
+    for node in ast.walk(piece):
+        if isinstance(node, ast.Name):
+            node.id = translated.get(node.id, node.id)
+        elif isinstance(node, ast.arg):
+            node.arg = translated.get(node.arg, node.arg)
+    try:
+        with redirect_stdout(io.StringIO()):
+            exercise.check(exercise.answer(ast.unparse(copy.deepcopy(_parsed(exercise.solution), {id(other): piece}))))
+    except (Exception, SystemExit):
+        return False
+    return True
 
 
 def _weight(places):
@@ -59,11 +85,14 @@ def _tree(answer):
     return max(around, key=lambda node: node.lineno, default=None)
 
 
+_parsed = lru_cache(maxsize=512)(ast.parse)
+
+
 @lru_cache(maxsize=512)
 def _defined(code):
     """{name: syntax tree} of the functions and classes that the code of a stub cell defines."""
     found = {}
-    for line in ast.parse(code).body:
+    for line in _parsed(code).body:
         if isinstance(line, (ast.FunctionDef, ast.ClassDef)):
             found[line.name] = line
         elif isinstance(line, ast.Assign) and isinstance(line.value, ast.Lambda):
@@ -93,6 +122,12 @@ def _names(node):
     stored = [part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
     bound += [part.id for part in sorted(stored, key=lambda part: (part.lineno, part.col_offset))]
     return {name: number for number, name in enumerate(dict.fromkeys(bound))}
+
+
+def _translated(mine, other):
+    """{name of mine: the name in its place in other}"""
+    theirs = [*_names(other)]
+    return {name: theirs[number] for name, number in _names(mine).items() if number < len(theirs)}
 
 
 def _differ(a, b, within, beside, names):

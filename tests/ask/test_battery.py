@@ -130,6 +130,19 @@ def test_a_mistake_is_named_only_where_the_answer_makes_it_elsewhere_too():
     ).startswith("Right for ")
 
 
+def test_where_it_is_right_is_another_place_and_not_one_of_zeros():
+    zeros = hint(lambda g, x: g * x + g, lambda g, x: g * x, lambda d: (d.g(), d()), ())
+    assert zeros == ""
+    alike = hint(lambda x: x + 1.5 * (x > 7) - (x < 0) / 3, lambda x: x, lambda d: (d(),), (), first=[(2.0,), (9.0,)],
+                 tried=lambda x: f"x above {2 * (x > 1)}")
+    assert alike == "Right for x above 0, and not here: what is different?"
+
+
+def test_a_mistake_is_not_named_where_an_example_tells_them_apart():
+    hints = [(lambda x: abs(x), "The size of x.")]
+    assert hint(lambda x: 7.0 if x == 5 else abs(x), lambda x: 2 * x, lambda d: (d(),), hints, first=[(0.77,), (5.0,)]) != hints[0][1]
+
+
 def test_a_cause_that_any_exercise_knows_too():
     assert hint(lambda x: 4 * x, lambda x: 2 * x, lambda d: (d(),), ()) == "Exactly double."
     assert "and not here" in hint(

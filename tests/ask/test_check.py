@@ -370,7 +370,7 @@ def test_the_first_entry_that_differs(answer, got, expected, hint):
 @pytest.mark.parametrize("got, hint", [
     ((3.0, np.eye(2)), "Number 1 of 2 differs. Exactly half. The other is right."),
     ((6.0, np.array([[1.0, 0], [0, 2]])),
-     "Number 2 of 2 differs. Its first entry that differs is [1, 1]. The other is right."),
+     "Number 2 of 2 differs. The first entry that differs is [1, 1]. The other is right."),
     ((6.0, np.ones(2)), "Number 2 of 2 differs. Shape (2,), where (2, 2) was expected"),
     ((np.eye(2), 6.0), "the wrong order: are the two swapped?"),
     (np.eye(2), "2 values were expected, and this is one")])
@@ -379,6 +379,13 @@ def test_inside_a_pair_it_says_which_and_how(got, hint):
     def two(answer):
         expect(answer, (6.0, np.eye(2)), tried="both")
     assert hint in repr(check("99.two", got))
+
+
+def test_of_one_part_none_is_named():
+    @sample("99.alone")
+    def alone(answer):
+        expect(answer, [np.eye(2)], tried="it")
+    assert dict(check("99.alone", [np.ones((2, 2))]).rows)["hint"] == "The first entry that differs is [0, 1]."
 
 
 # ---------------------------------------------------------------- not yet

@@ -91,6 +91,18 @@ def answer(exercise, code):
     return tuple(scope[name] for name in exercise.parts) if len(exercise.parts) > 1 else scope[exercise.parts[0]]
 
 
+@pytest.mark.parametrize("name, changed, said", [
+    ("08.back", ("np.transpose(g)", "g.T", "[:len(x)]", "[:-len(y)]"), "-len(y) in line 3"),
+    ("05.order", ("value", "v", "v.number, reverse=True", "-v.number", "v.inputs", "v.inputs[:2]"), "v.inputs[:2] in line 4"),
+    ("05.backward", ("zip(value.inputs, value.locals)", "dict(zip(value.inputs, value.locals)).items()"),
+     "dict(zip(value.inputs, value.locals)).items() in line 6")])
+def test_another_style_and_a_part_of_a_place_are_no_place(name, changed, said):
+    code = EXERCISES[name].solution
+    for old, new in zip(changed[::2], changed[1::2]):
+        code = code.replace(old, new)
+    assert slip(EXERCISES[name], answer(EXERCISES[name], code)) == f"at {said}"
+
+
 def test_a_verdict_says_it_where_no_hint_of_the_exercise_fits():
     name = "04.calm_tanh"
     wrong = typed(EXERCISES[name].solution.replace("(1 - p)", "(1 - p * p)"), EXERCISES[name]._scope)["calm_tanh"]

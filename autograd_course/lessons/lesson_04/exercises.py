@@ -358,8 +358,9 @@ def _by_size(x):
               "everywhere, the one that overflows too.)",
     why="Right at both ends: far out p becomes 0, and 1 − 0 and 1 + 0 are 1.",
     mistakes=[
-        (lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
-         "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan."),
+        *((wrong, "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan.") for wrong in (
+            lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
+            lambda x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x)))),
         (lambda x: max(-1.0, min(1.0, x)),
          "That is x, cut off. tanh bends all the way: it needs the exp."),
         (lambda x: x, "That is x itself. tanh bends all the way: it needs the exp."),

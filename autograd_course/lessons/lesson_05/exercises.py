@@ -131,6 +131,7 @@ def multiply(answer):
                  (3e-7, 4e6), (-1 / 3, 1 / 7), (-1.0, None), (2.0, 2.0), (0.0, 0.0)]:
         x = Plain(a, name="x")
         y = x if b is None else Plain(b, name="y")
+        x.number, y.number = sorted((x.number, y.number), reverse=a < 1)      # either may be the older one
         call = f"multiply(x, x), where x holds {a:g}" if b is None else f"multiply(x, y), where x holds {a:g} and y holds {b:g}"
         x.grad, y.grad = 0.25, 0.5
         before = [dict(vars(one)) for one in (x, y)]
@@ -159,7 +160,7 @@ def multiply(answer):
         expect(z.locals, (y.data, a), rtol=1e-14, tried=f"the local gradients in the result of {call}", hints=[
             ((a, y.data), "The two are swapped: how far z moves with x is the other factor, y."),
             ((1.0, 1.0), "Those are add's."),
-            ((a * y.data,) * 2, "That is the result, twice. How far does it move when x alone moves by one?"),
+            *[((a * y.data,) * 2, "That is the result, twice. How far does it move when x alone moves by one?")] * bool(a * y.data),
             ((y.grad, x.grad), "Those are gradients, which nobody knows yet. A local gradient is made of the numbers, .data."),
             ((int(y.data), int(a)), "Nothing is rounded: each local gradient is the other number, as it is."),
             ((abs(y.data), abs(a)), "A local gradient keeps its sign: it is the other number, as it is.")])
@@ -219,11 +220,12 @@ def _long_way():
 
 
 def _of_one_and_three():
-    """Values of one input and of three, some locals 0; one of them stands in two places."""
-    a, b, c = (_Value(number, name=name) for number, name in [(2.0, "a"), (-1.0, "b"), (4.0, "c")])
+    """Values of one input, of one twice and of three, some locals 0; one of them stands in two places."""
+    a, b = _Value(2.0, name="a"), _Value(-1.0, name="b")
+    c = _Value(4.0, (b, b), (1.0, -3.0), "c")
     t = _Value(0.5, (a,), (-0.25,), "t")
     return (_Value(3.0, (t, b, t, c), (1.5, 0.0, 2.0, -1.0), "L"),
-            "t is made of a alone, and L of four inputs, t, b, t and c", "L, t, c, b, a")
+            "t is made of a alone, c of b and b, and L of four inputs, t, b, t and c", "L, t, c, b, a")
 
 
 def _doubled(steps):
@@ -539,7 +541,7 @@ def _expect_everywhere(answer):
     answer(x)
     expect(x.grad, 1.0, tried="x.grad after backward(x), where x is a leaf")
     for build, right, hint in [
-            (_of_one_and_three, (2.5, 5.25, 1.0, 2.25, 1.625), ""),
+            (_of_one_and_three, (2.5, 5.25, 1.0, 4.25, 1.625), ""),
             (_equal_numbers, (2.5, 3.75, 8.0, 4.25),
              "a and b hold the same number. Each has an entry of its own: the keys are Values."),
             (_seven_arrivals, (2.5, 2.75, 3.0, 3.25, 3.5, 3.75, 10.0), "A 1 arrives at x by each of seven ways.")]:

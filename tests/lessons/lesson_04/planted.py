@@ -123,8 +123,7 @@ throw(
 
 throw(
     "04.calm_tanh",
-    planted=[(lambda x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x)), "Which exp overflows"),
-             (lambda x: np.expm1(2 * x) / (np.exp(2 * x) + 1), "Which exp overflows"),
+    planted=[(lambda x: np.expm1(2 * x) / (np.exp(2 * x) + 1), "Which exp overflows"),
              edit("1 - p", "p - 1", "wrong sign"),
              edit("np.sign(x) * ", "", "bring the sign back"), (lambda x: -_by_size(x), "wrong sign"),
              (lambda x: round(_by_size(x), 4), "got"),

@@ -92,7 +92,10 @@ throw(
     "08.scatter",
     planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter"),
              (lambda g, index, shape: scattered(g, index, shape) if index else None, "gives nothing back"),
-             (lambda g, index, shape: scattered(g, np.array(index), shape), "index")],
+             (lambda g, index, shape: scattered(g, np.array(index), shape), "index"),
+             edit("    out =",
+                  "    kept = scatter.__dict__\n    if kept.get('index') is index:\n        return kept['out'].copy()\n    out =",
+                  "return out", "kept.update(index=index, out=out.copy())\n    return out", "with another g")],
     also_right=[
         """
         def scatter(g, index, shape):

@@ -75,7 +75,8 @@ throw(
     "10.careful",
     planted=[(lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "1000"),
              (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "1000"), (lambda x: np.max(x) + np.log(2), "got"),
-             (lambda x: np.log(1 + np.sum(np.exp(x[x != np.max(x)] - np.max(x)))) + np.max(x), "and not here")],
+             (lambda x: np.log(1 + np.sum(np.exp(x[x != np.max(x)] - np.max(x)))) + np.max(x), "and not here"),
+             (lambda x: np.log(np.sum(np.exp(x[x > np.max(x) - 9] - np.max(x)))) + np.max(x), "Nearly right")],
     also_right=["np.logaddexp.reduce", "ag.logsumexp",
                 """
                 def my_logsumexp(x):
