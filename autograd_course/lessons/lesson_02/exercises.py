@@ -32,7 +32,7 @@ prediction(
     reveal="∂z/∂x = **1**: z grows just as fast as x. But ∂L/∂x = **−3**: whatever z gains is then multiplied by w.")
 
 prediction(
-    "02.live", question="""In $z = x + y$, $L = z \\cdot w$ you slide x. Which of the three gradients change? Then you
+    "02.live", question="""In $z = x + y$, $L = z \\cdot w$ you slide x. Which of the gradients of x, y and w change? Then you
         slide w. Does the number on the arrow from x to z change? Does the gradient on the card of x?""",
     answer={"sliding x changes": "that of w alone", "sliding w, x's arrow": "stays",
             "sliding w, x's gradient": "changes"},

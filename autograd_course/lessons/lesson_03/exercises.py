@@ -52,7 +52,7 @@ prediction(
 
 card("03", [
     "Product: two strips, and a corner that vanishes. ∂z/∂x = y and ∂z/∂y = x.",
-    "Where an op is linear in one slot, the rule for that slot does not need the slot's own value.",
+    "Where z over x is a straight line, as for x · y and x / y, the rule for x does not need x.",
     "x in both slots of a product: two arrivals, 2x.",
     "Quotient: the product rule read backward, dx = y dz + z dy. So 1/y, and −z/y.",
     "x − y: g goes to x, and −g to y. −x: −g.",
@@ -178,8 +178,7 @@ LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of
         subtract_y = lambda g, z, x, y: -g
         negative_x = lambda g, z, x: -g""",
     explained="No x and no y on the right: these graphs are straight, and a straight line has the same slope everywhere.",
-    why="A sum is linear in all its inputs at once: its rules need no value at all, so nothing has to be kept for "
-        "the way back.")
+    why="These rules need no value at all, so nothing has to be kept for the way back.")
 def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet

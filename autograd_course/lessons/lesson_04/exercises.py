@@ -26,7 +26,7 @@ recall("04", [
 prediction(
     "04.steepest",
     question="""Below, the slope of tanh is drawn over its *output* z. At which z is it largest? At $x = 20$, z is
-        almost 1 and the true slope 1.7e-17: which float does $1 - z^2$ give there?""",
+        almost 1, and the true slope is 1.7e-17. Which float does $1 - z^2$ give there?""",
     answer={"steepest at z =": 0, "at x = 20": "exactly 0.0"},
     choices={"at x = 20": ["exactly 0.0", "1.7e-17", "2.2e-16, which is eps"]},
     reveal="""At **z = 0**, where the slope is 1. And **exactly 0.0**: the output differs from 1 by 8.5e-18, floats just below 1
@@ -257,7 +257,8 @@ RIGHT = (lambda g, z, x: np.where(x > 0, g, 0), lambda g, z, x: g * np.sign(x),
     "04.switches", minutes=5, difficulty="medium",
     question="""
         Write four rules for x. `np.where(c, p, q)` takes p where c is true, and q elsewhere, entry by entry. A product
-        with a comparison, `g * (x > 0)`, does the same while g is finite; where g is ∞ it gives ∞ · 0, which is nan.""",
+        with a comparison, `g * (x > 0)`, does the same while g is finite. Where g is ∞ and x is not
+        above 0, it gives ∞ · 0, which is nan.""",
     stub="""
         relu_x = lambda g, z, x: ...
         abs_x = lambda g, z, x: ...

@@ -295,8 +295,9 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
 @exercise(
     "05.order", minutes=6, difficulty="medium",
     question="""
-        Write `order(output)`: the list of all Values that the output was made from, near or far, and of itself. Each is in it once, after
-        all its users. Two jobs: find them, then sort. The first is begun.""",
+        Write `order(output)`. It returns a list: the output itself, and all Values that it was made from, near or far.
+        Each Value stands in the list once, after all its users. There are two jobs: find the Values, then sort them. The
+        first is begun.""",
     stub="""
         def order(output):
             found = [output]
@@ -620,7 +621,8 @@ def _expect_function(answer, tried):
 
 recall("05", [
     Question("In $z = \\tanh x$, what is $\\partial z/\\partial x$, written with z alone? (Lesson 04)", "1 − z²", """
-        **1 − z²**. It is 1 where z is 0, and it closes as z comes near 1 or −1. Today you meet a published engine that has z².""",
+        **1 − z²**. It is 1 where z is 0, and it comes near 0 as z comes near 1 or −1.
+        Today you meet a published engine that has z².""",
              choices=["1 − z²", "z²", "1 − z"]),
     Question("Two paths lead from x to L. One brings 10, the other −4. What is the gradient of x? (02)", 6.0, """
         **6**. Multiply along a path, add over the paths."""),
@@ -636,8 +638,8 @@ prediction(
 
 prediction(
     "05.kept", question="""
-        Now an engine without a ledger. Each call sets L's `.grad` to 1. What arrives at any other value is added to the
-        `.grad` of that value; when its turn comes, it sends on what its `.grad` holds. Take
+        Now an engine without a ledger. Each call sets L's `.grad` to 1. Any other value adds what
+        arrives to its `.grad`. When its turn comes, the value sends on what its `.grad` holds. Take
         $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad = 12, which is right. Each call adds, so after a
         second call 24 would be right. Which number is there?""",
     answer=36.0, reveal="""
@@ -657,5 +659,5 @@ card("05", [
     "A value's gradient is a sum over the arrows that leave it: the user's gradient × the local gradient.",
     "So users come before inputs. Newest first is such an order, since a value is made after its inputs.",
     "A visit: take g out of the ledger, add it to .grad, add g · local to the entry of each input.",
-    "To accumulate: +=, or only the last arrival is left. The ledger is made anew for each walk.",
+    "Add up what arrives: with = in place of += only the last arrival is left. The ledger is made anew for each walk.",
     "Each value is visited once, though there may be 2ⁿ paths."])
