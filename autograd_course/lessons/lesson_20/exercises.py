@@ -16,42 +16,42 @@ recall("20", [
              "**z**: the slope is 1 − z². So x could be forgotten as soon as z is there.", ["x", "z", "both"]),
     Question("b, of shape (3,), is added to x, (4, 3). Then g arrives, (4, 3). Along which axis is it summed for "
              "b? (08)", 0,
-             "**0**: b was lent to four rows, and what comes back from them adds up.")])
+             "**0**: each of the four rows used b, so what comes back from them adds up.")])
 
 prediction(
     "20.while", question="""`grow` doubles x for as long as it is below 50. It is traced at x = 3 and becomes a program.
         `grow(20)` is 80. What does the program give for x = 20?""", answer=640,
-    reveal="""**640.** From 3 it takes five doublings to 96, so the program doubles five times, and 20 · 32 is 640. A
-        loop is unrolled as often as it ran. Its comparisons are written down, and nothing depends on their answers.""")
+    reveal="""**640.** From 3 it takes five doublings to 96. So the program doubles five times, and 20 · 32 is 640. The
+        program repeats the loop as often as it ran at x = 3. The comparisons are written down, and nothing depends on
+        their answers.""")
 
 prediction(
     "20.another", question="""
-        A compiled function is called six times in a row, each time with one thing changed: other numbers in x;
-        another shape; float32; the first x again; a parameter moved; a global number changed. How many of the six calls run
+        A compiled function is called six times in a row, each time with one thing changed: other numbers in x; another
+        shape; float32; the first x again; a parameter moved; a global number changed. How many of the six calls run
         another program than the call before them?""", answer=4,
-    reveal="""**4**: at the new shape, at float32, at the first x again (the program of the first call is still there, but
-        the call before ran another one) and at the new global number. Other numbers in an array or in a parameter need
-        no other program: it reads them at every call.""")
+    reveal="""**4**: at the new shape, at float32, at the first x again and at the new global number. (For the first x
+        the program of the first call is still there, but the call before ran another one.) Other numbers in an array or
+        in a parameter need no other program: it reads them at every call.""")
 
 prediction(
     "20.lines", question="""L = (x + y)·w is two lines forward. g arrives at L. How many lines, at least, does the way
         back need, for the gradients of x, of y and of w together?""", answer=2,
-    reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + hands on what arrives, which needs no line; so x and y
-        share the first. And x + y is there already.""")
+    reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + hands on what arrives, and that needs no line. So x and y
+        share the line `g * w`. And x + y is there already.""")
 
 prediction(
     "20.kept", question="""In the solution's `gradients`, which of these are read again on the way back?""",
     answer={"t1 = x @ W": False, "t2 = t1 + b": False, "h = np.tanh(t2)": True, "error = h - y": True},
-    reveal="""**No, no, yes, yes.** The rules of + and − read nothing, the rule of tanh reads its result, and the
-        rule of a square its argument. The memory of t1 and t2 can be written over as soon as h is there: lesson 17, now
-        line by line.""")
+    reveal="""**No, no, yes, yes.** The rules of + and − read nothing. The rule of tanh reads its result, h. The rule of
+        a square reads its argument, error. So the memory of t1 and t2 can be written over as soon as h is there.""")
 
 card("20", [
-    "A tracer sees operations. An if, a while, a float() it does not see: they decide once.",
+    "A tracer sees operations. It does not see an if, a while or a float(): these decide once, when it traces.",
     "A rule is NumPy: run on values that write down, it writes the backward lines itself.",
     "Walk from the results back to the inputs: what nobody asks for is dead.",
     "What a backward line reads is kept until then; after its last reader its memory is free.",
-    "Ask of any compiler what it does with an if, a global number, a random one: refuse, look again, or freeze?",
+    "Ask what a compiler does with an if, a global number, a random number: refuse, look again, or freeze?",
     "Pass as an argument what is to change."])
 
 
@@ -120,10 +120,10 @@ def _outcome(kind, probe):
 @exercise(
     "20.Noted", minutes=4, difficulty="medium",
     question="""
-        **The tracer.** A `Noted` has a value, a name, and a list of lines that all of them share. The mixin gives it
-        + − · / @ and comparisons. Like `np.tanh(x)`, each of them calls `__array_ufunc__` with a function and its
-        inputs. Fill in what this method notes, a line (name, function, names), and what it gives back. A plain number stands in
-        the line as it is.""",
+        **The tracer.** A `Noted` has a value, a name, and a list of lines. All `Noted` of one program share this list.
+        The mixin gives the class + − · / @ and comparisons. Each of these, like `np.tanh(x)`, calls `__array_ufunc__`
+        with a function and its inputs. Fill in the line that the method notes, which is (name, function, names), and
+        what the method gives back. A plain number stands among the names as it is.""",
     stub="""
         from numpy.lib.mixins import NDArrayOperatorsMixin
 
@@ -140,9 +140,9 @@ def _outcome(kind, probe):
                 name = f"t{len(self.lines) + 1}"        # t1, t2, …
                 self.lines.append(...)
                 return ...      # what was made, so that what is done with it is noted too""",
-    hints=["`values` shows how: in place of `x.value` the name, and a number as it is.",
+    hints=["`values` shows how: take the name in place of `x.value`, and leave a number as it is.",
            "A line is a tuple of three: `(name, function, names)`.",
-           "What comes back is a `Noted` of its own: the function of the values, the name, and the same list of lines.",
+           "Give back a new `Noted`. Its value is the function of the values, and it shares the list of lines.",
            ("Help: RecursionError", "`function(*inputs)` asks NumPy, and NumPy asks this method again. Call it with "
                                     "`values`.")],
     solution="""
@@ -161,8 +161,8 @@ def _outcome(kind, probe):
                 name = f"t{len(self.lines) + 1}"
                 self.lines.append((name, function, names))
                 return Noted(function(*values), name, self.lines)""",
-    explained="Before a function such as np.tanh, or an operator, computes anything, NumPy asks its inputs for this "
-              "method. So all of these pass here. (np.mean and np.dot ask for another one, and would go past it.)",
+    explained="Before NumPy computes a function such as np.tanh, or an operator, it asks the inputs for this method. "
+              "So all of these pass here. (np.mean and np.dot ask for another method, so they would not be noted.)",
     why="Twelve lines, and NumPy itself tells them what is done.",
     mistakes=[
         edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = [x.name for x in inputs]",
@@ -360,9 +360,9 @@ def _read_by_any(lines, results):
 @exercise(
     "20.needed", minutes=3, difficulty="easy",
     question="""
-        **Dead code.** `lines` is a program, (name, function, names) line by line, and `results` a list of the names it
-        is to return. Give back the lines that are needed for them, in their order. A line that only dead lines
-        read is dead too.""",
+        **Dead code.** `lines` is a program: a list of lines (name, function, names). `results` is a list of the names
+        that it is to return. Give back the lines that are needed for these results, in their order. A line that only
+        dead lines read is dead too.""",
     stub="""
         def needed(lines, results):
             ...""",
@@ -448,8 +448,9 @@ _ENTRIES = ("tanh's Jacobian is diagonal, so its entries multiply one by one: *,
 @exercise(
     "20.gradients", minutes=5, difficulty="medium",
     question="""
-        **The way back, by hand.** Forward is written: one layer, tanh, and the sum of squared errors. Write the four
-        lines that lead back, each with the names above it. No engine: only rules that you have derived.""",
+        **The way back, by hand.** The way forward is written: one layer, tanh, and the sum of squared errors. Write the
+        four lines of the way back. Each may use all names above it. Use no engine, only rules that you have
+        derived.""",
     stub="""
         def gradients(x, y, W, b):
             t1 = x @ W                          # (N, n) @ (n, m) is (N, m)
