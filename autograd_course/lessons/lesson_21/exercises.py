@@ -25,13 +25,13 @@ recall("21", [
              "**3**: at a tie each gets half. That is stated, not derived.")])
 
 prediction(
-    "21.agree", question="""Take three engines, and each function as the engine brings it. Which of these have the same
+    "21.agree", question="""Take each function as PyTorch, JAX and our engine bring it. Which of these have the same
         gradient in all three, up to rounding: the network as written above? gelu(t)? the std of three numbers? max
         pooling at a tie?""",
     answer={"network": True, "gelu": False, "std": False, "pooling at a tie": False},
     reveal="""**Yes, no, no, no.** One calculation has one gradient, and here all three engines find it to the last
-        digits. They part where the *calculation* is another one: PyTorch's gelu is by erf, and its std divides by
-        n − 1. And they part at a tie, where there is no slope and each engine states a rule of its own.""")
+        digits. They differ where the *calculation* is another one: PyTorch's gelu is by erf, and its std divides by n −
+        1. And they differ at a tie: there is no slope, so each engine states a rule of its own.""")
 
 prediction(
     "21.losses", question="""You compare one number: the loss before the first step, in all its digits. How many of
@@ -56,13 +56,13 @@ prediction(
         on your computer, with up to 5,000 scans.""")
 
 card("21", [
-    "One calculation has one gradient, and engines agree on it to rounding. Where they part, the calculation differs, "
-    "or a rule is stated.",
+    "One calculation has one gradient, and engines agree on it to rounding. Where they differ, the calculation "
+    "differs, or a rule is stated.",
     "Compare a port by stages: the values forward one by one, then the gradient of each parameter. The first loss "
     "alone missed two of five.",
     "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
-    "An op in PyTorch: forward, setup_context, backward. Save inputs or outputs: what setup_context computes is a "
-    "constant to the second derivative.",
+    "An op in PyTorch: forward, setup_context, backward. Save only inputs or outputs: for the second derivative, what "
+    "setup_context computes is a constant.",
     "Gradients of shards are added up, each weighted by how many rows it has.",
     "Workers pay only when the work that they save takes longer than the sending. Measure it."])
 
@@ -101,9 +101,10 @@ def _misread(letter, number):
 
 @exercise(
     "21.diagnose", minutes=5, difficulty="medium",
-    question="In each port one line is written in another way. Which? Give its number, from the table alone.\n\n"
+    question="In each port one line of the network is written in another way than yours. Which way? Give its number "
+             "in this list. Use the table alone.\n\n"
              + "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
-             + "\n\nThree of the eight belong to nobody.",
+             + "\n\nThree of the eight occur in no port.",
     stub="""
         port_A = ...
         port_B = ...
@@ -114,8 +115,8 @@ def _misread(letter, number):
            "another stated rule.",
            *((f"Help: {letter}", EVIDENCE[letter][3:]) for letter in RIGHT)],
     solution="\n".join(f"port_{letter} = {number}" for letter, number in RIGHT.items()),
-    explained="A, D and E part on the way forward. B and C part only on the way back: before the first step no "
-              "comparison of losses or predictions finds them.",
+    explained="A, D and E differ from yours on the way forward, B and C only on the way back. So before the first step "
+              "no comparison of losses or predictions finds B and C.",
     why="The first value that differs names the line. Where none does, a gradient does.",
     mistakes=[_misread(*pair) for pair in [("A", 3), ("A", 6), ("B", 7), ("B", 2), ("C", 4), ("C", 8), ("D", 6),
                                            ("D", 5),
@@ -209,10 +210,9 @@ COMPUTED = ("The first derivative is right. But what setup_context computes is a
     "21.my_op", minutes=5, difficulty="medium",
     question="""
         **Your op of lesson 14, as PyTorch wants it**: a class of three functions. `forward` makes z. `setup_context`
-        saves what backward will read: `inputs` or `output`, nothing computed. Its `inputs` is a tuple, here with one
-        entry, and its `output` is z. `backward` is the rule, and what arrives is called `grad_output`. Take
-        $1 / (1 + x^2)$, or take your own op if it is made of
-        + − · / `**` and `abs` alone.""",
+        saves what backward will read. It is given `inputs`, a tuple, here with one entry, and `output`, which is z. It
+        may save these, and is to compute nothing. `backward` is the rule, and what arrives is called `grad_output`.
+        Take $1 / (1 + x^2)$, or take your own op if it is made of + − · / `**` and `abs` alone.""",
     stub="""
         class my_op:
             @staticmethod
@@ -232,7 +232,8 @@ COMPUTED = ("The first derivative is right. But what setup_context computes is a
            "`ctx.save_for_backward(*inputs, output)` saves both, and in backward `x, z = ctx.saved_tensors`.",
            ("Help: nothing was saved", "backward is given ctx and grad_output alone. Anything else that it reads "
                                        "has to be saved before: `ctx.save_for_backward(…)`."),
-           ("Help: not enough values to unpack", "`saved` is a tuple, also of one: `x, = ctx.saved_tensors`.")],
+           ("Help: not enough values to unpack", "`saved` is a tuple, also if it holds one array: "
+                                                "`x, = ctx.saved_tensors`.")],
     solution="""
         class my_op:
             @staticmethod
@@ -423,9 +424,9 @@ def _combined(gradients, sizes):
 @exercise(
     "21.combined", minutes=3, difficulty="easy",
     question="""
-        Write `combined(gradients, sizes)`. `gradients` holds a list for each worker. In that list stands an array for
-        each parameter: the gradient of the *mean* loss of that worker's rows. `sizes` says how many rows each worker
-        had. Give back such a list for *all* rows: the gradients of their mean loss.""",
+        Write `combined(gradients, sizes)`. `gradients` holds one list for each worker. This list holds one array for
+        each parameter: the gradient of the *mean* loss of the worker's rows. `sizes` says how many rows each worker
+        had. Give back one list of the same form, with the gradients of the mean loss of *all* rows.""",
     stub="""
         def combined(gradients, sizes):
             ...""",
@@ -530,9 +531,9 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
     "21.rms_rule", minutes=12, difficulty="optional",
     question="""
         Every row of x is divided by the root of its mean square: z = x / r, with $r = \\sqrt{\\text{mean}(x^2) +
-        \\epsilon}$. The mean is taken by rows, and ε is 0.1. Draw the graph of one row on paper, with a square as one
-        arrow. By how many paths does an entry of x reach its own z, and by how many another entry of z? Derive what
-        goes to x, and write `rms_rule`. All arrays have the shape (rows, columns).""",
+        \\epsilon}$. The mean is taken by rows, and ε is 0.1. Draw the graph of one row on paper, and draw a square as
+        one arrow. By how many paths does an entry of x reach its own z? By how many does it reach another entry of z?
+        Derive what goes to x, and write `rms_rule`. All arrays have the shape (rows, columns).""",
     stub="""
         def rms(x):
             return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)

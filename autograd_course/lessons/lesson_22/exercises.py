@@ -28,7 +28,7 @@ prediction(
 prediction(
     "22.cut", question="""
         `cut` hands x on as it is, but its rule cuts g off at −1 and 1. Which gradient of x does the engine give for
-        3·cut(x)? And in two parts, for 1.5·cut(x) + 1.5·cut(x)?""",
+        3·cut(x)? And which for the same in two parts, 1.5·cut(x) + 1.5·cut(x)?""",
     answer={"in one part": 1, "in two parts": 2},
     reveal="""**1 and 2**. In one part 3 arrives at the cut, and becomes 1. In two parts 1.5 arrives at each cut, and
         each becomes 1. Then the two are added. The derivative is 3.""")
@@ -52,11 +52,13 @@ prediction(
 card("22", [
     "sign has the derivative 0, so a weight behind it never learns. Straight-through hands g on as if sign were not "
     "there.",
-    "That g is exact for the bit. The weight is a memory of every g, and its sign is the vote.",
-    "Around a closed path a gradient adds up to 0. Straight-through and detach need not, so they may be no gradients.",
+    "g is the exact slope by the bit. The weight is a memory of every g, and its sign is the vote.",
+    "Around a closed path a gradient adds up to 0. If straight-through or detach gives "
+    "another sum, it is no gradient.",
     "A rule may be no derivative. It must be linear in g, have x's shape, write nothing, and say the same each time.",
     "At the tip of a cone there is no slope, and 0 is stated. The chain of rules would give 0 · ∞, which is nan.",
-    "The gradient of a fixed point needs no way there: u = g + Jᵀu, then Bᵀu. The loop for u arrives if ρ < 1."])
+    "The gradient of a fixed point does not ask how it was found: u = g + Jᵀu, then Bᵀu. The loop for u arrives if "
+    "ρ < 1."])
 
 
 # --- A weight of one bit ----------------------------------------------------------------------------------------------
@@ -108,8 +110,8 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
 @exercise(
     "22.one_bit", minutes=4, difficulty="medium", names=lambda: {"sign": sign},
     question="""
-        Write `one_bit(w)` for a Tensor w of any shape. Its value is −1 below 0, else +1. Its gradient is what arrives
-        where |w| ≤ 1, and 0 beyond. Use `detach`, or a row of your own.""",
+        Write `one_bit(w)` for a Tensor w of any shape. Its value is −1 below 0, else +1. Where |w| ≤ 1, w gets what
+        arrives. Beyond, w gets 0. Use `detach`, or a row of your own.""",
     stub="""
         def one_bit(w):
             ...""",
@@ -236,9 +238,10 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
 @exercise(
     "22.round_trip", minutes=5, difficulty="medium",
     question="""
-        Write `round_trip(field, corners, steps)`. `corners` is an array with a corner in each row. A leg leads from
-        each corner to the next, and the last leg leads back to the first corner. Cut each leg into `steps` equal parts.
-        Add up ⟨field, part⟩ over all parts, with the field at the middle of the part.""",
+        Write `round_trip(field, corners, steps)`. `field(w)` is an arrow at the point w, such as a gradient. `corners`
+        is an array with a corner in each row. A leg leads from each corner to the next, and the last leg leads back to
+        the first corner. Cut each leg into `steps` equal parts. Add up ⟨field, part⟩ over all parts. Take the field at
+        the middle of each part.""",
     stub="""
         def round_trip(field, corners, steps):
             ...""",
@@ -254,8 +257,8 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
                 for k in range(steps):
                     total += np.sum(field(start + (k + 0.5) * part) * part)
             return total""",
-    explained="⟨gradient, part⟩ says how much the loss changes on that part. All together say how much it has changed "
-              "in the end.",
+    explained="⟨gradient, part⟩ says how much the loss changes on that part. The sum says how much the loss has "
+              "changed in the end.",
     why="What comes back to where it began has changed by 0. A field that does not add up to 0 is no gradient.",
     mistakes=[
         edit("return total", "return abs(total)", "No abs: going round the other way gives the other sign."),
@@ -517,8 +520,8 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
     "22.pull_back", minutes=6, difficulty="medium",
     question="""
         Write `pull_back(f, z, x, g, rounds)`, which gives the gradient of x, for arrays of any shape. Begin with u = g.
-        Let u become g + Jᵀu, `rounds` times. Then give back Bᵀu. `_, back = ag.vjp(f, z, x)` brings both: `back(u)` is
-        the tuple (Jᵀu, Bᵀu).""",
+        Let u become g + Jᵀu, `rounds` times. Then give back Bᵀu. `_, back = ag.vjp(f, z, x)` gives both products:
+        `back(u)` is the tuple (Jᵀu, Bᵀu).""",
     stub="""
         def pull_back(f, z, x, g, rounds):
             ...""",
