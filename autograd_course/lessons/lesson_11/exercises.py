@@ -9,7 +9,7 @@ from ...ask.verdict import NotYet, brief
 recall("11", [
     Question("z is the largest of 3, 7 and 5, and 4 arrives at z. What goes to the three? (Lesson 10)", [0, 4, 0],
              "**0, 4, 0**: the largest gets all that arrives. z does not depend on the others."),
-    Question("X is (32, 64), W is (64, 10), Z = X @ W. What shape has the gradient of W? (09)", (64, 10),
+    Question("X is (32, 64), W is (64, 10), Z = X @ W. What shape does the gradient of W have? (09)", (64, 10),
              "**(64, 10)**, the shape of W: the gradient is Xᵀ @ g, and sums over the 32 rows of the batch."),
     Question("w is 3, its gradient is −2, the rate is 0.1. Where does one step of gradient descent lead? (06)", 3.2,
              "3 − 0.1 · (−2) = **3.2**: against the gradient.")])
@@ -40,8 +40,8 @@ prediction(
 
 prediction(
     "11.scale", question="""
-        w has the shape (2,). What shape has v? And in the ravine you raise λ from 1 to 100, with the same start and the same lr.
-        What becomes of RMSprop's path?""",
+        w has the shape (2,). What shape does v have? And in the ravine you raise λ from 1 to 100, with the same
+        start and the same lr. What becomes of RMSprop's path?""",
     answer={"shape of v": (2,), "the path": "it stays as it is"},
     choices={"the path": ["it bounces more and more", "it runs away", "it stays as it is"]},
     reveal="""v has the shape **(2,)**, one number for each weight. And the path **stays as it is**: the gradients of
