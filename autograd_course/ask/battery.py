@@ -8,11 +8,12 @@
 
 Sizes: 1, equal to each other, different, larger. Values: of both signs, whole, 0 here and there, all equal, of one
 sign, large, small. Of every draw there is a second one in the same sizes; of both another g, which is what `d.g`
-gives, and is once all 0; and in the end the first comes once more, and some with another g beside the very same
-arrays. So whatever is kept from one call to the next is found out, and whatever is right for one shape or sign alone.
-The numbers in the answer's own text are tried too, where it may turn: as values, half and double, as lengths and as
-how many times. What an exercise leaves out it says where it draws: `d.above(n)` where a logarithm is taken,
-`d.size(2)` where an axis has to be longer than 1; and what may be empty, `d.size(0)`.
+gives, and is once all 0; now and then one array stands in two places; and in the end the first comes once more, and
+some with another g beside the very same arrays. So whatever is kept from one call to the next is found out, and
+whatever is right for one shape or sign alone. The numbers in the answer's own text are tried too, where it may turn:
+as values, half and double, as lengths and as how many times. What an exercise leaves out it says where it draws:
+`d.above(n)` where a logarithm is taken, `d.size(2)` where an axis has to be longer than 1; and what may be empty,
+`d.size(0)`.
 """
 import inspect
 import io
@@ -25,7 +26,7 @@ import numpy as np
 
 from . import compare
 from .compare import Endless, bounded, copies, expect_call, same, unchanged
-from .verdict import Wrong, brief, called, said, shortest
+from .verdict import Wrong, brief, called, formula, said, shortest
 
 NEAR = 1e-9         # of its size: float32 and difference quotients are further off
 ROUNDS = 22
@@ -84,6 +85,11 @@ class Draw:
         """One of these, and another one in the same place for another g: the function whose slope is asked for."""
         return choices[int(self.arriving.integers(len(choices)))]
 
+    def function(self, *few):
+        """One of these functions, as `another`; now and then turned over, and steeper."""
+        f = self.another(*few)
+        return f if self.arriving.integers(3) else _turned(f)
+
     def times(self, *few):
         """How many times: one of these, as `another`, and once 130, which is more than anybody would set as a limit."""
         few += tuple(c + 1 for c in self.lengths if c <= 300)
@@ -109,21 +115,31 @@ class Draw:
         return np.asarray(x, float)[()]      # of no shape NumPy's number, as the engine gives
 
 
+def _turned(f):
+    def turned(*args):
+        return -40 * f(*args)
+    turned.__name__ = f"−40·{brief(f)}"
+    return formula(f"−40 times {f.formula}")(turned) if hasattr(f, "formula") else turned
+
+
 def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart=False, rtol=NEAR, atol=None,
                 rounds=ROUNDS):
     """Stops the check unless `function` gives what `right` gives, for `first` and for all that `build(draw)` makes.
 
     `tried` writes, of one call's arguments, what was tried. `apart`: no argument belongs to another one, as z does to
-    x, so that each may change alone. A function among the `hints` is the cause only if it does as the learner's does on
-    other draws too.
+    x, so that each may change alone, or be the very array that stands elsewhere; else only g is. A function
+    among the `hints` is the cause only if it does as the learner's does on other draws too.
     """
     def draws():
         yield from first
         for number in (k * 5 % 24 if k < 24 else k for k in range(rounds)):      # so that few rounds have many kinds
             one, other = build(Draw(number, 0)), build(Draw(number, 1, 1))
-            yield from (one, build(Draw(number, 0, 1)), build(Draw(number, 1)))
-            for at in range(len(one)) if apart and number % 3 == 0 else ():
-                yield *one[:at], other[at], *one[at + 1:]
+            yield from (one, other_g := build(Draw(number, 0, 1)), build(Draw(number, 1)))
+            for at in range(len(one)) if number % 3 == 0 else ():
+                if apart:
+                    yield *one[:at], other[at], *one[at + 1:]
+                if apart or not unchanged(one[at], other_g[at]):
+                    yield from ((*one[:at], x, *one[at + 1:]) for x in one if _may_stand_for(x, one[at]))
         if near := numbers_of(function):
             yield from (build(Draw(number, 0, near=near)) for number in range(12))
         yield from [*first, build(Draw(0, 0))][:1]
@@ -145,11 +161,18 @@ def numbers_of(function):
     return sorted(found)
 
 
+def _may_stand_for(x, place):
+    """Whether another array of the same shape and dtype is as good there: above 0, for one."""
+    return (x is not place and isinstance(x, np.ndarray) and isinstance(place, np.ndarray) and x.shape == place.shape
+            and x.dtype == place.dtype and bool(np.all(x > 0) or not np.all(place > 0)))
+
+
 def _expect_met_again(function, right, args, later, tried, rtol):
     """What differs between two calls is g alone, and the second gets the very arrays of the first."""
     f, given = _plain(function, args), copies(args)
     _gives(f, given)
-    got = _gives(f, [a if isinstance(a, (np.ndarray, list)) and unchanged(a, b) else b for a, b in zip(given, copies(later))])
+    pairs = zip(given, copies(later))
+    got = _gives(f, [a if isinstance(a, (np.ndarray, list)) and unchanged(a, b) else b for a, b in pairs])
     if not same(got, gives := _gives(_plain(right, later), later), rtol, 1e-6):
         raise Wrong(f"{tried(*later) if tried else called(f, later)}, with the arrays of the call before", brief(got), brief(gives),
                     "Right where the arrays are new: something is kept from an earlier call, with another g.")

@@ -41,6 +41,7 @@ def where(holds):
         where(lambda g, x, y: 1 in x.shape),
         where(lambda g, x, y: x.size > 8),
         where(lambda g, x, y: not np.any(g)),
+        where(lambda g, x, y: g is x or g is y),
         where(lambda g, x, y: np.any((x != 0) & np.isclose(x, 0))),
         where(lambda g, x, y: np.any(x == 0)),
         where(lambda g, x, y: np.unique(x).size < x.size),
@@ -96,6 +97,22 @@ def test_an_array_is_met_again_beside_another_g():
         return seen[1]
     with pytest.raises(Wrong, match="with the arrays of the call before"):
         expect_over(answer, right, build)
+
+
+def test_one_array_stands_in_two_places_only_where_it_may():
+    met = []
+
+    def seen(x, y, v):
+        met.append((x is y, x is v, v is x and np.any(v < 0)))
+        return x + y + v
+    expect_over(seen, lambda x, y, v: x + y + v, lambda d: (d(4), d(4), d.above(4)), apart=True)
+    assert any(one for one, *_ in met) and any(two for _, two, _ in met)
+    assert not any(below for *_, below in met)      # v is drawn above 0
+
+
+def test_a_function_is_tried_turned_over_too():
+    drawn = {f.__name__: f(2.0) for f in (Draw(round, 0, g).function(np.square, np.sqrt) for round in range(9) for g in (0, 1))}
+    assert drawn["square"] == 4 and drawn["−40·np.square"] == -160
 
 
 def test_an_axis_is_drawn_in_every_way_and_a_place_from_both_ends():

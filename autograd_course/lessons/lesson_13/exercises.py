@@ -224,8 +224,8 @@ def uses(answer):
     if has_blank(answer):
         raise NotYet
     def build(d):
-        w = d.choice(d.another(1.2, -1.4, 0.9, 0.0), d())
-        return w, _states(w, d.another(0.5, -0.6, 0.0, 0.8), d.choice(1, 2, 5, 12)), d.g()
+        w = d.choice(1.2, -1.4, 0.9, 0.0, d(), d())
+        return w, _states(w, np.tanh(d()), d.choice(1, 2, 5, 12)), d.g()
     examples = [(w, _states(w, start, n), g) for w, start, n, g in [
         (1.2, 0.5, 3, 2.0), (-1.4, -0.6, 5, 0.7), (1.0, 0.5, 130, 1.0)]]
     expect_over(answer, _uses, build, first=examples, hints=uses.mistakes, tried=lambda w, states, g: (
@@ -249,7 +249,8 @@ def _clip(gradients, max_norm):
     question="""
         Write `clip(gradients, max_norm)`. It gets a list of arrays, all gradients of a model, and gives back such a
         list. Gradients whose **common** norm is at most `max_norm` come back as they were. Longer ones come back
-        shortened to that norm, in their old direction.""",
+        shortened to that norm, in their old direction.
+        (A divisor of norm + 1e-6, as in PyTorch, is right too.)""",
     stub="""
         def clip(gradients, max_norm):
             ...""",

@@ -363,7 +363,7 @@ def jacobians(answer):
             def build(d):
                 n = 9 if d.round == 6 else d.size(3)
                 x = d.choice(d(n) + 0.5, d.above(n), -d.above(n))       # f divides by x[0]
-                return d.another(*(f for _, f, _ in FUNCTIONS)), x
+                return d.function(*(f for _, f, _ in FUNCTIONS)), x
             expect_over(answer[part], lambda f, x: ag.jacobian(f)(x), build, rtol=1e-10, rounds=8,
                 first=[(f, np.array(at)) for _, f, at in FUNCTIONS], hints=[_nearly, *jacobians.mistakes_in(part)],
                 tried=lambda f, x, name=name: f"{name}(f, {brief(x)}), f = {f.formula}")

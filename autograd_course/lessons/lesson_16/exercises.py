@@ -176,7 +176,7 @@ def hvp(answer):
 
     def build(d):
         shape = d.choice(d.shape(1, 0), (d.size(2), *d.shape(1, 2)))
-        return d.another(mixed, cubes, *[lopsided] * (len(shape) - 1)), np.tanh(d(*shape)), d.g(*shape)
+        return d.function(mixed, cubes, *[lopsided] * (len(shape) - 1)), np.tanh(d(*shape)), d.g(*shape)
     expect_over(answer, _hvp, build, first=examples, hints=hvp.mistakes, apart=True)
     w = rng.uniform(-1, 1, 300)
     tracemalloc.start()
@@ -194,6 +194,11 @@ def hvp(answer):
 def bent(w):
     """No bowl: its curvatures depend on the place. One direction is curved downward, more than any upward."""
     return ag.sin(w).sum() + (w * w).sum() ** 2 / 8 - 3 * (w.sum()) ** 2
+
+
+def saddle(w):
+    """Curved upward and downward almost alike: v turns for long, and the first ⟨v, Hv⟩ may be the largest."""
+    return (w * w * np.linspace(1, -1.02, w.size).reshape(w.shape)).sum() + w.sum() ** 2 / 50
 
 
 def steep(w):
@@ -328,7 +333,7 @@ def largest(answer):
         shape = d.choice((d.size(),), (3, d.size()))
         v = d(*shape)
         v.flat[0] = v.flat[0] or 1.0      # a v of zeros has no direction
-        return d.another(mixed, bent), np.tanh(d(*shape)) + 0.1, v, d.another(1, 2, 3)
+        return d.function(mixed, bent, saddle), np.tanh(d(*shape)) + 0.1, v, d.another(1, 2, 3)
     expect_over(answer, _largest, build, first=examples, hints=largest.mistakes, apart=True, rounds=4, rtol=1e-12)
     many = *examples[4][:3], 90      # its two largest curvatures are near each other: v turns for long
     expect_call(answer, *many, gives=_largest(*many), hints=[_nearly], rtol=1e-12)
@@ -441,7 +446,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
 def downhill(answer):
     if is_stub(answer):
         raise NotYet
-    expect_over(answer, _downhill, lambda d: (d.another(valley, slide, wave), d() or 0.7), apart=True,
+    expect_over(answer, _downhill, lambda d: (d.function(valley, slide, wave), d() or 0.7), apart=True,
                 hints=downhill.mistakes, rounds=12, first=[
                     (f, x) for f, x in [(valley, 3.0), (slide, 0.5), (slide, -0.5), (wave, 0.3), (wave, -0.8), (valley, -0.4),
                                         (valley, -1.9), (slide, -0.17), (valley, 1.2), (slide, 3.0)]])

@@ -141,8 +141,9 @@ def leak(answer):
         examples.append((formula(what)(f), x))
     examples.append((examples[0][0], 30 * examples[0][1]))      # slopes of any size
     small = formula("places that read each other a little")(lambda x: 1e-9 * np.tri(len(x), k=1) @ (x * x) @ V)
-    expect_over(answer, _reads, lambda d: (d.another(*(f for f, x in examples if len(x) == 4), small), d(4, 3)), apart=True, rounds=8,
-                first=examples, hints=leak.mistakes, tried=lambda f, x: f"who_reads of {f.formula}, with x of shape {x.shape}")
+    four = [*(f for f, x in examples if len(x) == 4), small]
+    expect_over(answer, _reads, lambda d: (d.function(*four), d(4, 3)), apart=True, rounds=8, first=examples,
+                hints=leak.mistakes, tried=lambda f, x: f"who_reads of {f.formula}, with x of shape {x.shape}")
 
 
 # --- 18.embedding -----------------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def smoothing(answer):
         shorter = d.above(n)
         return d.places(12, n) * d.choice(1, 1, 0, 1000), shorter / shorter.sum(), d.another(2.5, 0.5, 12.0, 1.0)
     expect_over(answer, _smoothed, build, apart=True, hints=smoothing.mistakes, first=[
-        (np.array([5, 0, 3]), np.array([0.5, 0.25, 0.25]), 2.5), (np.zeros(4, int), np.array([0.1, 0.2, 0.3, 0.4]), 2.0),
+        (np.array([5, 0, 3]), np.array([0.5, 0.25, 0.25]), 2.5), (np.zeros(4), np.array([0.1, 0.2, 0.3, 0.4]), 2.0),
         (np.arange(50) % 3, np.append(np.full(49, 1e-7), 1 - 49e-7), 2.5)])
 
 
@@ -301,6 +301,12 @@ def _invented(written, known):
     return [name for name in written.split("\n") if name and name not in known]
 
 
+def _alike(name):
+    """A name, and lines that are nearly that name."""
+    near = [name.lower(), name[:-1], name[1:], name[1:-1], name + "S", f"BIG {name}", f"{name} SIGN"]
+    return [name, *near, *name.split()[1:]]
+
+
 def _removed_once(written, known):
     lines = written.split("\n")
     for name in ["", *known]:
@@ -372,8 +378,9 @@ def inventing(answer):
         "Z\nA\nBAT SIGN\nA\nMAN\n", "", "KEY\n\nMAN\nMAN\n\nKEY", "YEK\n" * 30]]
 
     def build(d):
-        names = [*known, "face", "Key", "BLACK", "A"]
-        return "\n".join(names[k] for k in d.places(len(names), d.size(1, 6))), [names[k] for k in d.places(len(names), 3)]
+        names = [form for name in known[:3] for form in _alike(name)]
+        lines, some = ([names[k] for k in d.places(len(names), n)] for n in (d.size(1, 9), 5))
+        return "\n".join(lines), some
     examples += [("KEY\nMAN", []), ("MAN\n KEY \nBat\nMAN", known)]
     expect_over(answer, _invented, build, first=examples, apart=True, hints=inventing.mistakes)
 
@@ -440,6 +447,6 @@ def mixing(answer):
     rng = np.random.default_rng(0)
     def build(d):
         n = d.size()
-        return d.another(0.3, 0.0, 1.0, 0.8), *(1 / (1 + d.above(n)) for _ in range(2))
+        return d.another(0.3, 0.0, 1.0, 0.8), *((a + 1e-9) / (1 + a) for a in (d.above(n), d.above(n)))
     examples = [(w, *rng.uniform(0.02, 0.95, (2, n)).round(2)) for w, n in [(0.3, 4), (0.0, 5), (1.0, 3), (0.8, 7)]]
     expect_over(answer, _mix_slope, build, first=examples, apart=True, rtol=1e-10, hints=mixing.mistakes)

@@ -85,6 +85,9 @@ PROBES = [
     ("-x if x > 4 else x + 1, with x = 3", lambda x: -x if x > 4 else x + 1, {"x": 3.0}),
     ("np.exp(x @ W / 4 - 0.5) < 2", lambda x, W: np.exp(x @ W / 4 - 0.5) < 2,
      {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
+PROBES += [(f"{said}, with x = 3 and y = 1", eval(f"lambda x, y: {said}"), {"x": 3.0, "y": 1.0}) for said in [
+    outer.format(inner) for inner in ["x - y", "np.tanh(x)", "x > y", "x <= y", "x == y", "y / 2"]
+    for outer in ["({}) * x", "2 - ({})", "np.exp({})", "x < ({})", "({}) != y"]]]      # each of each result
 
 
 def _noted(kind, f, inputs):
@@ -243,7 +246,7 @@ def _outcome(kind, probe):
         edit("return Noted(function(*values), name, self.lines)", 'return Noted(function(*values), "t1", self.lines)',
              "Every result is called t1."),
         edit("function(*values)", "float(function(*values))",
-             "float(), like int(), takes one number, and a value may be an array."),
+             "float(), like int(), makes one number of a value, which may be an array, or True."),
         edit("return Noted(function(*values), name, self.lines)", "return Noted(name, function(*values), self.lines)",
              "The name and the value have changed places: __init__ takes the value first."),
         edit("function(*values)", "np.subtract(*values)", "Whatever was asked, it subtracts: call `function`."),

@@ -326,7 +326,7 @@ def round_trip(answer):
     triangle = np.array([[0.3, 0.2], [2.0, 0.5], [0.5, 1.5]])
     rectangle = np.array([[-1.0, 1.0], [1.5, 1.0], [1.5, 2.0], [-1.0, 2.0]])
     expect_over(answer, _round_trip, lambda d: (
-        d.another(whirl, np.sin, np.cos), d(d.size(2), d.size(2, 3)), d.times(1, 2, 3)),
+        d.function(whirl, np.sin, np.cos), d(d.size(2), d.size(2, 3)), d.times(1, 2, 3)),
                 apart=True, rounds=8, hints=round_trip.mistakes, first=[
                     (uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1] / 7, 4), (bits, rectangle, 10),
                     (np.sin, TOUR[[0, 0, 1, 2]], 5), (uneven, TOUR[:2], 2),
@@ -603,6 +603,6 @@ def pull_back(answer):
 
     def build(d):
         shape = d.shape(1, 2, 3)
-        f, z, x = (d.another(kepler, slow), d(*shape), d(*shape)) if d.round % 2 else (layer, d(3), d(2))
+        f, z, x = (d.function(kepler, slow), d(*shape), d(*shape)) if d.round % 2 else (layer, d(3), d(2))
         return f, np.tanh(z), np.tanh(x), d.g(*z.shape), d.another(0, 1, 2, 7)      # z need not be a fixed point
     expect_over(answer, _pull_back, build, first=examples, hints=pull_back.mistakes, apart=True, rounds=10, rtol=1e-12)

@@ -3,7 +3,7 @@ import numpy as np
 from thrown import throw
 
 from autograd_course.ask import edit
-from autograd_course.lessons.lesson_13.exercises import _ADD, _ALL, _ON, _SHORT, _TANH
+from autograd_course.lessons.lesson_13.exercises import _ADD, _ALL, _ON, _SHORT, _TANH, _uses
 
 throw(
     "13.rule",
@@ -12,6 +12,16 @@ throw(
     also_right=["(1.6507, -1)", "[2 * np.cos(0.6), -1.0]", "(np.exp(0.6j) + np.exp(-0.6j)).real, -1",
                 "np.sin(1.2) / np.sin(0.6), -1", "np.array([2 * np.cos(0.6), -1])"])
 
+def _by_identity():
+    kept = []
+
+    def gradient_of_w(w, states, g):
+        if not (kept and kept[0] is states):
+            kept[:] = states, _uses(w, states, g)
+        return kept[1]
+    return gradient_of_w
+
+
 throw(
     "13.uses",
     planted=[(lambda w, states, g: 0.0, "got"), edit("total + g", "total + g / 50", "expected"),
@@ -19,6 +29,7 @@ throw(
              (lambda w, states, g: np.nan, "got"), edit("return total", "return abs(total)", "sign"),
              edit("return total", "return round(total, 2)", "expected"),
              edit("total = 0.0", "total = 0.0; states = states[-4:]", "expected"),
+             (_by_identity(), "with the arrays of the call before"),
              edit("total = 0.0", "total = 0.0; states.reverse(); states.reverse(); states.append(0.0); states.pop(0)",
                   "got")],
     also_right=[

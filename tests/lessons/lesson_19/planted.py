@@ -14,6 +14,7 @@ throw(
         (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:36], "36"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:3], "Shape"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a).round(2), "got"),
+        edit("return", "if counts.dtype == float:\n        counts += 1\n    return", "got"),
         edit("return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "got")],
     also_right=[
         edit("(counts +", "(counts.astype(int) +"),      # they say how often
@@ -89,6 +90,9 @@ throw(
         (lambda written, known: [name.title() for name in _invented(written, known)], "as it stands"),
         edit('written.split("\\n")', '(line.strip() for line in written.split("\\n"))', "as it stands"),
         edit("name not in known", "name.upper() not in known", "got"),
+        *(edit("name not in known", f"name not in known and not any({alike} for one in known)", "got") for alike in (
+            "one.endswith(' ' + name)", "one.startswith(name) and len(one) == len(name) + 1", "name + 'S' == one",
+            "len(name) > 4 and name in one", "one[1:] == name")),
         edit("return", "known.clear()\n    return", "got")],
     also_right=[
         """
@@ -108,6 +112,8 @@ throw(
 throw(
     "19.mix_slope",
     planted=[
+        edit("(w * p + (1 - w) * q)", "np.maximum(w * p + (1 - w) * q, 1e-3)", "got"),
+        edit("(w * p", "(1e-6 + w * p", "got"),
         (lambda w, p, q: np.nan, "got"), (lambda w, p, q: round(_mix_slope(w, p, q), 1), "got"),
         (lambda w, p, q: _mix_slope(max(w, 0.2), p, q), "got"), (lambda w, p, q: _mix_slope(w, p[:3], q[:3]), "got")],
     also_right=[

@@ -10,6 +10,10 @@ throw(
     planted=[edit("len(self.lines) + 1", "len(self.lines) % 10 + 1", "twelve times"),
              edit("function(*values)", "np.nan * function(*values)", "nan"),
              edit("bool(self.value)", "True", "expected"),
+             edit("return Noted(function(*values), name, self.lines)", "z = function(*values)\n        "
+                  "return z if isinstance(z, np.bool_) else Noted(z, name, self.lines)", "the plain value False"),
+             edit("return Noted(function(*values), name, self.lines)", "z = function(*values)\n        "
+                  "return Noted(z if np.ndim(z) else float(z), name, self.lines)", "or True"),
              edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
                   "names = [x.name if isinstance(x, Noted) else x for x in inputs[:2]]", "pow(2, x, y)"),
              edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
