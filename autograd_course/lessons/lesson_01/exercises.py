@@ -230,7 +230,7 @@ def _stopping(f, x, rate, steps, stops):
     names=lambda: {"central": central_difference, "bowl": _bowl, "forward": lambda f, x, h: (f(x + h) - f(x)) / h,
                    "h": 1e4},
     question="""
-        Now all the steps, on any curve. `descend` returns the list of all positions, the start included. The loop is there: append the
+        Now take all the steps, on any curve. `descend` returns the list of all positions, the start included. The loop is there: append the
         next position, with the slope measured by `central` at a step of 1e-5. `descend(bowl, 0.0, 0.3, 1)` returns about `[0, 1.8]`.""",
     stub="""
         def descend(f, x, rate, steps):

@@ -52,7 +52,7 @@ prediction(
 
 card("03", [
     "Product: two strips, and a corner that vanishes. ∂z/∂x = y and ∂z/∂y = x.",
-    "Where z over x is a straight line, as for x · y and x / y, the rule for x does not need x.",
+    "Where z against x is a straight line, as for x · y and x / y, the rule for x does not need x.",
     "x in both slots of a product: two arrivals, 2x.",
     "Quotient: the product rule read backward, dx = y dz + z dy. So 1/y, and −z/y.",
     "x − y: g goes to x, and −g to y. −x: −g.",
