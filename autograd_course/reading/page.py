@@ -16,7 +16,7 @@ from ..show.picture import Picture
 from ..show.sliders import explore
 from ..show.table import side_by_side
 from .order import BESIDE, FORETOLD, PARTS, PATIENTS
-from .promises import PROMISES, kept, outcomes
+from .promises import PROMISES, kept, outcomes, reached
 from .strike import CORE, HOME, statements
 
 NOTICED = HOME.parent / "autograd_course/reading/noticed.json"
@@ -162,15 +162,17 @@ def _coloured(code):
 
 
 def strike_out(key):
-    """A slider over the statements of a part: each is struck out, and every promise run again without it."""
+    """A slider over the statements of a part: each is struck out, and every promise that reaches it run again."""
     every = struck_in(key)
     return explore(lambda line: without(every[line - 1]), line=range(1, len(every) + 1))
 
 
 @cache
 def results(statement):
-    """[(promise, what it gives without the statement, its mark), …]"""
-    return [(one, outcome, _mark(one, outcome)) for one, outcome in zip(PROMISES, outcomes(statement))]
+    """[(promise, what it gives without the statement, its mark), …]: what is right where it does not reach the statement."""
+    run = reached(statement)
+    came = dict(zip(run, outcomes(statement, run)))
+    return [(one, came.get(one, one.right), _mark(one, came[one]) if one in came else "right") for one in PROMISES]
 
 
 def _mark(promise, outcome):

@@ -1,8 +1,9 @@
 """What the engine promises: short programs and what they give; and what they give where a statement is struck out."""
 import ast
+import sys
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -753,6 +754,37 @@ def outcomes(statement=None, promises=PROMISES, folder=HOME):
                 return [_outcome(one, ag) for one in promises]
         except (Exception, Endless) as error:
             return [_failed(error)] * len(promises)
+
+
+def reached(statement):
+    """The promises that run a line of a Statement; all where it runs while the engine is loaded, or is none that runs."""
+    loading, *each = _lines()
+    own = {(f"{HOME / statement.file}.py", statement.line + i) for i in range(statement.text.count("\n") + 1)}
+    every = own & loading or statement.text.strip().startswith("global ")
+    return [one for one, lines in zip(PROMISES, each) if every or own & lines]
+
+
+@cache
+def _lines():
+    """[{(path, number) of a line of the engine that runs}]: while it is loaded, and then for each promise."""
+    runs = [set()]
+
+    def trace(frame, *_):
+        if frame.f_code.co_filename.startswith(str(HOME)):
+            runs[-1].add((frame.f_code.co_filename, frame.f_lineno))
+            return trace
+
+    def followed():
+        for one in PROMISES:
+            runs.append(set())
+            yield one
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        outcomes(None, followed())
+    finally:
+        sys.settrace(before)
+    return runs
 
 
 def _outcome(promise, ag):

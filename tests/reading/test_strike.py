@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import autograd_lib as ag
-from autograd_course.reading import strike
+from autograd_course.reading import page, strike
 from autograd_course.reading.promises import PROMISES, Promise, kept, outcomes
 
 ROOT = Path(__file__).parents[2]
@@ -19,6 +19,14 @@ def test_every_promise_is_kept():
     results = zip(PROMISES, outcomes(), strict=True)
     assert [(promise, outcome) for promise, outcome in results if not kept(promise, outcome)] == []
     assert len(PROMISES) > 60 and len({promise.program for promise in PROMISES}) == len(PROMISES)
+
+
+def test_a_promise_that_does_not_reach_a_statement_is_kept_without_it():
+    """Broken once: by `global`, which is no line that runs."""
+    some = [one for key in page.PARTS for one in page.struck_in(key)][::40]
+    for one in [*some, page.find("tape:_stamp_now", "global")]:
+        broken = [promise for promise, outcome in zip(PROMISES, outcomes(one), strict=True) if not kept(promise, outcome)]
+        assert [promise for promise, _, mark in page.results(one) if mark != "right"] == broken, one
 
 
 def test_a_struck_statement_is_gone_and_the_engine_in_use_is_not_touched():
