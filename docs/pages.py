@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -261,6 +262,8 @@ def seen(notebook):
             cell.outputs = [output for output in cell.outputs
                             if output.get("data", True) and output.get("name") != "stderr"]
     CoalesceStreamsPreprocessor().preprocess(notebook, {})       # a kernel sends one print in two parts if it is busy
+    for output in (output for cell in notebook.cells for output in cell.get("outputs", []) if "text" in output):
+        output.text = re.sub(r".{101,}", lambda one: textwrap.fill(one[0], 100, subsequent_indent="    "), output.text)
     return notebook, moves
 
 

@@ -361,6 +361,8 @@ def test_pages_in_a_browser(site, page, name):
             if (up.scrollWidth > up.clientWidth + 1) return true;
     }).map(drawn => drawn.textContent.slice(0, 60))""") == []
     assert page.locator("main").inner_text().strip()
+    printed = "\n".join(page.locator(".output_text pre").all_text_contents())
+    assert not re.findall(".{101,}", printed), "a printed line of more than 100 characters"
     scrolls = "item => getComputedStyle(item).overflowX !== 'visible'"
     assert not page.evaluate(f"[...document.querySelectorAll('li')].some({scrolls})"), "its bullet or number is hidden"
     assert page.evaluate("""[...document.querySelectorAll('.view')].every(view => {
