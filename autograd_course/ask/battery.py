@@ -162,9 +162,9 @@ def numbers_of(function):
 
 
 def _may_stand_for(x, place):
-    """Whether another array of the same shape and dtype is as good there: above 0, for one."""
+    """Whether another array of the same shape and dtype is as good there: finite, and above 0 where that is."""
     return (x is not place and isinstance(x, np.ndarray) and isinstance(place, np.ndarray) and x.shape == place.shape
-            and x.dtype == place.dtype and bool(np.all(x > 0) or not np.all(place > 0)))
+            and x.dtype == place.dtype and np.isfinite(x).all() and bool(np.all(x > 0) or not np.all(place > 0)))
 
 
 def _expect_met_again(function, right, args, later, tried, rtol):
