@@ -28,40 +28,44 @@ from ...show.ink import number
 from .layout import as_columns, as_kernels, as_rows
 
 recall("14", [
-    Question("50 gradients come back to a weight that is used at 50 steps. What is its own? (Lesson 13)", "their sum",
+    Question("50 gradients come back to a weight that is used at 50 steps. What is the gradient of the weight? "
+             "(Lesson 13)", "their sum",
              "Their **sum**: one weight used 50 times, 50 arrivals.",
              ["their sum", "their mean", "that of the last step", "their product"]),
-    Question("A network for ten digits has learned nothing yet. About what is its loss, the mean of −log p at the true class? (12)", 2.303,
+    Question("A network for ten digits has learned nothing yet. About how large is its loss, the mean of "
+             "−log p at the true class? (12)", 2.303,
              "−log(1/10) = log 10 ≈ **2.303**.", tolerance=0.1),
     Question("X has the shape (16, 9), Y (9, 1), and g arrives at X @ Y. What goes to X, and what to Y? (09)", None,
              "To X: **g · Yᵀ**, (16, 1) times (1, 9). To Y: **Xᵀ · g**, (9, 16) times (16, 1).")])
 
 prediction(
-    "14.reach", question="""An image of 6 × 6, a kernel of 3 × 3, so z is (4, 4). Each output reads nine pixels. You change a single number.
-        How many of the 16 outputs can move: if it is the pixel in the corner, x[0, 0]? If it is x[2, 2]? If it is one entry of the
+    "14.reach", question="""A kernel of 3 × 3 slides over an image of 6 × 6 pixels, so z has the shape (4, 4). Each
+        output reads nine pixels. You change a single number. How many of the 16 outputs can move, if this number is the
+        pixel in the corner, x[0, 0]? How many, if it is the pixel x[2, 2]? And how many, if it is one entry of the
         kernel?""",
     answer={"x[0, 0]": 1, "x[2, 2]": 9, "a kernel entry": 16},
     reveal="""**1, 9, 16.** Only one window reaches into the corner. The pixel x[2, 2] lies in nine windows, once at each of their nine
         places. And the kernel is used at every place.""")
 
 prediction(
-    "14.stride", question="""One scan, (1, 1, 8, 8), and 16 kernels, (16, 1, 3, 3), with padding 1. Which shape has z with stride 1? And
-        with stride 2?""",
+    "14.stride", question="""One scan has the shape (1, 1, 8, 8), the 16 kernels have (16, 1, 3, 3), and the padding is
+        1. Which shape does z have with stride 1? And with stride 2?""",
     answer={"stride 1": (1, 16, 8, 8), "stride 2": (1, 16, 4, 4)},
-    reveal="""**(1, 16, 8, 8)** and **(1, 16, 4, 4)**. One image, a channel for each kernel. With the rim there are
-        10 pixels down and across. A kernel of 3 has 8 places there, and takes every second one with stride 2.""")
+    reveal="""**(1, 16, 8, 8)** and **(1, 16, 4, 4)**. There is one image, with a channel for each kernel. With the rim
+        there are 10 pixels down and across. A kernel of 3 has 8 places there, and takes every second one with stride
+        2.""")
 
 prediction(
     "14.moved",
     question="""An MLP, trained as in lesson 12, reads 97 or 98 of 100 scans held out. Now each scan is moved to the
         right by one pixel. How many percent does the MLP read now?""",
     answer=46, tolerance=12,
-    reveal="""About **46 %**. To an MLP a pixel further is another input altogether, as if the digit were drawn with other
-        pixels.""")
+    reveal="""About **46 %**. To an MLP the neighbour of a pixel is just another input. So a digit that is moved by a
+        pixel comes in by other inputs, with other weights.""")
 
 card("14", [
     "A convolution: at each place, pixels times kernel, added up. Bilinear, like a product.",
-    "Per kernel, a pixel moves at most kh·kw outputs, an entry at most all: each adds up what comes back.",
+    "Of a kernel's outputs, a pixel moves at most kh·kw, a kernel entry at most all. Each adds up what comes back.",
     "A window as a row: Z = X·Y. So g·Yᵀ and Xᵀ·g, as for every matrix product.",
     "unfold copies, fold adds up: each is the other's way back.",
     "Windows along n pixels: (n + 2·padding − kernel) // stride + 1.",
@@ -179,8 +183,8 @@ WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
                 grad_x[...] += ...
                 grad_y[...] += ...
             return grad_x, grad_y""",
-    hints=["It is a product of two numbers: what arrives, times the other factor. What arrives is the gradient of the entry that it was "
-           "added into, g[i, j].",
+    hints=["In a product, each factor gets what arrives, times the other factor. What arrives is the gradient of the "
+           "entry into which the product was added, g[i, j].",
            "The pixel that was read is x[i + a, j + b]. Its gradient stands in the same place of `grad_x`.",
            ("Help: index out of bounds",
             "Each array has its own two indices: x[i + a, j + b], y[a, b], and g, like z, [i, j].")],
@@ -401,7 +405,7 @@ WRONG_Y = [
             return as_kernels(columns, y.shape)""",
     hints=["X gets G · Yᵀ, and Y gets Xᵀ · G. `.mT` exchanges the last two axes.",
            "Xᵀ · G is (N, kh·kw·C, K), a matrix for each image. The kernels were shared by all of them.",
-           ("Help: cannot reshape", "An axis too many: `.sum(axis=0)` adds over the images.")],
+           ("Help: cannot reshape", "There is an axis too many: `.sum(axis=0)` adds over the images.")],
     solution="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
             G, Y = as_rows(g), as_columns(y)
@@ -449,8 +453,8 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         arrives. What is the gradient of x, by the rule of `max` from lesson 10? Four rows of four.""",
     stub="""
         gradient_of_x = ...""",
-    hints=["Four blocks of 2 × 2, each a `max` of its own. Block by block: which entries are the largest?",
-           "At a tie, those who are largest share equally what arrives.",
+    hints=["There are four blocks of 2 × 2, each with a `max` of its own. In each: which entries are the largest?",
+           "At a tie, all entries that are largest share equally what arrives.",
            ("Help: the block of zeros", "Its largest is 0, and all four are that large: a tie of four.")],
     solution="""
         gradient_of_x = [[5, 0, 5, 5],
@@ -458,7 +462,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
                          [30, 0, 0, 0],
                          [0, 0, 0, 40]]""",
     explained="""
-        Blank paper is all ties, and so is what a relu has set to 0.""",
+        Every block of blank paper is a tie, and so is every block that a relu has set to 0.""",
     why="Sharing, or all to the first: both are choices at a kink. With either, each block gives back exactly what arrived.",
     mistakes=[
         (_to_pooled([[10, 0], [0, 0]], [[20, 0], [0, 0]]),
@@ -528,9 +532,7 @@ def _known(z):
         - $x / (1 + \\lvert x \\rvert)$
         - $1 / (1 + x^2)$
 
-        Derive the slope on paper. Write with `np` and `ag` functions only (σ is `ag.sigmoid`). (An op may also mix entries:
-        by `ag.linear(function, rule)` or `ag.primitive(function, [rule], [push])`, with z of the shape of x. What a push
-        is, lesson 15 says.)""",
+        Derive the slope on paper. Use functions of `np` and `ag` only (σ is `ag.sigmoid`).""",
     stub="""
         from autograd_lib import elementwise
 
@@ -542,7 +544,10 @@ def _known(z):
            "$x \\cdot \\sigma(x)$: along one path the slope is $\\sigma(x)$. Along the other it is x times the slope of $\\sigma$, "
            "which is $\\sigma(x)(1 - \\sigma(x))$.",
            ("Help: an error about the truth value, or about a type",
-            "x is an array. `np.where(x > 0, …, …)` in place of `if`, `np.exp` in place of `math.exp`.")],
+            "x is an array. Use `np.where(x > 0, …, …)` in place of `if`, and `np.exp` in place of `math.exp`."),
+           ("May an op mix the entries of x?",
+            "It may: by `ag.linear(function, rule)` or `ag.primitive(function, [rule], [push])`, with z of the shape "
+            "of x. Lesson 15 says what a push is.")],
     solution="""
         from autograd_lib import elementwise
 
