@@ -10,7 +10,7 @@ from ...ask.battery import alike
 from ...ask.texts import Question, card, prediction, recall
 
 recall("15", [
-    Question("A kernel of 3 × 3, stride 1. To how many outputs does a pixel in the middle belong? (Lesson 14)", 9,
+    Question("A kernel of 3 × 3 has stride 1. How many outputs read a pixel in the middle? (Lesson 14)", 9,
              "**9**: each of the nine kernel entries lies on it once."),
     Question("""$\\langle u, J v\\rangle = \\langle J^\\top u, v\\rangle$. Which has the input's shape, $J v$ or
         $J^\\top u$? (09)""", "Jᵀu",
@@ -34,7 +34,8 @@ prediction(
         (The derivative of √a at 2 is 0.3536.)""",
     answer={"after no step": 0, "after one step": 0.3536}, tolerance=0.001,
     reveal="""**0**, then **0.3536**. Without a step the program is "return 1.41421356", and that number does not move
-        with a. One step is enough here: the tangent's new error is a multiple of the value's error, and that is 0.""")
+        with a. One step is enough here: both terms of the tangent's new error contain the value's error, and that is
+        0.""")
 
 prediction(
     "15.sweeps", question="""
@@ -48,8 +49,8 @@ prediction(
 
 prediction(
     "15.angle", question="""
-        Without air a ball flies farthest at 45 degrees. Now the air slows it down:
-        each second it takes off a hundredth of the square of the speed. At which angle does it fly farthest?""",
+        Without air a ball flies farthest at 45 degrees. Now the air slows the ball down: in each second, the air takes
+        off a hundredth of the square of the speed. At which angle does the ball fly farthest?""",
     answer="below 45", choices=["below 45", "at 45", "above 45"],
     reveal="""**Below 45**, here just under 40, as the slider and the search below will show.""")
 
@@ -57,7 +58,7 @@ card("15", [
     "A tangent says how fast a value moves. It goes along with the value, and nothing is kept for a way back.",
     "With ε² = 0, (a + bε)(c + dε) = ac + (ad + bc)ε. Multiplying out gives the product's rule.",
     "A tangent is exact for the program that ran. Where a loop's value is nearly right, its tangent may be less so.",
-    "A row's kind says how its tangent is found: its rule, itself, itself with one argument swapped, or written out.",
+    "A row's kind says what finds its tangent: its rules, itself, itself with one argument swapped, or a push.",
     "A forward sweep gives a column of the Jacobian, for one input. A backward sweep gives a row, for one output.",
     "Many inputs and one loss: backward. One knob, or one direction: forward."])
 
@@ -149,8 +150,8 @@ def _right(program, *pairs):
 @exercise(
     "15.Dual", minutes=6, difficulty="medium",
     question="""
-        Give each method the tangent of its result. `lift` turns a plain number into a Dual that stands still. For ÷,
-        call the quotient z. Then z · y = x, and you know the tangent of a product: solve for ż.""",
+        Give each method the tangent of its result. `lift` turns a plain number into a Dual that stands still, with the
+        tangent 0. For ÷, call the quotient z. Then z · y = x, and you know the tangent of a product: solve for ż.""",
     stub="""
         def lift(x):
             return x if isinstance(x, Dual) else Dual(x)
@@ -324,7 +325,7 @@ for words, function, _ in FUNCTIONS:
             rows = [pull(unit)[0] for unit in np.eye(len(z))]
             return np.stack(rows, axis=0)""",
     explained="`ag.jacobian` is these two. Unless you say `mode`, it takes the one with fewer sweeps.",
-    why="A unit tangent reads off a column, a unit gradient a row.",
+    why="A unit tangent reads off a column, and a unit gradient reads off a row.",
     mistakes=[
         edit(_BY_COLUMNS, _BY_COLUMNS.replace("1", "0"),
              "by_columns gives the transpose: columns stand side by side, along axis 1."),
@@ -392,8 +393,8 @@ def _job(number, hint):
     question="""
         Which way for which job, "forward" or "backward"?
 
-        - A: a simulated throw. One number goes in, the angle. At 40 degrees 82 numbers come out, the places it passes.
-        How does each of them move with the angle?
+        - A: a simulated throw. One number goes in, the angle. At 40 degrees 82 numbers come out, the places that the
+          ball passes. How does each of them move with the angle?
         - B: the gradient of a loss of 500 weights.
         - C: 300 inputs, 300 outputs, and only $J v$ for one given $v$: how all outputs move if the inputs move along
         v.""",
@@ -408,8 +409,8 @@ def _job(number, hint):
         job_b = "backward"       # 1 sweep; forward 500
         job_c = "forward"        # 1 sweep: v is the tangent; backward 300""",
     explained="""
-        In C nobody asks for J. For $J^\\top u$ of one given u, one backward sweep would do. (Backward has a
-        detour of two sweeps: `pull(u)` is linear in u, and if v arrives at it, Jv comes back.)""",
+        In C nobody asks for J. For $J^\\top u$ of one given u, one backward sweep would do. (Backward mode gets Jv by a
+        detour of two sweeps: `pull(u)` is linear in u, and when v arrives at its result, Jv comes back.)""",
     why="Count what has to be asked separately: inputs forward, outputs backward.",
     mistakes=[
         _job(0, "A: backward needs a sweep for each of the 82 outputs. Forward needs one."),

@@ -22,17 +22,17 @@ recall("16", [
 
 prediction(
     "16.opening", question="""
-        You have seen the first 40 steps at lr 0.5, 1, 2 and 4. At which of these rates has the network learned by
-        step 320, to a loss below 0.1?""",
+        You have seen the first 40 steps at lr 0.5, 1, 2 and 4. At which of these rates is the loss below 0.1 at step
+        320?""",
     answer="at 0.5, 1 and 2", choices=["at 0.5 alone", "at 0.5 and 1", "at 0.5, 1 and 2", "at all four"],
     reveal="""**At 0.5, 1 and 2.** At lr = 2 the loss stood at 10 after 40 steps, and it is small after 320. At lr = 4
-        it stays above 5. In this lesson you measure what throws a run about, and what lets it settle. Its end
+        it stays above 5. In this lesson you measure what throws a run about, and what lets it settle. The last section
         shows all 320 steps.""")
 
 prediction(
     "16.cost", question="""
-        The network has 2,410 weights, its Hessian 2,410 rows. How much time does one product Hv take, compared with one
-        gradient?""",
+        The network has 2,410 weights, and its Hessian has 2,410 rows. How much time does one product Hv take, compared
+        with one gradient?""",
     answer="2 to 4 gradients", choices=["2 to 4 gradients", "about 50 gradients", "about 2,410 gradients"],
     reveal="""**2 to 4 gradients**, and more weights do not make it more: the gradient is a program, and Hv is one more
         sweep through that program.""")
@@ -50,16 +50,16 @@ prediction(
         At lr = 2 the mark 2/lr is at 1. After 40 steps the loss was 10, and λmax was 8. After 320 steps the loss is
         below 0.1. Where is λmax then?""",
     answer="below the mark", choices=["far above the mark", "just above the mark", "below the mark"],
-    reveal="""**Below the mark**, at this start and at nine others that we tried. Where λmax is above the mark,
-        a nudge grows with every step. So here the run does not stay in such a place for long.""")
+    reveal="""**Below the mark**, at this start and at nine others that we tried. Where λmax is above the mark, a nudge
+        along its eigenvector grows with every step. So here no run came to rest in such a place.""")
 
 card("16", [
     "A rule is made of rows, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
     "H is the Jacobian of the gradient. Hv is the slope of the gradient along v: jvp of grad, or grad of ⟨grad, v⟩.",
     "Hv costs a few gradients, with few weights or with many. H itself need not be stored.",
     "⟨v, Hv⟩ is the curvature along v, of length 1. v ← Hv, made length 1 each time, turns to the largest |λ|.",
-    "Near a place of rest a step multiplies a nudge by 1 − lr·λmax. Above 2/lr the nudge grows, and given time throws you out.",
-    "Newton's step, −slope/curvature, leads to where the touching parabola turns: a top, if it opens down."])
+    "Near gradient 0, a step multiplies a nudge along an eigenvector by 1 − lr·λ. With λ above 2/lr the nudge grows.",
+    "Newton's step, −slope/curvature, leads to where the touching parabola has slope 0: to its top, if it opens down."])
 
 
 # --- A Hessian–vector product ---------------------------------------------------------------------------------
@@ -231,8 +231,8 @@ _ENDS = "That is where it ends. After few products v is still on its way: the �
     "16.largest", minutes=5, difficulty="medium",
     question="""
         Write `largest(f, w, v, steps)`. Do this `steps` times: give v the length 1, form Hv with `ag.hvp(f, w, v)`,
-        note ⟨v, Hv⟩, and go on with Hv as the new v. At the end give back the last ⟨v, Hv⟩. w and v have the same
-        shape, which may be any.""",
+        note ⟨v, Hv⟩, and go on with Hv as the new v. At the end return the last ⟨v, Hv⟩. w and v have the same shape,
+        which may be any.""",
     stub="""
         def largest(f, w, v, steps):
             ...""",
@@ -364,7 +364,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
 @exercise(
     "16.downhill", minutes=3, difficulty="medium",
     question="""
-        Mend the sign of Newton's method. Write `downhill(f, x)`: it gives back the x after one step that is as long as
+        Mend the sign of Newton's method. Write `downhill(f, x)`: it returns the x after one step that is as long as
         Newton's and always goes *against* the slope. f takes one number.""",
     stub="""
         def downhill(f, x):
