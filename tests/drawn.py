@@ -55,6 +55,9 @@ def hard_to_read(html):
                     faults.add(f"outside{where}: {text}")
                 if size not in SIZES:
                     faults.add(f"{size:g} px: {text}")
+            if where:       # a word that ends at an axis, for which its margin is too narrow
+                aside = re.findall(r'text-anchor="end"[^>]*--by:(\d+)px[^>]*>([^<]*)', found)
+                faults |= {f"over its axis{where}: {text}" for by, text in aside if int(by) > 5}
             for (one, _, a), (other, _, b) in combinations(words, 2):
                 if min(a[1], b[1]) - max(a[0], b[0]) > TOUCH[0] and min(a[3], b[3]) - max(a[2], b[2]) > TOUCH[1]:
                     faults.add(f"overlap{where}: {one} | {other}")

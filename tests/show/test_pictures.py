@@ -33,11 +33,14 @@ def test_picture_of_a_figure():
 
 
 def test_on_a_phone_a_wide_drawing_keeps_its_words_within():
-    """The first would leave it at the right, the last at the left. What a phone shows whole stays as it is."""
-    said = [words(700, 20, "begins here", anchor="start"), words(400, 40, "stays"), words(100, 60, "ends here", anchor="end")]
+    """The first would leave it at the right, the third at the left; a number beside an axis then lies on it: a fault.
+    What a phone shows whole stays as it is."""
+    said = [words(700, 20, "begins here", anchor="start"), words(400, 40, "stays"), words(60, 60, "in the middle")]
     drawn = svg("0 0 800 80", "".join(said), "three")
-    assert [bool(re.search(rf'--by[^>]*>{text}', drawn)) for text in ("begins", "stays", "ends")] == [True, False, True]
+    assert [bool(re.search(rf'--by[^>]*>{text}', drawn)) for text in ("begins", "stays", "in")] == [True, False, True]
     assert not hard_to_read(drawn) and any("phone" in fault for fault in hard_to_read(re.sub("--by.*?px", "--by:0px", drawn)))
+    beside = svg("0 0 800 80", words(60, 60, "≤ 0.25", anchor="end"), "")
+    assert hard_to_read(beside) == {"over its axis (phone): ≤ 0.25"}
     assert 'class="drawn wide"' in drawn and 'class="drawn"' in svg("0 0 400 80", "", "narrow")
 
 

@@ -20,7 +20,7 @@ def plateau(walks, steps):
 
     span, lowest = (-22.0, 12.0), -18
     after = f"after {counted(steps, 'step')}"
-    hill, size = Axes((56, 40, 488, 170), span, (-0.4, 4.9)), Axes((56, 262, 488, 150), span, (lowest - 1, 1.5))
+    hill, size = Axes((72, 40, 472, 170), span, (-0.4, 4.9)), Axes((72, 262, 472, 150), span, (lowest - 1, 1.5))
     hill.frame([], ticks(*hill.y), "", f"L = (tanh x − 1)², {after}")
     size.frame(ticks(*span, most=8), decades(lowest, 1, 6), "x", "how large the gradient is")
     xs = np.linspace(*span, 281)

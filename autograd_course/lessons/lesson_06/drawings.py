@@ -53,7 +53,7 @@ def _said(error, powers):
 def courses(lines, title, powers, dots=()):
     """Errors over the steps on a logarithmic scale: {name: (steps, errors)}, and `dots`, one a step, without a line through them."""
     n = max(steps[-1] for steps, _ in lines.values())
-    plot = _steps((62, 34, 348, 230), n, powers, title,
+    plot = _steps((80, 34, 302, 230), n, powers, title,
                   [*dots, *(error for _, errors in lines.values() for error in errors)])
     for step, y in enumerate(_log(dots, powers)):
         plot.dot(step, y, style.LINE, size=2)
@@ -68,8 +68,8 @@ def courses(lines, title, powers, dots=()):
     above = 246                    # from the lowest label up, so that none comes among the numbers of the axis
     for py, name, last, colour in sorted(ends, reverse=True):
         py = above = min(py, above)
-        plot.words(418, py, name, colour, "start", 13)
-        plot.words(418, py + 16, _said(last, powers), colour, "start", 13)
+        plot.words(390, py, name, colour, "start", 13)
+        plot.words(390, py + 16, _said(last, powers), colour, "start", 13)
         above -= 36
     if len(dots):
         said.append(f"circles, one a step: from {number(np.min(dots))} to {number(np.max(dots))}")

@@ -113,7 +113,7 @@ def training_sizes(sizes, held_out_accuracy):
     """The learning curve: held-out accuracy against the number of training scans, or empty axes while the function is a stub."""
     measured = [held_out_accuracy(n) for n in sizes]
     done = [(np.log(n), a, n) for n, a in zip(sizes, measured, strict=True) if isinstance(a, (float, np.floating))]
-    plot = Axes((58, 40, 460, 220), tuple(np.log([sizes[0] * 0.8, sizes[-1] * 1.25])), (0, 1.08))
+    plot = Axes((72, 40, 446, 220), tuple(np.log([sizes[0] * 0.8, sizes[-1] * 1.25])), (0, 1.08))
     plot.frame([(np.log(n), f"{n:,}") for n in sizes], [(0, "0 %"), (0.5, "50 %"), (1, "100 %")], "training scans",
                "right on held-out digits")
     if done:
@@ -124,6 +124,6 @@ def training_sizes(sizes, held_out_accuracy):
             plot.words(px, py + 22, percent(a, 0), style.VALUE, size=13)
         text = "Right on held-out digits: " + ", ".join(f"{percent(a)} from {n:,} scans" for _, a, n in done) + "."
     else:
-        plot.words(288, 155, "waiting for your held_out_accuracy", style.FAINT)
+        plot.words(295, 130, "waiting for your held_out_accuracy", style.FAINT)
         text = "An empty learning curve: it waits for your held_out_accuracy."
     return Picture(svg("0 0 540 312", "".join(plot.parts), text), text)

@@ -21,7 +21,7 @@ def _wave(box, xlabel="x", title=""):
 
 def asked(x, y):
     """The first values of the sequence as dots, and a question mark where the next one belongs."""
-    plot = _wave((48, 20, 496, 170))
+    plot = _wave((62, 20, 482, 170))
     for at in zip(x, y):
         plot.dot(*at, style.VALUE, style.VALUE, size=3.5)
     px, py = plot.at(2 * x[-1] - x[-2], 2 * y[-1] - y[-2])

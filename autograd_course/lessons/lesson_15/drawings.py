@@ -20,7 +20,7 @@ MOST = 48               # stripes that can be told apart
 def lag(push, start, value, tangent):
     """The errors of a loop's value and of its tangent after 0 to 7 steps; `push(k)` gives both after k steps."""
     errors = np.abs([np.subtract(push(k), (value, tangent)) for k in range(STEPS + 1)]).T
-    plot = Axes((58, 36, 440, 250), (0, STEPS), (LOWEST, 1))
+    plot = Axes((72, 36, 426, 250), (0, STEPS), (LOWEST, 1))
     plot.frame([(k, str(k)) for k in range(STEPS + 1)], decades(LOWEST, 1, 4), "steps of the loop",
                "How far off, without the sign")
     for error, name, colour, dash, fill in [(errors[0], "value", style.VALUE, "none", style.VALUE),

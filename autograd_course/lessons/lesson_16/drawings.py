@@ -22,14 +22,16 @@ def dial(run, step, last):
     side = "above" if curvature > mark else "below"
     side = f"largest curvature {_short(curvature)}, {side} 2/lr = {number(mark)}"
 
-    above = Axes((58, 34, 484, 150), (0, last), (-2, 2))
+    above = Axes((80, 34, 462, 150), (0, last), (-2, 2))
     above.frame(across, decades(-2, 2, 1), "", f"{loss} after {counted(step, 'step')} at lr = {run.lr:g}")
     heights = np.log10(np.clip(losses, 1e-2, 1e2))
     above.line(range(len(run.losses[:last + 1])), np.log10(np.clip(run.losses[:last + 1], 1e-2, 1e2)), style.LINE, 1)
     above.line(range(step + 1), heights, style.VALUE, 2.2)
     above.dot(step, heights[-1], style.VALUE, style.VALUE)
+    if step < last:
+        above.words(88, 176, "grey: still to come", style.FAINT, "start", 13, halo=True)
 
-    below = Axes((58, 250, 484, 170), (0, last), CURVATURES)
+    below = Axes((80, 250, 462, 170), (0, last), CURVATURES)
     (left, low), (right, py) = below.at(0, CURVATURES[0]), below.at(last, np.log2(mark))
     below.parts.append(f'<rect x="{left}" y="{py:.1f}" width="{right - left}" height="{low - py:.1f}" '
                        f'fill="{style.GROUND}"/>')

@@ -19,12 +19,12 @@ def guess(letters, p, context, most=8):
     first = np.argsort(-p, kind="stable")[:most]
     rows = [(shown[i], p[i]) for i in first] + [(f"{len(p) - most} others", 1 - p[first].sum())]
     end = 2.5 * round_step(max(share for _, share in rows) / 2.5)       # the longest bar is most of the axis, or half of it
-    plot = Axes((110, 44, 400, 26 * len(rows)), (0, min(1, end)), (0, 1))
+    plot = Axes((122, 44, 388, 26 * len(rows)), (0, min(1, end)), (0, 1))
     plot.frame(ticks(*plot.x, most=5), [], "probability", f"what follows {escape(context)} …")
     for k, (name, share) in enumerate(rows):
         x, y, last = plot.at(share, 0)[0], 48 + 26 * k, k == len(rows) - 1
-        plot.words(104, y + 14, escape(name), anchor="end", size=13)
-        plot.parts.append(f'<rect x="110" y="{y}" width="{x - 110:.1f}" height="18" '
+        plot.words(116, y + 14, escape(name), anchor="end", size=13)
+        plot.parts.append(f'<rect x="122" y="{y}" width="{x - 122:.1f}" height="18" '
                           f'fill="{style.GROUND if last else style.VALUE}" stroke="{style.VALUE}"/>')
         plot.words(x + 8, y + 14, number(round(float(share), 2)), anchor="start", size=13)
     text = f"After {context}: " + ", ".join(f"{shown[i]} {number(round(float(p[i]), 2))}" for i in first[:4])

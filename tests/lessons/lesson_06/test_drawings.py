@@ -99,7 +99,7 @@ def test_names_at_the_ends_stay_apart_and_above_the_axis():
     lines = {name: ([0, 9], [1.0, last]) for name, last in [("low", 1e-9), ("lower", 0.0), ("lowest", 0.0)]}
     root = svg_of(drawn.courses(lines, "three lines", powers=(-3, 1)))
     ys = sorted(float(word.get("y")) for word in root.iter("{http://www.w3.org/2000/svg}text")
-                if word.get("x") == "418.0")
+                if word.get("x") == "390.0")
     assert len(ys) == 6 and ys[-1] < 34 + 230 and min(b - a for a, b in zip(ys, ys[1:])) > 15      # the axis is 34 + 230 px down
 
 
