@@ -78,9 +78,9 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
     hints=["The size is `np.abs`. Then take the largest over two of the four axes.",
            "`.max(axis=(…, …))`: from the shape (T, m, T, d), the two axes T are to stay.",
            ("Help: why not one gradient for each place?",
-            "A gradient wants one number, so you would have to add up the outputs of a place first. Then slopes of "
-            "opposite sign cancel. If the outputs come from a softmax they add up to 1 for every input, all slopes of "
-            "the sum are 0, and the cheat goes free.")],
+            "A gradient is the gradient of one number, so you would have to add up the outputs of a place first. Then "
+            "slopes of opposite sign cancel. If the outputs come from a softmax, they add up to 1 for every input. So "
+            "all slopes of their sum are 0, and the cheat is not found.")],
     solution="""
         def who_reads(f, x):
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)
@@ -89,12 +89,14 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
     why="What is not 0 was read. A 0 says only that a small change makes no difference at these inputs.",
     mistakes=[
         (_summed, CANCEL),
-        edit("np.abs(slopes)", "slopes", "A slope of −3 is a reader too: first the size, np.abs, then the largest."),
+        edit("np.abs(slopes)", "slopes", "Where the slope is −3, the place is read too. Take the size first, np.abs, "
+                                         "and then the largest."),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.max(axis=(1, 3)))",
              "You take the largest first and then its size, so −3 has lost against 0.1. Take np.abs first."),
         edit("(1, 3))", "(1, 3)).T", "This is transposed. A row is the place that reads (output), a column the place "
                                      "that is read."),
-        edit("(1, 3)", "(0, 2)", "The axes 0 and 2 are the places, and they went. m and d are to go: axes 1 and 3."),
+        edit("(1, 3)", "(0, 2)", "You took the largest over the places, axes 0 and 2. Take it over m and d: axes 1 and "
+                                 "3."),
         edit("(1, 3)", "(0, 1)", "Axis 0 is the place that reads: it has to stay. m and d are to go: axes 1 and 3."),
         edit("(1, 3)", "(1, 2)", "Axis 2 is the place that is read: it has to stay. m and d are to go: axes 1 and 3."),
         edit(".max(axis=(1, 3))", ".max(axis=1).max(axis=3)",
@@ -114,13 +116,13 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
         edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.sum(axis=1)).max(axis=-1)", CANCEL),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.mean(axis=1)).max(axis=-1)", CANCEL),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes[:, 0]).max(axis=-1)",
-             "The first output of each place alone. Another one may read what it does not."),
+             "You look at the first output of each place only. Another output may read more."),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes[:, :, :, 0]).max(axis=1)",
-             "The first entry of each input alone. Another one may be read."),
-        (lambda f, x: np.tri(len(x)), "That is what ought to be. The slopes say what is."),
-        (lambda f, x: np.abs(f(x)), "Those are values. Who reads whom, the slopes say."),
+             "You look at the first entry of each input only. Another entry may be read."),
+        (lambda f, x: np.tri(len(x)), "That says who may read whom. The slopes say who does."),
+        (lambda f, x: np.abs(f(x)), "Those are values. The slopes say who reads whom."),
         (lambda f, x: np.abs(ag.grad(lambda x: ag.sum(f(x)))(x)),
-         "One gradient of everything says who is read, not by whom. One row for each output place."),
+         "One gradient of everything says who is read, but not by whom. Each output place needs a row of its own."),
         printed(_reads)])
 def leak(answer):
     if has_blank(answer):
@@ -154,7 +156,7 @@ def _to_table(g, letters, n):
     return table
 
 
-ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add.at pays every time it is named."
+ONCE = "Here each row is paid once, for the last place that named it (lesson 08). np.add.at pays every time."
 
 
 @exercise(
@@ -180,20 +182,22 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
         edit("np.add.at(table, letters, g)", "table[letters] = g", ONCE),
         edit("np.add.at(table, letters, g)",
              "for t in range(letters.shape[1]):\n        table[letters[:, t]] += g[:, t]",
-             "Place by place, and += pays a letter once that two texts have at the same place. np.add.at pays every time."),
+             "This goes place by place. If two texts have the same letter at a place, += pays its row only once. "
+             "np.add.at pays every time."),
         edit("np.add.at(table, letters, g)", "np.add.at(table, letters, 1.0)",
              "Every reading counts 1 here. What arrives at it is g."),
         edit("np.add.at(table, letters, g)", "np.subtract.at(table, letters, g)",
              "The right size with the wrong sign: added, not taken off."),
         edit("np.add.at(table, letters, g)", "np.add.at(table, letters[0], g[0])",
-             "The first text alone. All N of them read."),
+             "That is the first text only. All N texts read rows."),
         edit("np.add.at(table, letters, g)", "np.add.at(table, letters[:, -1], g[:, -1])",
-             "The last place alone. Every place has read a row."),
+             "That is the last place only. Every place has read a row."),
         edit("return table", "return table / len(letters)",
              "Divided by N. What arrives is added up, and no mean is taken."),
         edit("return table", "return np.eye(n)[letters].mT @ g", "A table for each of the N texts: add them up."),
         edit("return table", "return table / np.maximum(np.bincount(letters.ravel(), minlength=n), 1)[:, None]",
-             "A mean over the readings of each letter. Read twice is paid twice: a sum."),
+             "You take a mean over the readings of each letter. A row that is read twice is paid twice: take the "
+             "sum."),
         edit("return table", "return table.sum(axis=1)",
              "The d entries of a row are added up. Each entry of weight has a gradient of its own."),
         edit("return table", "return table.T", "Transposed: the gradient has the shape of weight, (n, d)."),
@@ -206,7 +210,7 @@ ONCE = "Each row is paid once here, by whoever named it last (lesson 08). np.add
              "np.add.at(where it is added, at which rows, what): the table comes first."),
         edit("return table", "table[0] = 0\n    return table",
              "Letter 0 gets nothing. There is no padding here: it is a letter like the others."),
-        (lambda g, letters, n: g, "g as it came. Into which rows of weight does it go?"),
+        (lambda g, letters, n: g, "That is g as it arrived. Add it into the rows of weight that were read."),
         printed(_to_table)])
 def embedding(answer):
     if has_blank(answer):
@@ -278,7 +282,8 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
     mistakes=[
         (_unmasked, "P is handed in, with its mask. If you compute it again from Q and K, the mask is lost."),
         edit("P.T @ g", "P @ g",
-             "For V: row t of P is what output t took. Place s is paid by all who took from it: a column, so P.T."),
+             "For V: row t of P says what output t took. Every output that took from place s pays it. That is column s "
+             "of P, so P.T."),
         edit("P.T @ g", "g", "For V: g is spread over the places by the weights, P.T @ g."),
         edit("g @ V.T", "g @ V", "For P: back through a product, g meets the other factor transposed: V.T."),
         edit("g @ V.T", "P @ V", ARRIVES),
@@ -308,10 +313,10 @@ FORGOTTEN = "1/√d is forgotten on the way back: S = Q·Kᵀ/√d, so what goes
         edit("gS @ K" + _ROOT, "gS @ K", "gS.T @ Q" + _ROOT, "gS.T @ Q", FORGOTTEN),
         edit("gS @ K" + _ROOT, "gS @ K", FORGOTTEN), edit("gS.T @ Q" + _ROOT, "gS.T @ Q", FORGOTTEN),
         edit("gS @ K" + _ROOT, "gS @ K * np.sqrt(K.shape[-1])", "gS.T @ Q" + _ROOT, "gS.T @ Q * np.sqrt(K.shape[-1])",
-             "Multiplied by √d, where S was divided by it."),
+             "You multiply by √d. S was divided by √d, so divide here too."),
         edit("gS @ K" + _ROOT, "gS @ K / K.shape[-1]", "gS.T @ Q" + _ROOT, "gS.T @ Q / K.shape[-1]",
-             "Divided by d in all. It was its root, √d, and once."),
-        edit("g @ V.T", "g @ V.T" + _ROOT, "Divided by d in all. It was its root, √d, and once."),
+             "You divide by d in all. S was divided by √d, once."),
+        edit("g @ V.T", "g @ V.T" + _ROOT, "You divide by d in all. S was divided by √d, once."),
         edit("gS @ K" + _ROOT, "gS @ K / np.sqrt(len(K))", "gS.T @ Q" + _ROOT, "gS.T @ Q / np.sqrt(len(K))",
              "d is how many numbers a key has, K.shape[-1]; len(K) is how many keys there are."),
         edit("gS @ K" + _ROOT, "gS @ K / np.sqrt(V.shape[-1])", "gS.T @ Q" + _ROOT, "gS.T @ Q / np.sqrt(V.shape[-1])",
@@ -361,19 +366,19 @@ def _einsum_y(g, z, x, y, a, b, c):
     return np.einsum(f"{a},{c}->{b}", x, g)
 
 
-TURNED = ("Transposed: each array goes in with its own letters, g with c; what comes out has those of the input, in "
-          "its order.")
+TURNED = ("Transposed. Each array goes in with its own letters, g with c. What comes out has the input's letters, in "
+          "the input's order.")
 WRONG_SWAP_X = [
     (lambda g, z, x, y, a, b, c: np.einsum("ik,jk->ij", g, y),
      "Written for one product alone. The letters are handed in: a, b, c."),
     (lambda g, z, x, y, a, b, c: g @ y.mT, "Written for one product alone. The letters are handed in: a, b, c."),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{b}->{c}", g, y),
-     "g stands where x stood, and so do x's letters. g has the letters of z, c; what comes out has those of x, a."),
+     "Here g has the letters of x. But g has the letters of z, c. What comes out has the letters of x, a."),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{b},{c}->{a}", g, y), TURNED),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a}", z, y),
      "z stands where g belongs: what arrives, not the output itself."),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{a}->{a}", g, x),
-     "Its own factor. In a product each slot gets the *other* one, here y."),
+     "That is x itself. In a product each factor gets g times the *other* one, here y."),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{b}", g, y), "What goes to x has x's letters, a."),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a[::-1]}", g, y), TURNED),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{b}->{b}", y), "What arrives is missing: g."),
@@ -383,7 +388,7 @@ WRONG_SWAP_X = [
     (lambda g, z, x, y, a, b, c: np.abs(_einsum_x(g, z, x, y, a, b, c)), "The signs are lost."),
     (lambda g, z, x, y, a, b, c: _einsum_x(g, z, x, y, a, b, c) / y.shape[-1],
      "Divided: the product adds, and takes no mean."),
-    (lambda g, z, x, y, a, b, c: g * y, "* multiplies entry by entry. Which letters meet, einsum has to be told."),
+    (lambda g, z, x, y, a, b, c: g * y, "* multiplies entry by entry. Tell einsum which letters meet."),
     (lambda g, z, x, y, a, b, c: (_einsum_x(g, z, x, y, a, b, c), _einsum_y(g, z, x, y, a, b, c)),
      "Both came back in a tuple. This rule is for x alone.")]
 WRONG_SWAP_Y = [
@@ -391,7 +396,7 @@ WRONG_SWAP_Y = [
      "Written for one product alone. The letters are handed in: a, b, c."),
     (lambda g, z, x, y, a, b, c: x.mT @ g, "Written for one product alone. The letters are handed in: a, b, c."),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{b}->{c}", x, g),
-     "g stands where y stood, and so do y's letters. g has the letters of z, c; what comes out has those of y, b."),
+     "Here g has the letters of y. But g has the letters of z, c. What comes out has the letters of y, b."),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", g, x), TURNED),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", x, z),
      "z stands where g belongs: what arrives, not the output itself."),
@@ -447,7 +452,7 @@ def _norm(g, z, s):
 _MEAN, _ALONG = " - np.mean(g, axis=-1, keepdims=True)", " - z * np.mean(g * z, axis=-1, keepdims=True)"
 LOST = "A mean has lost its axis: keepdims=True keeps it, so that it stands beside its row."
 DOWN = "A mean is taken down the columns. Each row is normalised by itself: axis=-1."
-SECOND = ("The mean of g · z is missing (that of z alone is 0): x moves the mean, and it moves s. Stretch a row, "
+SECOND = ("The mean of g · z is missing. (The mean of z alone is 0.) x moves the mean, and x moves s: stretch a row, "
           "and z stays.")
 WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis=-1, and keepdims."
 
@@ -468,7 +473,7 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
         layer_norm_x = lambda g, z, s: (
             g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
     explained="The first mean is for the shift, the second for the stretch.",
-    why="What only shifts the row or only stretches it is taken from g: neither moves z.",
+    why="The parts of g that only shift or only stretch the row are taken away: neither moves z.",
     mistakes=[
         edit(_MEAN, "", _ALONG, "",
              "Both means are missing: x moves the mean and s too, and through them every entry."),
@@ -519,7 +524,8 @@ WHOLE = "A mean is taken over everything. Each row is normalised by itself: axis
         (lambda g, z, s: (g - np.mean(g, axis=-1, keepdims=True)) / s - z * np.mean(g * z, axis=-1, keepdims=True),
          "s divides the whole of it, the last term too: brackets."),
         (lambda g, z, s: (g - np.mean(g, axis=-1, keepdims=True) - g * z * z) / s,
-         "g·z² is each entry's way to itself. Through s every z of the row reaches it: z times the mean of g · z."),
+         "g·z² is the way from each entry to its own z. Through s each entry reaches every z of the row: z times the "
+         "mean of g · z."),
         (lambda g, z, s: (g - np.mean(g, axis=-1, keepdims=True) - g * np.mean(z * z, axis=-1, keepdims=True)) / s,
          "In the last term z and g have changed places. The term is z times the mean of g · z."),
         (lambda g, z, s: z * (g - np.sum(g * z, axis=-1, keepdims=True)),

@@ -198,11 +198,12 @@ def _endless(logits, temperature, u):
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int(np.where(np.cumsum(p) > u)[0][0])", ROUNDED),
         (_endless, ROUNDED),
         edit("ag.softmax(logits / temperature)", "np.exp(logits / temperature) / np.exp(logits / temperature).sum()",
-             "Cold, the logits are in the hundreds: exp gives inf, and inf/inf is nan. First take off the largest "
+             "Divided by a low temperature, the logits are in the hundreds. Then exp gives "
+             "inf, and inf/inf is nan. First take off the largest "
              "(lesson 10), or use ag.softmax."),
         edit("logits / temperature", "logits",
-             "As if there were no temperature: divide the logits by it. (The same number taken from all changes "
-             "nothing.)"),
+             "Your answer is the same at every temperature: divide the logits by it. (To take one number from all "
+             "logits changes nothing.)"),
         edit("logits / temperature", "logits, temperature",
              "The second argument of softmax is the axis. Divide the logits."),
         edit("p = ag.softmax(logits / temperature)", "logits /= temperature\n    p = ag.softmax(logits)",
@@ -236,7 +237,7 @@ def _endless(logits, temperature, u):
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "max(int((np.cumsum(p) <= u).sum()) - 1, 0)",
              "This is one too early. So many letters were passed, and u falls on the next one."),
         edit("np.cumsum(p)", "np.cumsum(p[::-1])", "This begins at the other end. The first letter comes first."),
-        *(edit("np.cumsum(p)", f"np.cumsum({among})", "Sorted: then a letter's number is lost.")
+        *(edit("np.cumsum(p)", f"np.cumsum({among})", "You sort the letters. Then the number of a letter is lost.")
           for among in ("np.sort(p)", "np.sort(p)[::-1]")),
         edit("ag.softmax(logits / temperature)", "ag.log_softmax(logits / temperature)",
              "Those are logarithms, all below 0. Lengths from 0 to 1 are the probabilities: softmax."),
@@ -254,7 +255,7 @@ def _endless(logits, temperature, u):
         (lambda logits, temperature, u: _pick(np.abs(logits), temperature, u),
          "A logit below 0 is an unlikely letter: no abs."),
         (lambda logits, temperature, u: _pick(logits, temperature, 1 - u),
-         "Counted from the other end. The first letter first."),
+         "You count from the other end. Letter number 0 comes first."),
         printed(_pick)])
 def picking(answer):
     if has_blank(answer) or is_stub(answer):
@@ -357,13 +358,13 @@ def _removed_once(written, known):
         edit("if name and", "if len(name) > 1 and", "A name of one letter is a name."),
         edit('[name for name in written.split("\\n") if name and name not in known]',
              '{name for name in written.split("\\n") if name and name not in known}',
-             "A set: it has no order, and holds nothing twice. A list is asked for."),
+             "That is a set. It has no order, and holds nothing twice. Give a list."),
         edit("name and name not in known", "name and not any(name.startswith(one) for one in known)",
-             "Who begins like a known name is not the same name."),
+             "A name that begins like a known one is another name."),
         edit("name and name not in known", "name and not any(one in name for one in known)",
              "A new name may hold a known one: BATTERY SIGN is new, though BATTERY is not."),
         edit("name and name not in known", "name and name.lower() not in known",
-             "Lower-case letters were made, and the known names have none."),
+             "You turn the lines into lower-case letters, and the known names have none."),
         edit("name and name not", "name and name.strip() not", "Give back every line as it stands, with its spaces."),
         *(edit("[name for", f"[name.{changed}() for", "Give back every line as it stands.")
           for changed in ("strip", "lower", "upper", "title")),

@@ -443,8 +443,8 @@ def _combined(gradients, sizes):
         (lambda gradients, sizes: [sum(each) / len(gradients) for each in zip(*gradients)],
          "That is the plain mean over the workers: one with a single row would count as much as one with three."),
         (lambda gradients, sizes: [sum(each) for each in zip(*gradients)],
-         "Each is the gradient of a mean, so added up as they are they are too large: weigh each by its rows, divide "
-         "by all rows."),
+         "Each is the gradient of a mean, so their plain sum is too large. Multiply each by its rows, and divide by "
+         "all rows."),
         (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, each)) for each in zip(*gradients)],
          "That is the gradient of the *sum* of all losses. Divide by how many rows there are."),
         (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, each)) / len(sizes) for each in zip(*gradients)],
@@ -472,11 +472,12 @@ def _combined(gradients, sizes):
                                    for each in zip(*gradients)],
          "The entries of a gradient are not averaged: it keeps the shape of its parameter."),
         (lambda gradients, sizes: [sum(n * g for n, g in zip(sizes, worker)) / sum(sizes) for worker in gradients],
-         "Added over the parameters of each worker. zip(*gradients) turns it round: each parameter over the workers."),
+         "You add over the parameters of each worker. Add each parameter over the workers: zip(*gradients) goes "
+         "through the parameters."),
         (lambda gradients, sizes: _combined([worker[:2] for worker in gradients], sizes),
          "There may be any number of parameters, not only two."),
-        (lambda gradients, sizes: _combined(gradients, sizes)[0], "That is the first parameter alone: a list, an "
-                                                                  "array for each."),
+        (lambda gradients, sizes: _combined(gradients, sizes)[0], "That is the first parameter only. Give a list, with "
+                                                                  "an array for each parameter."),
         (lambda gradients, sizes: [abs(each) for each in _combined(gradients, sizes)], "Gradients keep their signs."),
         (lambda gradients, sizes: sum(n * g for n, g in zip(sizes, gradients)) / sum(sizes),
          "n times a list repeats the list, and the sum begins at the number 0: go through the arrays, one by one."),
@@ -523,7 +524,7 @@ THREE = [("r is taken for a constant", lambda g, z, x: g / _root(x)),
 MEASURE = ("It accepts all three: it never measures, or at inputs where they are right, or its tolerance is wide. Random "
            "x and g of several rows: the sum of rule(g, z, x)·u, beside the central difference of the sum of g·rms(x) "
            "along u.")
-ON_PAPER = "At one row, mean over the row and mean over everything are one. Look at each rule with that in mind."
+ON_PAPER = "With one row, the mean over the row is the mean over everything. Look at each rule with that in mind."
 BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What is left of each rule?"
 
 

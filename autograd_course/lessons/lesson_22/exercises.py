@@ -98,7 +98,7 @@ def _third_value(got, expected):
     """A hint for bits of which one is 0, as np.sign's are."""
     bits = {*np.ravel(got[0]).tolist()}
     third = 0 in bits and bits <= {-1, 0, 1}
-    return "A bit of 0 is a third value: np.sign(0) is 0, and so is 1e20 + (1 - 1e20)." if third else None
+    return "A bit of 0 would be a third value: np.sign(0) is 0, and so is 1e20 + (1 - 1e20)." if third else None
 
 
 _INSIDE, _BIT = "inside = np.clip(w, -1, 1)", "inside + (sign(w) - inside).detach()"
@@ -132,8 +132,8 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         edit(_BIT, "(inside + sign(w) - inside).detach()", _ALL_CUT),
         edit(_BIT, "inside + sign(w) - inside", _ALL_CUT),
         edit(_BIT, "inside.detach() + sign(w) - inside",
-             "Turned round: the `inside` that is left for the gradient has a minus. Detach the bracket, not the "
-             "first."),
+             "Turned round: the `inside` that is left for the gradient has a minus. Detach the bracket, not the first "
+             "`inside`."),
         edit("sign(w) -", "np.sign(w) -", "At 0 the bit is +1."),
         edit(_BIT, "inside",
              "The gradient is right. The value is still w, cut off: add what is missing to the sign, as a constant."),
@@ -281,7 +281,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
              "The field is asked for one place at a time: it takes what a corner is, a row."),
         edit("part = (end - start) / steps", "part = (end - start) / len(corners)",
              "Each leg is cut into `steps` parts, however many corners there are."),
-        (lambda field, corners, steps: 0.0, "0 is what a gradient gives. Which fields do is to be found out: add up."),
+        (lambda field, corners, steps: 0.0, "A gradient gives 0. Which other fields do is to be found out: add up."),
         edit("part = (end - start) / steps", "part = end - start", "Each part is the leg divided by steps."),
         edit("part = (end - start) / steps", "part = (start - end) / steps",
              "A part leads from start to end: end − start."),
@@ -348,7 +348,7 @@ def _length_x(g, z, x):
 
 _RIGHT = "g * x / np.where(z == 0, 1, z)"
 _AT_TIP = "At 0 this is nan: 0 / 0. Divide by something that is not 0 there, np.where(z == 0, 1, z)."
-_SHORT = "A short x has a length too, however short, and there this is wrong. Only where z == 0 is it otherwise."
+_SHORT = "A short x has a length too, and there this is wrong. The rule gives zeros only where z == 0."
 
 
 @exercise(
@@ -579,7 +579,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
          "That goes back through a loop that begins at 0. z is given: the way there is no part of this."),
         (_as_matrices,
          "J as a matrix is for rows of numbers, and z may be (2, 3). One call of ag.vjp, and no matrix at all."),
-        (_forward, "That is J u, by ag.jvp. Back goes Jᵀ: ag.vjp's pull."),
+        (_forward, "That is J u, from ag.jvp. What goes back is Jᵀu, from ag.vjp."),
         (_solved, _MANY),
         edit("u = g\n", "u = np.ones_like(g)\n", "u begins as g, what arrives, not as ones."),
         printed(_pull_back), _nearly])
