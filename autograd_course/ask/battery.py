@@ -52,11 +52,11 @@ class Draw:
             [1, sizes], [2, sizes, values], [3, sizes, g]))
 
     def size(self, least=1, most=5):
-        """The length of an axis; often `least`, now and then `most` + 4, and two are often equal, in one round all."""
+        """The length of an axis; often `least`, now and then `most` + 4; two are often equal, in two rounds all."""
         near = [n for c in self.lengths for n in (c, c + 1) if least <= n <= 40]
         drawn = self.sizes.choice(2 * near + [least, least + 1, least + 1, least + 2, most,
                                               most + 4 * (self.round % 3 == 0)])
-        return least + 2 if self.round == 10 else int(drawn)
+        return {10: least + 2, 15: least}.get(self.round, int(drawn))
 
     def shape(self, *axes):
         """The lengths of so many axes; each of these numbers comes up."""
@@ -152,7 +152,7 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
 
 def numbers_of(function):
     """The numbers in a function's text, and in the functions in it, beside those that are tried anyway."""
-    todo, found = [getattr(function, "__code__", None)], set()
+    todo, found = [getattr(getattr(function, "__wrapped__", function), "__code__", None)], set()
     while todo:
         for x in getattr(todo.pop(), "co_consts", ()):
             todo.append(x)

@@ -156,6 +156,10 @@ def batches(answer):
     if np.mean(np.isin(np.diff(_order(many)), (-1, 1))) > 0.5:
         raise Wrong(tried, f"a batch {_order(many[:1])}", "scans from all over the file",
                     "Most neighbours in the file are neighbours still: the rows want a new order, each on its own.")
+    if abs(np.mean(np.diff(_order(many)) > 0) - 0.5) > 0.25:
+        raise Wrong(tried, f"a batch {_order(many[:1])}", "rows up and down the file",
+                    "Nearly every row stands in the file on the same side of the one before it: draw one order of all "
+                    "rows, and leave it as it is.")
     early = np.count_nonzero(np.less(_order(many)[:30], 30))
     if not 5 < early < 25:
         raise Wrong(tried, f"{early} of the first 30 images in the first 30 places", "about 15",
@@ -216,6 +220,9 @@ def _one_epoch(answer, count, size, rng):
         raise Wrong("the caller's arrays after an epoch", "changed", "as they were",
                     "The caller's own data are stirred. Draw row numbers with rng.permutation, and index with them.")
     for batch in came:
+        if not np.isin(batch[1], labels).all() or np.asarray(batch[1]).dtype != labels.dtype:
+            raise Wrong(tried, f"labels {brief(batch[1])}", "labels, as they are",
+                        "The labels have changed. Row numbers choose labels, and leave each as it was.")
         for row in batch[0]:
             if not (row == images).all(axis=1).any():
                 raise Wrong(tried, f"an image {brief(row)}, no row of images", "rows of images, as they are",

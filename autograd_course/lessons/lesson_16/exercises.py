@@ -342,7 +342,7 @@ def largest(answer):
 # --- Newton's step --------------------------------------------------------------------------------------------
 
 def wave(x):
-    return ag.sin(3 * x) + x
+    return ag.sin(3 * x + 0.2) + x
 
 
 def valley(x):
@@ -446,7 +446,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
 def downhill(answer):
     if is_stub(answer):
         raise NotYet
-    expect_over(answer, _downhill, lambda d: (d.function(valley, slide, wave), d() or 0.7), apart=True,
+    expect_over(answer, _downhill, lambda d: (d.function(valley, slide, wave), d()), apart=True,
                 hints=downhill.mistakes, rounds=12, first=[
                     (f, x) for f, x in [(valley, 3.0), (slide, 0.5), (slide, -0.5), (wave, 0.3), (wave, -0.8), (valley, -0.4),
                                         (valley, -1.9), (slide, -0.17), (valley, 1.2), (slide, 3.0)]])

@@ -143,7 +143,8 @@ def leak(answer):
         examples.append((formula(what)(f), x))
     examples.append((examples[0][0], 30 * examples[0][1]))      # slopes of any size
     small = formula("places that read each other a little")(lambda x: 1e-9 * np.tri(len(x), k=1) @ (x * x) @ V)
-    four = [*(f for f, x in examples if len(x) == 4), small]
+    column = formula("places with a single number each")(lambda x: np.tri(len(x)) @ (x * x).sum(1, keepdims=True))
+    four = [column, *(f for f, x in examples if len(x) == 4), small]
     expect_over(answer, _reads, lambda d: (d.function(*four), d(4, 3)), apart=True, rounds=8, first=examples,
                 hints=leak.mistakes, tried=lambda f, x: f"who_reads of {f.formula}, with x of shape {x.shape}")
 
@@ -432,7 +433,8 @@ def swap(answer):
             ("x", answer[0], _einsum_x, WRONG_SWAP_X, _einsum_y), ("y", answer[1], _einsum_y, WRONG_SWAP_Y, _einsum_x)]:
         swapped = (other, "That is what goes to the other array: are the two rules swapped?")
         def build(d):
-            a, b, c = d.choice(("ij", "jk", "ik"), ("ij", "kj", "ki"), ("thd", "shd", "hts"), ("i", "j", "ij"), ("ij", "ij", "ji"))
+            a, b, c = d.choice(("ij", "jk", "ik"), ("ij", "kj", "ki"), ("thd", "shd", "hts"), ("i", "j", "ij"),
+                               ("ij", "ij", "ji"), ("bij", "bjk", "bik"))
             length = {letter: d.size() for letter in sorted({*a, *b})}
             x, y = (d(*(length[letter] for letter in letters)) for letters in (a, b))
             z = np.einsum(f"{a},{b}->{c}", x, y)

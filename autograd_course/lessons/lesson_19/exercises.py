@@ -145,7 +145,7 @@ def smoothing(answer):
     def build(d):
         n = d.size(2)
         shorter = d.above(n)
-        return d.places(12, n) * d.choice(1, 1, 0, 1000), shorter / shorter.sum(), d.another(2.5, 0.5, 12.0, 1.0)
+        return d.places(12, n) * d.choice(1, 1, 0, 1000), shorter / shorter.sum(), d.another(2.5, 0.5, 12.7, 1.0)
     expect_over(answer, _smoothed, build, apart=True, hints=smoothing.mistakes, first=[
         (np.array([5, 0, 3]), np.array([0.5, 0.25, 0.25]), 2.5), (np.zeros(4), np.array([0.1, 0.2, 0.3, 0.4]), 2.0),
         (np.arange(50) % 3, np.append(np.full(49, 1e-7), 1 - 49e-7), 2.5)])
@@ -285,6 +285,7 @@ def _row(pick):
         ends = np.cumsum(ag.softmax(logits / temperature))[:-1]
         us = [*np.linspace(0, 0.95, 20), *(u for u in [*(ends - 1e-6), *(ends + 1e-6)] if 0 <= u < 1 - 1e-6)]
         return [pick(logits, temperature, float(u)) for u in us if np.all(np.abs(u - ends) > 5e-7)]
+    row.__wrapped__ = pick
     return row
 
 

@@ -85,9 +85,10 @@ PROBES = [
     ("-x if x > 4 else x + 1, with x = 3", lambda x: -x if x > 4 else x + 1, {"x": 3.0}),
     ("np.exp(x @ W / 4 - 0.5) < 2", lambda x, W: np.exp(x @ W / 4 - 0.5) < 2,
      {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
+# Every operation, of the result of every operation.
 PROBES += [(f"{said}, with x = 3 and y = 1", eval(f"lambda x, y: {said}"), {"x": 3.0, "y": 1.0}) for said in [
     outer.format(inner) for inner in ["x - y", "np.tanh(x)", "x > y", "x <= y", "x == y", "y / 2"]
-    for outer in ["({}) * x", "2 - ({})", "np.exp({})", "x < ({})", "({}) != y"]]]      # each of each result
+    for outer in ["({}) * x", "2 - ({})", "np.exp({})", "x < ({})", "({}) != y", "({}) + 0", "1 * ({})"]]]
 
 
 def _noted(kind, f, inputs):
@@ -305,8 +306,8 @@ CASES = [
     ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], []),
     ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], ["t1", "t2"])]
 CASES += [(CASES[0][0], ["t6", "t1", "t3", "t2"]),      # the same lines, and other results
-          ([("t1", np.exp, ["x"]), ("T1", np.exp, ["X"]), ("t1 ", np.exp, ["X"]),
-            ("L", np.stack, ["X", "y", "T1", "t1"])], ["L"])]
+          ([("t1", np.exp, ["x"]), ("T1", np.exp, ["X"]), ("T1 ", np.exp, ["X"]),
+            ("L", np.stack, ["X", "y", "x", "T1"])], ["L"])]
 
 
 def _one_round(lines, results):

@@ -82,6 +82,7 @@ def _passed(answer):
 
     def through(w, g):
         value, pull = ag.vjp(forward, w)
+        forward(ag.Tensor(-2 * w))      # a call in between: what the last one kept is no longer of w
         return value, pull(g)[0]
     return through
 

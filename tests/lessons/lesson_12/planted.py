@@ -35,6 +35,8 @@ def _only_images(images, labels, size, rng):
 throw(
     "12.batches",
     planted=[
+        edit("labels[rows]", "labels[rows].astype(float)", "The labels have changed"),
+        edit("rows = order[start:start + size]", "rows = np.sort(order[start:start + size])", "up and down the file"),
         edit("start + size", "start + min(size, 100)", "The last one takes what is left"),
         edit("yield images[rows], labels[rows]", "yield images[rows], labels[start:start + size]", "How many orders"),
         edit("labels[rows]", "labels[rng.permutation(len(images))[start:start + size]]", "How many orders"),

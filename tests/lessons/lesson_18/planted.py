@@ -20,7 +20,8 @@ throw(
     "18.who_reads",
     planted=[
         (lambda f, x: np.nan * _reads(f, x), "got"), (lambda f, x: _reads(f, x).round(1), "got"),
-        (lambda f, x: np.tril(_reads(f, x)), "differs"), (lambda f, x: _reads(f, np.abs(x)), "got"),
+             edit("np.abs(slopes)", "(np.abs(slopes) if slopes.shape[1] > 1 else slopes.sum(3, keepdims=True))", "got"),
+             (lambda f, x: np.tril(_reads(f, x)), "differs"), (lambda f, x: _reads(f, np.abs(x)), "got"),
         (lambda f, x: _reads(f, x)[:2], "Shape"), (lambda f, x: _reads(f, x).squeeze(), "length 1 is lost")],
     also_right=[
         """
@@ -127,6 +128,7 @@ throw(
     "18.swap",
     planted=[*(((wrong, _einsum_y), hint) for wrong, hint in WRONG_SWAP_X), *(((_einsum_x, wrong), hint) for wrong,
         hint in WRONG_SWAP_Y),
+             edit('"{c},{b}->{a}", g', '"{c},{b}->{a}" if len(a) < 3 else "hts,shd->thd", g', "bij"),
              ((_einsum_y, _einsum_x), "swapped"), ((_einsum_x, _einsum_x), "other array"), ((_einsum_y, _einsum_y),
                   "other array")],
     also_right=[

@@ -10,6 +10,7 @@ throw(
     planted=[edit("len(self.lines) + 1", "len(self.lines) % 10 + 1", "twelve times"),
              edit("function(*values)", "np.nan * function(*values)", "nan"),
              edit("bool(self.value)", "True", "expected"),
+             edit("name = f", "if names[1:] == [0] and function is np.add: return self\n        name = f", "+ 0"),
              edit("return Noted(function(*values), name, self.lines)", "z = function(*values)\n        "
                   "return z if isinstance(z, np.bool_) else Noted(z, name, self.lines)", "the plain value False"),
              edit("return Noted(function(*values), name, self.lines)", "z = function(*values)\n        "
@@ -67,6 +68,7 @@ throw(
     "20.needed",
     planted=[
         edit("name in wanted", "name.strip() in wanted", "expected"),
+        edit("name in wanted", "name.lower() in {str(one).lower() for one in wanted}", "expected"),
         edit("update(names)", "update(names[:3])", "expected"),
         edit("reversed(lines)", "reversed(lines[-100:])", "expected"),
         edit("set(results)", "set(results[:3])", "expected"),

@@ -17,10 +17,20 @@ from autograd_course.lessons.lesson_22.exercises import (
     sign,
 )
 
+
+def _with_the_last_mask():
+    kept = []
+
+    def function(w):
+        kept[:] = [np.abs(w) <= 1]
+        return np.where(w < 0, -1.0, 1.0)
+    return ag.elementwise(function, lambda g, z, x: g * kept[0])
+
+
 throw(
     "22.one_bit",
     planted=[
-        (_row(lambda g, z, x: g * (np.abs(x) <= 1) * np.nan), "nan"),
+        (_row(lambda g, z, x: g * (np.abs(x) <= 1) * np.nan), "nan"), (_with_the_last_mask(), "got"),
         (lambda w: sign(w).tolist(), "One Tensor is wanted"), (lambda w: (sign(w), w), "One Tensor is wanted"),
         (lambda w: ag.Tensor(1.0), "hape"), edit(_INSIDE, "inside = np.clip(w, -1, 1.01)", "1.0001"),
         edit(_INSIDE, "cut = np.clip(w, -1, 1)\n    inside = cut + (w - cut).detach()", "third value"),
