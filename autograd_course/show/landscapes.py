@@ -160,7 +160,7 @@ def boundary(points, labels, p, title, pull=None):
     if pull is not None:
         rows = [f"  ({points[i][0]:5.2f}, {points[i][1]:5.2f})  class {labels[i]}  pull {pull[i]:.2f}  "
                 f"{'wrong side' if wrong[i] else 'right side'}" for i in np.argsort(-pull)[:5]]
-        text += "\nThe five that pull hardest:\n" + "\n".join(rows)
+        text += "\nThe five that pull hardest:\n" + minus("\n".join(rows))
     return Picture(svg(SIZE, "".join(plot.parts), text, even=True), text)
 
 

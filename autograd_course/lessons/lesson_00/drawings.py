@@ -75,10 +75,10 @@ def digits_learning(images, labels, answers, accuracies, passes):
 
     images: (n, 8, 8) of float64; labels, answers: (n,); accuracies: before the first pass and after each, from 0 to 1.
     """
-    columns, side = 10, 42
+    columns, side = 8, 42
     rows, last = -(-len(images) // columns), len(accuracies) - 1
     plot = Axes((56, 40, 220, rows * (side + 26) - 34), (0, last), (0, 1))
-    sheet = Axes((0, 0, 500, 0), (0, 1), (0, 1))        # for its words alone
+    sheet = Axes((0, 0, 400, 0), (0, 1), (0, 1))        # for its words alone
     for k, (image, label, answer) in enumerate(zip(images, labels, answers, strict=True)):
         px, py = 14 + k % columns * (side + 6), 40 + k // columns * (side + 26)
         right = answer == label
@@ -92,7 +92,7 @@ def digits_learning(images, labels, answers, accuracies, passes):
     high = rows * (side + 26) + 54
     text = (f"after {counted(passes, 'pass')}: {np.sum(answers == labels)} of these {len(labels)} right, "
             f"{percent(accuracies[passes])} of all held-out digits")
-    return Picture(beside(svg(f"0 0 500 {high}", "".join(sheet.parts), text, even=True),
+    return Picture(beside(svg(f"0 0 400 {high}", "".join(sheet.parts), text),
                           svg(f"0 0 300 {high}", "".join(plot.parts),
                               f"{percent(accuracies[passes])} of all held-out digits")), text)
 

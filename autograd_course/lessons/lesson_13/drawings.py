@@ -82,7 +82,7 @@ def unrolled(rho, gradients):
     n, lengths = len(gradients) - 1, np.sqrt(np.sum(np.square(gradients), axis=1))
     chart = Axes((60, 290, 430, 130), (0, n), (-4, 4))
     row, widest = 150, 96
-    parts = [f'<rect x="170" y="8" width="210" height="30" rx="5" fill="{style.GROUND}"/>']
+    parts = [f'<rect x="140" y="8" width="270" height="30" rx="5" fill="{style.GROUND}"/>']
     for k in range(1, n + 1):
         left, right = chart.at(k - 1, 0)[0], chart.at(k, 0)[0]
         width = UNIT * lengths[k - 1]
