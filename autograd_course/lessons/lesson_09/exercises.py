@@ -332,10 +332,10 @@ RIGHT = {number: next(letter for letter, cause in OF.items() if cause == patient
          for number, patient in PATIENTS.items()}
 ASKED = 1, 3, 5, 6      # the others may be given too
 EVIDENCE = {
-    1: "The shape is right, and every number is doubled: x has two rows. Only the check with · shows it. (Were the "
-       "factor its own, x itself would come back.)",
-    2: "Nothing was summed, so there is no single number L to start at. And yet it answers [2, 4, 6].",
-    3: "[[6, 14], [6, 14]] is twice [[3, 7], [3, 7]], what the left slot sends. A @ B is right, so both rules are there.",
+    1: "The shape is right, and every number is doubled: x has two rows. Only the check with · shows this. (If each slot "
+       "got its own factor, x itself would come back.)",
+    2: "Nothing was summed, so there is no single number L to start at. And yet this engine answers [2, 4, 6].",
+    3: "[[6, 14], [6, 14]] is twice [[3, 7], [3, 7]], which the left slot sends. A @ B is right, so both rules are there.",
     4: "b is summed as it should be, and c is not. What is special about c?",
     5: "[[5, 6], [7, 8]] is B, entry by entry, times g = 1. And for one axis it is right. Whose rule is that?",
     6: "x + b is right, b + x is not, and 2 is the sum over two rows. Who was summed before x's turn came?",
@@ -346,10 +346,10 @@ EVIDENCE = {
     "09.diagnose", minutes=5, difficulty="medium",
     question="What is ill about 1, 3, 5 and 6? Give the cause.\n\n"
              + "\n".join(f"- **{letter}** {cause}" for letter, cause in CAUSES.items())
-             + "\n\nTwo belong to nobody.",
+             + "\n\nTwo of the causes belong to no patient.",
     stub="""
         diagnosis = {1: ..., 3: ..., 5: ..., 6: ...}""",
-    hints=["Begin with those who fail once, and alone: 1 and 6.",
+    hints=["Begin with 1 and 6. Each fails in a single check, and there no other patient fails.",
            "Compare 5 with 3: where does one fail and the other pass?",
            *((f"Help: {number}", EVIDENCE[number]) for number in ASKED),
            ("Help: 2, 4 and 7, which may be given too", """
