@@ -96,7 +96,9 @@ class Draw:
         return 130 if self.round == 5 and self.another_g else self.another(*few)
 
     def places(self, n, *shape, ends=1):
-        """Whole numbers from 0 to n − 1, some of them repeated; with `ends=2` also from −n on, counted from the end."""
+        """Whole numbers from 0 to n − 1, some of them repeated, or each once; with `ends=2` also from −n on, counted from the end."""
+        if self.round % 3 == 1 and shape == (n,):
+            return self.values.permutation(n)
         low = -n if ends == 2 and self.round % 3 == 0 else 0
         return self.values.integers(low, n if self.round % 4 else max(1, n // 2), shape)[()]
 
@@ -111,7 +113,7 @@ class Draw:
              "equal": lambda: np.zeros(shape) + np.round(rng.normal(), 1), "above": lambda: np.abs(x) + 0.05,
              "below": lambda: -np.abs(x) - 0.05, "large": lambda: 100 * x,
              "near": lambda: rng.choice(self.near, shape) * rng.choice([-2, -1, -0.5, 0.5, 1, 1.001, 2], shape),
-             "small": lambda: x / rng.choice([1e6, 1e9], shape)}[kind]()      # np.isclose takes the latter for 0
+             "small": lambda: x / rng.choice([1e6, 1e9, 1e20], shape)}[kind]()      # np.isclose takes the latter for 0
         return np.asarray(x, float)[()]      # of no shape NumPy's number, as the engine gives
 
 
@@ -148,6 +150,7 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
         _expect(function, right, args, hints, tried, rtol, atol, draws)
     for number in 0, 3, 9:
         _expect_met_again(function, right, build(Draw(number, 0)), build(Draw(number, 0, 1)), tried, rtol)
+    _expect_left_alone(function, build(Draw(0, 0)), build(Draw(0, 1, 1)), tried)
 
 
 def numbers_of(function):
@@ -178,17 +181,28 @@ def _expect_met_again(function, right, args, later, tried, rtol):
                     "Right where the arrays are new: something is kept from an earlier call, with another g.")
 
 
+def _expect_left_alone(function, args, later, tried):
+    """That a second call, with other numbers in the same shapes, does not write over what the first one gave."""
+    f = _plain(function, args)
+    got = _gives(f, copies(args))
+    (held,) = copies([got])
+    _gives(f, copies(later))
+    if not unchanged(held, got):
+        raise Wrong(f"{tried(*args) if tried else called(f, args)}, and then another call",
+                    brief(got), f"{brief(held)}, as it came back", compare.WRITTEN_OVER)
+
+
 def _elsewhere(function, right, draws, hints, tried, here, hint, rtol):
     """A cause that was seen at one place, if it is seen nearly wherever the answer is wrong; else where it is right.
 
-    Where an argument is 0, as g may be, many a wrong answer is right.
+    Where an argument is 0 or nearly, as g may be, many a wrong answer is right.
     """
     well, wrong, recognisers = [], [], [one for one in hints if not isinstance(one, tuple)]
     for args in islice(draws(), 60):
         f = _plain(function, args)
         gives, got = _outcome(_plain(right, args), args), _outcome(f, args)
         if same(got, gives, rtol, 1e-9):
-            well += [args] * all(np.any(a) for a in args if isinstance(a, (np.ndarray, np.floating)))
+            well += [args] * all(np.any(np.abs(a) > 1e-6) for a in args if isinstance(a, (np.ndarray, np.floating)))
         else:
             cause = compare._cause(got, gives, recognisers, args, rtol, 1e-9, compare.parameter_names(f), f)
             wrong.append(_shape_of(cause) == _shape_of(hint))

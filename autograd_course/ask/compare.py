@@ -63,13 +63,16 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
     again, written = _with_marks(once_more, _arrays(got, args))
     if written:
         raise Wrong(f"{_text(tried)}, and once more", "the result of the first call, written over", "a new array at each call",
-                    "It keeps the array that it gives back, and writes into it at the next call: whoever holds the first result sees "
-                    "it change. Make a new array each time, inside the function.")
+                    WRITTEN_OVER)
     close = options.get("rtol", 1e-6), options.get("atol", 1e-9)
     if not same(again, gives, *close) and not same(again := once_more(), gives, *close):      # the marks may have been read
         raise Wrong(f"{_text(tried)}, once more", brief(again), _text(shown_or_gives),
                     "Right at the first call, and another result at the second, with the same arguments: something is kept in between.")
     return got
+
+
+WRITTEN_OVER = ("It keeps the array that it gives back, and writes into it at the next call: whoever holds the first result sees it "
+                "change. Make a new one each time, inside the function.")
 
 
 def _arrays(got, args):

@@ -136,7 +136,7 @@ CASES = [      # (words, where the parameters start, what their .grad holds, los
      (0.3, -0.2), 0.0, _line, [(0.7, 0.0101), (-13.7, 61.3)], 0.001),
     ("the line from w = 0 and b = 0, on examples with an input of 0, a target of 0, and one that comes twice, "
      "rate 0.2",
-     (0.0, 0.0), 0.0, _line, [(0.0, 1.5), (1.0, 0.0), (0.0, 0.0), (1.0, 0.5), (1.0, 0.5)], 0.2),
+     (0.0, 0.0), 0.0, _line, [(1.0, 0.5), (1.0, 0.5), (0.0, 1.5), (1.0, 0.0), (0.0, 0.0)], 0.2),
     ("the line from w = 2 and b = −1, which meets its first example exactly, on no small numbers, rate 0.0001",
      (2.0, -1.0), -3.0, _line, [(3.0, 5.0), (30.0, -100.0), (-40.0, 1000.0)], 0.0001),
     ("the line from w = 0.5 and b = 1, on no example", (0.5, 1.0), 2.0, _line, [], 0.1),

@@ -168,7 +168,7 @@ def cached(answer):
     expect(got, 46.0, tried=tried, hints=[
         (6.0, "That is the answer of an earlier question: keep everything in the cache that is handed in.")])
     for w, hint in [(0.0, "A gradient may be 0. Ask whether x has users, not what their sum is."),
-                    (1 / 3, "A gradient need not be a whole number: nothing is rounded.")]:
+                    (1 / 3, "A gradient need not be a whole number: nothing is rounded."), (-300.0, "")]:
         x = Trace(2.0)
         L = x * Trace(w) * Trace(w)
         tried = f"cached(x, {{}}), where L = x · w · w, at w = {w:.3g}"
@@ -304,7 +304,7 @@ def mended_tanh(answer):
     if not callable(answer) or isinstance(answer, type):
         raise Wrong("mended_tanh", brief(answer), "a function", "Give the function itself.")
     Mended = type("Scalar", (Scalar,), {"tanh": lambda self: answer(self)})
-    for factor, data in ((2, 0.5), (-7, -1.2), (9, 0.125), (2, 400.0), (0, 0.5)):
+    for factor, data in ((2, 0.5), (-700, -1.2), (9, 0.125), (2, 400.0), (0, 0.5)):
         tried = f"{factor} · tanh x at x = {data:g}: the gradient of x"
         x, z = Mended(data), math.tanh(data)
         slope = 1 - z * z

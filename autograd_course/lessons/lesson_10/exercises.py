@@ -256,7 +256,8 @@ def normalise(answer):
             named = Named() if d.round % 5 == 4 else Named(axis=d.choice(-1, -1, *range(-x.ndim, x.ndim)))
             return d.g(*x.shape), row.function(x, **named), x, named
         two, g = np.random.default_rng(0).normal(size=(2, 2, 3, 4)).round(2)
-        examples = [(g, row.function(two), two, named) for named in (Named(axis=-1), Named())]
+        examples = [(g, row.function(two, **named), two, named)
+                    for named in (Named(axis=-1), Named(), *(Named(axis=axis) for axis in range(-3, 3)))]
         expect_over(rule, row.rules[0], build, first=examples, tried=lambda g, z, x, named, row=row: (
             f"the rule for x of {row.name}, a batch of shape {x.shape}, with "
             + (f"axis={named['axis']}" if named else "axis left out")),

@@ -171,7 +171,7 @@ def nesterov(answer):
         raise NotYet
     def build(d):
         shape = d.shape(1, 2, 3)
-        return d(*shape), d(*shape), d.g(*shape), d.another(0.1, 0.5, 0.003), d.another(0.8, 0.3, 0.0, 0.99)
+        return d(*shape), d(*shape), d.g(*shape), d.another(0.1, 3.0, 0.003), d.another(0.8, 0.3, 0.0, 0.99)
     example = np.array([1.0, -2.0, 0.5]), np.array([0.5, 1.0, -3.0]), np.array([2.0, -1.0, 0.25]), 0.1, 0.8
     expect_over(answer, _nesterov, build, first=[example], apart=True, hints=nesterov.mistakes)
 
@@ -302,7 +302,7 @@ def adam(answer):
     def build(d):
         shape = d.shape(1, 2, 3)
         return (d(*shape), d(*shape), d.above(*shape), d.another(1, 2, 7, 200, 5000), d.g(*shape),
-                d.another(0.3, 0.01, 1.0), d.another(0.9, 0.5, 0.0), d.another(0.999, 0.9, 0.5), d.another(1e-8, 0.05))
+                d.another(0.3, 0.01, 3.0), d.another(0.9, 0.5, 0.0), d.another(0.999, 0.9, 0.5), d.another(1e-8, 0.05))
 
     def tried(w, m, v, t, g, lr, beta1, beta2, eps):
         return (f"step t = {t}: w = {brief(w)}, m = {brief(m)}, v = {brief(v)}, g = {brief(g)}, lr = {lr}, "

@@ -27,6 +27,7 @@ throw(
     planted=[
         *((((wrong, lambda g, z, x: g * z * (1 - z))), hint) for wrong, hint in FROM_Z[0]),
         *((((lambda g, z, x: g / (2 * z), wrong)), hint) for wrong, hint in FROM_Z[1]),
+        edit("(2 * z)", "(2 * np.maximum(z, 1e-9))", "rule for x of sqrt"),
         edit("g * z * (1 - z)", "g * x * (1 - x)", "x stands where z belongs"),
         edit("2 * z", "2 * x", "x stands where z belongs"),
         edit("g * z * (1 - z)", "g * np.exp(-x) * z * z", "reads x"),

@@ -14,6 +14,7 @@ throw(
     planted=[
         edit("rate * p.grad", "min(rate, 0.5) * p.grad", "got"),
         edit("in examples:", "in examples[:50]:", "got"),
+        edit(STEP, STEP.replace("in parameters:", "in {p.data: p for p in parameters}.values():"), "Number 1"),
         edit("backward(L)", "L.backward()", "backward(L)"),
         edit("in examples:", "in dict(examples).items():", "Number 1"),
         edit("p.data -= rate * p.grad", "p.data = float(np.float32(p.data - rate * p.grad))", "Nearly right"),

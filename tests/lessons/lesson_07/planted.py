@@ -22,7 +22,7 @@ throw(
 
 throw(
     "07.cached",
-    planted=[edit("in x.users)", "in x.users[:20])", "got"),
+    planted=[edit("in x.users)", "in x.users[:20])", "got"), edit("local *", "max(local, -10) *", "w = -300"),
         edit("x not in cache", "not cache.get(x)", AGAIN), edit(WHOLE, """    cache.clear()
     def ask(x):
         if x not in cache:
@@ -110,6 +110,7 @@ throw(
     planted=[
         edit("(g * (1 - t * t),)", "(g * (np.tanh(x.data + 1e-6) - np.tanh(x.data - 1e-6)) / 2e-6,)", "1 − z²"),
         edit("(g * (1 - t * t),)", "(g * (1 - t * t),) if g else (1.0,)", "got"),
+        edit("(g * (1 - t * t),)", "(max(g, -100.0) * (1 - t * t),)", "-700 · tanh"),
         edit("z.rule", "z.backward", "never runs"), edit("z.rule", "z._rule", "never runs"), edit("z.rule", "x.rule",
              "never runs"),
         edit("g * (1 - t * t)", "g * t * t", "z²"),

@@ -93,6 +93,7 @@ throw(
     planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter"),
              (lambda g, index, shape: scattered(g, index, shape) if index else None, "gives nothing back"),
              (lambda g, index, shape: scattered(g, np.array(index), shape), "index"),
+             edit("return out", "return g if sorted(index) == list(range(len(out))) else out", "got"),
              edit("    out =",
                   "    kept = scatter.__dict__\n    if kept.get('index') is index:\n        return kept['out'].copy()\n    out =",
                   "return out", "kept.update(index=index, out=out.copy())\n    return out", "with another g")],

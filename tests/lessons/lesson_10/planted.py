@@ -30,6 +30,7 @@ throw(
     planted=[*(((wrong, _log_softmax), hint) for wrong, hint in WRONG_SOFTMAX),
              *(((_softmax, wrong), hint) for wrong, hint in WRONG_LOG),
              ((_log_softmax, _softmax), "rule for x of softmax"),
+             ((lambda g, z, x, axis=-1: _softmax(g, z, x, axis % 2 if axis > 0 else axis), _log_softmax), "with axis=2"),
              ((lambda g, z, x, axis=-1: _softmax(g, _afresh(x, axis), x, axis), _log_softmax), "in z already"),
              ((_softmax, lambda g, z, x, axis=-1: _softmax(g / np.exp(z), np.exp(z), x, axis)), "or divide by p"),
              ((_softmax, lambda g, z, x, axis=-1: g - _afresh(x, axis) * np.sum(g, axis=axis, keepdims=True)),
