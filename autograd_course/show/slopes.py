@@ -233,7 +233,7 @@ def _limits(ys):
     return low - room, high + room
 
 
-SIZE, BOX, KEYS = "0 0 304 314", (50, 32, 239, 178), (268, 287, 306)       # of a panel: its axes, and where the lines of its legend stand
+SIZE, BOX, KEYS = "0 0 304 314", (56, 32, 233, 178), (268, 287, 306)       # of a panel: its axes, and where the lines of its legend stand
 NARROW, WIDE = 266, 304                          # its width in a narrow and in a wide window
 CIRCLES = 24            # an even number, so that they do not measure at the round places where kinks are
 
