@@ -85,7 +85,7 @@ card("17", [
     explained="""
         The rule of relu reads b, and the rule of tanh reads e. add reads nothing, so a is not needed. multiply sends
         g · 0.5 to c, so neither c nor d is needed. matmul sends Xᵀ·g to W, and X is data.""",
-    why="Two of five. The other three are held only because our tape does not ask.",
+    why="Rules read two of the five. The other three are held only because our tape does not ask.",
     mistakes=[("abcde", "Those are all that the tape holds. Which of them does a rule read?"),
               ("bce", "c is read by the rule for the 0.5, and 0.5 wants no gradient: that rule does not run."),
               ("bde", "tanh's rule reads its output, 1 − z²: not d."),
@@ -161,8 +161,8 @@ def golf(answer):
     try:
         _expect_silu(answer, xs)
     except Wrong as wrong:
-        raise Wrong(*wrong.args[:3], "Alone it is right. With another call in between it is not: what a call keeps "
-                                     "for its rule is lost. "
+        raise Wrong(*wrong.args[:3], "A single call is right. With another call in between it is wrong: what a call "
+                                     "keeps for its rule is lost. "
                                      "Compute σ again in the rule.") from None
     large = ag.Tensor(np.linspace(-3, 3, 100_000), requires_grad=True)
     held, _ = footprint(lambda: answer(large), large.data.nbytes)
@@ -173,8 +173,9 @@ def golf(answer):
                     "what you keep yourself is held too: make one op of it, which computes σ again in its rule.")
     x, v = xs[0], np.array([1.0, -0.5, 2.0, 0.3])
     expect(ag.jvp(answer, (x,), (v,))[1], v * _slope(x), tried=f"ag.jvp(silu, (x,), (v,)) for x = {brief(x)}, v = "
-           f"{brief(v)}", hints=[lambda got, expected: "Backward it is right, forward it is not. silu's Jacobian is "
-                                 "diagonal, and silu is not linear: that is the kind elementwise."])
+           f"{brief(v)}", hints=[lambda got, expected: "Backward silu is right, forward it is not. Each entry of "
+                                                       "silu(x) comes from one entry of x, and silu is not linear: "
+                                                       "that is the kind elementwise."])
     (t, y), g = (ag.Tensor(x, requires_grad=True) for _ in range(2)), np.array([0.5, -1.0, 2.0, 3.0])
     (answer(t) + y).backward(g)
     expect(y.grad, g, tried=f"the gradient of y, where {brief(g)} arrives at silu(x) + y", hints=[
@@ -226,7 +227,7 @@ def _expect_silu(answer, xs):
             (g * s * (1 + x * s * (1 - s)), "σ is in it twice: inside the brackets stands x, not z."),
             (g * (s + x * (1 - s)), "Brackets: σ(x) multiplies all of 1 + x (1 − σ(x))."),
             (g * s * (1 - s), "That is the slope of σ alone."),
-            (g * s * (1 - x * (1 - s)), "A sign: 1 + x (1 − σ(x)), for σ(x) grows with x."),
+            (g * s * (1 - x * (1 - s)), "A sign is wrong: 1 + x (1 − σ(x)), because σ(x) grows with x."),
             (g * _slope(x * s), "A rule is given g, z, x, in this order: first the result z, then the input x."),
             (g * x * s, "That is g times the value. What is asked for is g times the slope."),
             (g * x * s * (1 + x * (1 - x * s)), "z is x · σ(x) here, not σ(x).")])
@@ -333,7 +334,7 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         edit("z.backward(g)", "z.backward(mark)", "What arrives at the end of the stretch is g. mark is a value."),
         edit("g = start.grad", "g = z.grad * g", "z is no leaf and keeps no .grad. What arrived at the mark is in "
                                                  "start.grad."),
-        edit("z = step(z)", "z = step", "step is the function. Its result at z: step(z)."),
+        edit("z = step(z)", "z = step", "step is the function. Call it at z: step(z)."),
         edit("g = start.grad", "g = g * start.grad", "g is in start.grad already: backward has multiplied by it."),
         edit("g = start.grad", "g = g + start.grad",
              "The old g has done its work already. What arrives at the stretch before is start.grad alone."),
@@ -346,13 +347,13 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         edit("z = step(z)", "z = step(z.data)", _PLAIN), edit("z = step(z)", "z = step(mark)", _PLAIN),
         edit("z = step(z)", "z = step(z.detach())", "Nothing leads from there back to the mark. z itself goes into "
                                                     "the next step: step(z)."),
-        edit("g = start.grad", "g = -start.grad", "The right size, and its sign turned at each stretch: start.grad as "
-                                                  "it is."),
+        edit("g = start.grad", "g = -start.grad", "The size is right, but the sign turns at each stretch. Take "
+                                                  "start.grad as it is."),
         edit("g = np.ones(s.shape)", "g = np.ones(3)", _SHAPED), edit("g = np.ones(s.shape)", "g = 1.0", _SHAPED),
         edit("z.backward(g)", "z.backward(g.sum())", _SHAPED),
         edit("g = start.grad", "g = mark.grad",
              "An array has no .grad. The Tensor made of the mark is start: start.grad."),
-        edit("for i, mark in reversed(marks)", "for i, mark in marks", "From the last stretch to the first: "
+        edit("for i, mark in reversed(marks)", "for i, mark in marks", "Go from the last stretch to the first: "
                                                                        "reversed(marks)."),
         edit("min(every, n - i)", "every", "The last stretch may be shorter: min(every, n - i) steps."),
         edit("min(every, n - i)", "n - i", "This runs to the end of the chain each time. A stretch is `every` steps "
@@ -414,7 +415,8 @@ def _whole(answer, step, x):
     explained="8.4, 16.8 and 25.2. The third wraps little more than the second, but ends where the network is narrow.",
     why="What lies inside is freed, and the end stays. So end at a narrow place.",
     mistakes=[
-        ((16.8, 25.2, 27.3), "The last result of a run stays: the next layer reads it. Take it off each."),
+        ((16.8, 25.2, 27.3), "The last result of a run stays: the next layer reads it. Take it off each of your "
+                             "numbers."),
         ((16.8, 16.8, 25.2), "If the Conv2d is wrapped alone, one array stays: its result, 8.4."),
         ((8.4, 16.8, 18.9), "After the pool its own result stays, 2.1, and not the relu's."),
         ((8.4, 16.8, 27.3), "In the third the pool's result stays: 2.1."),

@@ -173,8 +173,8 @@ def _endless(logits, temperature, u):
     "19.pick", minutes=7, difficulty="medium",
     question="""
         Write `pick(logits, temperature, u)`. Divide the logits by the temperature, and make probabilities of them with
-        softmax. Lay the probabilities end to end from 0 to 1, beginning with letter number 0. u is a number from 0 to
-        1. Return the number of the letter on whose stretch u falls.""",
+        softmax. Lay the probabilities end to end from 0 to 1, beginning with letter number 0. Return the number of the
+        letter on whose stretch u falls. (u is from 0 to 1, too.)""",
     stub="""
         def pick(logits, temperature, u):
             p = ...

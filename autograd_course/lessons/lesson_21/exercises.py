@@ -30,8 +30,8 @@ prediction(
         pooling at a tie?""",
     answer={"network": True, "gelu": False, "std": False, "pooling at a tie": False},
     reveal="""**Yes, no, no, no.** One calculation has one gradient, and here all three engines find it to the last
-        digits. They differ where the *calculation* is another one: PyTorch's gelu is by erf, and its std divides by n −
-        1. And they differ at a tie: there is no slope, so each engine states a rule of its own.""")
+        digits. They differ where the *calculation* is another one: gelu is by erf in PyTorch, and its std divides by n
+        − 1. And they differ at a tie: there is no slope, so each engine states a rule of its own.""")
 
 prediction(
     "21.losses", question="""You compare one number: the loss before the first step, in all its digits. How many of
