@@ -299,7 +299,7 @@ def _blown_up(got, expected):
         (lambda train, new: _scaled(train, new, np.concatenate([train, new])),
          "Mean and spread are taken over both: the test set leaks into training. Who may be asked?"),
         (lambda train, new: _scaled(train, new, new),
-         "Fitted on the test set. Which of the two may the scaler learn from?"),
+         "Mean and spread are those of the new scans. Which of the two may the scaler learn from?"),
         (_not_below_1, "A spread below 1 divides too: only a spread of 0 becomes 1."),
         (lambda train, new: (train - train.mean(axis=0), new - train.mean(axis=0)),
          "The mean is gone. Now divide by the spread, pixel by pixel."),
@@ -312,11 +312,11 @@ def _blown_up(got, expected):
         (lambda train, new: tuple((x - train.mean(axis=0)) / _spread(train) ** 2 for x in (train, new)),
          "That divides by the variance. The spread is its root, .std."),
         (lambda train, new: tuple((x - train.mean()) / train.std() for x in (train, new)),
-         "One mean for all pixels: take it down the rows, axis=0, so that each pixel has its own."),
+         "That is one mean for all pixels. Take it down the rows, axis=0, so that each pixel has its own."),
         (lambda train, new: tuple(_scaled(x, x, x, axis=1, keepdims=True)[0] for x in (train, new)),
          "axis=1 goes along a scan, from pixel to pixel: each scan loses its own mean. Go down the rows, axis=0."),
         (lambda train, new: _scaled(train, new, train, axis=1),
-         "axis=1 gives one number a scan. One a pixel is wanted: go down the rows, axis=0."),
+         "axis=1 gives one number for each scan. Each pixel needs one: go down the rows, axis=0."),
         (lambda train, new: _scaled(train, train, train, axis=1, keepdims=True),
          "axis=1 goes along a scan, from pixel to pixel. Go down the rows, axis=0."),
         (lambda train, new: _scaled(train, new, train, axis=1, keepdims=True),
@@ -325,7 +325,7 @@ def _blown_up(got, expected):
         swapped(_right_scale), printed(_right_scale), _one_row,
         edit("train.mean(axis=0), train.std(axis=0)",
              "(np.array([f(train[:, k]) for k in range(64)]) for f in (np.mean, np.std))",
-             "For each pixel that train has, train.shape[1] of them: not always 64."),
+             "train need not have 64 pixels: go through all train.shape[1] of them."),
         _blown_up])
 def scale(answer):
     train, new = np.array([[1.0, 3.0], [5.0, 3.0], [9.0, 3.0]]), np.array([[7.0, 3.0], [9.0, 4.0]])   # the second pixel is constant
@@ -461,7 +461,7 @@ def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
              "That is one scan. The first n are images[:n]." if np.ndim(x) == 1 else
              "The first n rows of images are images[:n]."),
             (np.array_equal(y, labels[:n]), f"other labels, of shape {np.shape(y)}", f"those of the first {n} scans",
-             "The first n of both, images[:n] and labels[:n]."),
+             "Take the first n of both, images[:n] and labels[:n]."),
             (epochs == 20_000 // n, f"epochs = {epochs}", f"epochs = {20_000 // n}",
              "20_000 // n epochs: fewer scans, more epochs."),
             (jitter == 0, f"jitter = {jitter}", "no jitter", "")]:

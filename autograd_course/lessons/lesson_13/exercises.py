@@ -10,7 +10,7 @@ recall("13", [
              "will do? (Lesson 12)", "60 %", "**60 %**. The other one says how much it has learned by heart.",
              ["100 %", "80 %", "60 %"]),
     Question("Adam, lr = 0.01. The first gradient of a weight is 250. By how much does the weight move in this first step? (11)", 0.01,
-             "**0.01**: Adam measures every gradient in its own usual size, and the first one is all it has seen."),
+             "**0.01**: Adam divides a gradient by its usual size, and the first one is all that it has seen."),
     Question("z = tanh(x) is 0.8, and g = 10 arrives. What goes to x? (04)", 3.6,
              "g · (1 − z²) = 10 · 0.36 = **3.6**. The rule needs the output alone.")])
 
@@ -81,10 +81,10 @@ def _two(angle):
     why="Every pure wave, sampled evenly, has a rule of two terms.",
     mistakes=[
         (_two(0.4), "That is the factor of the lesson's wave, with 2x inside. Here it is 3x."),
-        (_two(1.2), "Doubled once too often: the 2 in 2h came from sin 2x. What stands inside here?"),
+        (_two(1.2), "That is doubled once too often: the 2 in 2h came from sin 2x. What stands inside this sine?"),
         (_two(0.2), "From sample to sample x grows by 0.2. By how much does 3x grow?"),
         (_two(0.3), "That is for samples 0.1 apart. Here they are 0.2 apart."),
-        (_two(3), "3 per unit of x: but from sample to sample x grows by 0.2 only."),
+        (_two(3), "3x grows by 3 when x grows by 1. From sample to sample x grows by 0.2 only."),
         (_two(np.radians(0.6)), "Degrees? np.cos counts in radians."),
         ((3 * np.cos(0.6), -1), "The 2 in front stays: it comes from adding the two lines, not from sin 2x."),
         ((6 * np.cos(0.6), -1), "The 3 belongs into the cosine alone: it says how far the angle grows."),
@@ -165,10 +165,10 @@ def _states(w, start, steps):
         edit(_ADD, "total = g * states[k - 1]",
              "One use survives: `total = …` forgets the others. The gradients of the uses are added."),
         edit(_TANH, "", "The tanh is missing on the way back: 1 − z², with its output z."),
-        edit(_ON, "", "On to the state before, g has to pass the product: what stands in the other slot?"),
+        edit(_ON, "", "On its way to the state before, g has to pass the product: what stands in the other slot?"),
         edit("states[k - 1]", "states[k]", "The product was w · states[k − 1]. So which state does g meet there?"),
         edit(_TANH, _ADD, _ADD, _TANH,
-             "w's share is taken in front of tanh's slope. First back through tanh, then to the product's two slots."),
+             "w's share is taken before tanh's slope. First go back through tanh, then to the product's two slots."),
         edit("states[k] ** 2", "states[k - 1] ** 2",
              "tanh's slope is 1 − z² of its *output*. Which state came out of step k?"),
         edit("states[k] **", "np.tanh(states[k]) **", "states[k] is tanh's output already: no second tanh."),
@@ -176,7 +176,8 @@ def _states(w, start, steps):
         edit("(1 - states[k] ** 2)", "np.tanh(states[k])",
              "Back through tanh, g meets its *slope*: 1 − z², with its output z."),
         edit("(1 - states[k] ** 2)", "states[k] ** 2", "That is z². The slope of tanh is 1 − z²."),
-        edit("total + g", "total * g", "The uses are multiplied. Each is a route of its own: over routes you add."),
+        edit("total + g", "total * g", "The uses are multiplied. Each use is a route of its own, and what comes by "
+                                       "the routes is added."),
         edit("1, 0, -1", "1, 1, -1", "The first step is missing: the loop has to reach k = 1."),
         edit("g * states[k - 1]", "g * w",
              "What this use brings to w: g times what stands in the product's *other* slot. There stands a state."),
@@ -185,7 +186,7 @@ def _states(w, start, steps):
         edit(_ON, "g = g * states[k - 1]",
              "On to the state before: g times what stands in the *other* slot of the product. There stands w."),
         edit("g * (1 -", "g / (1 -", "Divided by tanh's slope. Back through an op, too, g is multiplied by it."),
-        edit("g * (1 -", "(1 -", _ON, "", "What arrives is lost: at each place it is g that is multiplied."),
+        edit("g * (1 -", "(1 -", _ON, "", "What arrives is lost: g is multiplied at each place, and goes on."),
         edit("total + g * states", "total + states", "The states alone: each use brings g times the state it met."),
         edit("(1 - states[k] ** 2)", "(1 - states[k]) ** 2",
              "The square belongs to the state alone: 1 − states[k] ** 2, without brackets."),
@@ -196,11 +197,11 @@ def _states(w, start, steps):
         edit(_TANH, "g = g * (1 - states[-1] ** 2)", "Each step has its own slope: states[k], not always the last."),
         edit(_ON, "g = w", "On to the state before: g times w. What arrived is lost here."),
         edit("g * (1 - states[k] ** 2)", "g * (1 - states[k] ** 2) * w",
-             "w twice. The first line stops at the product; w belongs to the way on to states[k - 1]."),
+             "w is there twice. The first line stops at the product; w belongs to the way on to states[k - 1]."),
         edit(_ON, "g = g * w * (1 - states[k] ** 2)",
-             "tanh's slope twice: the first line has it already. Left to pass is the product."),
+             "tanh's slope is there twice: the first line has it already. What is left to pass is the product."),
         edit("return total", "return w * total",
-             "w times too much. w itself gets g times the state; the factor w is for the state before."),
+             "w is a factor too many. w itself gets g times the state; the factor w is for the state before."),
         edit("(1 - states[k] ** 2)", "(1 - states[0] ** 2)",
              "Each step has its own slope: states[k], not always the first."),
         edit("states[k - 1]", "states[0]", "Each step met another state: states[k - 1], not always the first."),
@@ -235,8 +236,8 @@ def uses(answer):
 # --- 13.clip --------------------------------------------------------------------------------------------------------------
 
 _ALL, _SHORT = "sum(np.sum(g * g) for g in gradients)", "return [g * (max_norm / norm) for g in gradients]"
-_NO_LENGTH = "All of these are 0, and so is their norm: that is short enough, and not to be divided by."
-_TO_ANY = "max_norm may be below 1, and what is longer than it is too long: 1 plays no part in it."
+_NO_LENGTH = "All of these are 0, and so is their norm. It is short enough, and nothing can be divided by it."
+_TO_ANY = "max_norm may be below 1. Then a norm between max_norm and 1 is too long as well."
 
 
 def _clip(gradients, max_norm):

@@ -231,8 +231,8 @@ def _right(program, *pairs):
         edit(_TIMES, _TIMES.replace("+", "-"), "A product's two terms are added."),
         edit(_TIMES, "(self.tangent + other.tangent) * self.value * other.value",
              "That adds the tangents as in a sum. A product has the tangent ẋ · y + x · ẏ."),
-        edit(_TIMES, "self.tangent + other.tangent", "The tangents of a sum are added so. A product has the tangent ẋ "
-                                                     "· y + x · ẏ."),
+        edit(_TIMES, "self.tangent + other.tangent", "In a sum the tangents are added like that. A product has the "
+                                                     "tangent ẋ · y + x · ẏ."),
         edit(_TIMES, _TIMES + " + self.tangent * other.tangent",
              "One term too many: ẋ · ẏ stands with ε², and ε² is 0."),
         edit(_OVER, "(self.tangent - self.value * other.tangent) / other.value",
@@ -333,7 +333,8 @@ for words, function, _ in FUNCTIONS:
              "by_rows gives the transpose: rows stand one below the other, along axis 0."),
         edit(_COLUMN, "ag.jvp(f, (x,), (unit,))",
              "by_columns: jvp gives the value and the tangent. The tangent is [1]."),
-        edit(_COLUMN, "f(unit)", "by_columns: f(unit) is a column of a *linear* f. Of any other, the tangent at x is."),
+        edit(_COLUMN, "f(unit)", "by_columns: f(unit) is a column only if f is linear. For any other f, the tangent "
+                                 "at x is one."),
         edit(_ROW, "ag.grad(f)(x)", "by_rows: f gives several numbers, and ag.grad wants one. pull(unit) gives a row."),
         edit(_COLUMN, "ag.jvp(f, (x,), (unit,))[0]", "by_columns: [0] is the value. The tangent is [1]."),
         edit(_COLUMN, "ag.jvp(f, (x,), (x,))[1]",

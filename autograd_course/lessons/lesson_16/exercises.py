@@ -85,7 +85,8 @@ def cubes(w):
 
 
 _GRADS = "ag.grad(f)(w) * v"
-_NUMBER = "ag.grad wants one number, and the gradient is an array: ⟨gradient, v⟩, np.sum over the products, is one."
+_NUMBER = ("ag.grad wants one number, and the gradient is an array. ⟨gradient, v⟩ is one number: np.sum over the "
+           "products.")
 
 
 @exercise(
@@ -222,8 +223,8 @@ def _nearly(got, expected):
 
 
 _UNIT, _CURVATURE = "v = v / np.linalg.norm(v)", "curvature = np.sum(v * Hv)"
-_ONE_SHAPE = ("Vectors would do so, but w and v may be (2, 3), and a matrix product takes rows by columns. ⟨v, Hv⟩ is "
-              "np.sum(v * Hv), and Hv is ag.hvp(f, w, v).")
+_ONE_SHAPE = ("For vectors that would do. But w and v may have the shape (2, 3), and a matrix product takes rows by "
+              "columns. ⟨v, Hv⟩ is np.sum(v * Hv), and Hv is ag.hvp(f, w, v).")
 _ENDS = "That is where it ends. After few products v is still on its way: the ⟨v, Hv⟩ noted last is wanted."
 
 
@@ -259,7 +260,7 @@ _ENDS = "That is where it ends. After few products v is still on its way: the �
              "Now each row has length 1, but v as a whole has not. Use np.linalg.norm(v) without an axis."),
         edit("v = Hv", "v = Hv; w = w - 0.1 * v", "w stays where it is: only v turns."),
         edit(_CURVATURE, "curvature = np.linalg.norm(Hv)",
-             "The length of Hv has no sign, and is too long while v still turns. The curvature is ⟨v, Hv⟩."),
+             "The length of Hv has no sign, and is too large while v still turns. The curvature is ⟨v, Hv⟩."),
         edit("np.sum(v * Hv)", "abs(np.sum(v * Hv))", "A curvature may be negative: no abs."),
         edit("np.sum(v * Hv)", "np.max(Hv)", "The curvature along v is ⟨v, Hv⟩: products of entries, added up."),
         edit("np.sum(v * Hv)", "np.mean(v * Hv)", "⟨v, Hv⟩ is the sum of the products, not their mean."),
@@ -282,7 +283,7 @@ _ENDS = "That is where it ends. After few products v is still on its way: the �
         edit("range(steps)", "range(steps + 1)", "One product too many: `steps` in all."),
         edit("range(steps)", "range(steps - 1)", "One product too few: `steps` in all."),
         edit("        v = Hv\n", "        if np.allclose(v, Hv / np.linalg.norm(Hv), atol=1e-2):\n            break\n"
-             "        v = Hv\n", "It leaves where v hardly turns. `steps` products are wanted, whatever v does."),
+             "        v = Hv\n", "It stops early where v hardly turns. `steps` products are wanted, whatever v does."),
         edit("range(steps)", "range(7)", "`steps` says how many products, not always the same number."),
         edit("range(steps)", "range(min(steps, 5))", "`steps` says how many products: they may be more than 5."),
         edit("        v = Hv\n    return curvature", "        v = Hv\n        return curvature",
@@ -304,8 +305,8 @@ _ENDS = "That is where it ends. After few products v is still on its way: the �
         edit("np.sum(v * Hv)", "(v * Hv).sum(axis=0)", "axis=0 adds down the columns alone: np.sum without an axis "
                                                       "gives one number."),
         edit("np.linalg.norm(v)", "np.linalg.norm(v, 2)",
-             "Of a (2, 3), norm(v, 2) is the largest singular value. Without the 2 it is the root of the sum of the "
-             "squares, for any shape."),
+             "For a v of shape (2, 3), norm(v, 2) is the largest singular value. Without the 2 it is the root of the "
+             "sum of the squares, for any shape."),
         edit("np.linalg.norm(v)", "np.abs(v)", "That leaves only the signs of the entries. v is divided by one number, "
                                               "its length."),
         edit("np.sum(v * Hv)", "np.sum(Hv) / np.sum(v)",
@@ -388,7 +389,8 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit("abs(curvature)", "(abs(curvature) + 1e-8)", _TINY),
         edit("return x - slope / abs(curvature)",
              "new = x - slope / curvature\n    return new if f(new) < f(x) else x + slope / curvature",
-             "The slope says which way, not the loss where the step lands: a step against the slope may go too far."),
+             "The slope says which way to go. Do not ask the loss where the step lands: a step against the slope may "
+             "go too far."),
         edit("abs(curvature)", "curvature", "That is Newton's step as it was: uphill where the curvature is negative."),
         edit("slope / abs(curvature)", "abs(slope / curvature)", "The slope says which way: it keeps its sign."),
         edit("slope / abs(curvature)", "abs(slope) / curvature", "The slope says which way: it keeps its sign."),
