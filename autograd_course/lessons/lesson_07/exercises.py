@@ -28,7 +28,7 @@ prediction(
         that you met in lesson 05. From this start it trains *better* than the right one.""")
 
 prediction(
-    "07.walks", question="""x is doubled twelve times, x = x + x: 4096 paths from x to L. Three engines walk back. *Stored locals*: whatever
+    "07.walks", question="""x is doubled twelve times, x = x + x: 4,096 paths from x to L. Three engines walk back. *Stored locals*: whatever
         arrives at a value goes on to its inputs at once, times local. *Ledger*: each value waits for its users;
         what arrives is added up in a dictionary. *Trace*: x asks its users for their gradients, and they ask theirs.
         How many visits does each make, that is, how often does it come to a value?""",
@@ -49,7 +49,7 @@ card("07", [
     "One point is no check: a wrong rule may cross the right one there. Take several, and special ones: 0, far out, a kink.",
     "Ask twice, use a value twice, make it long: some bugs are not in any rule.",
     "A check compares a rule with the function that was written, not with the one that was meant.",
-    "Right numbers are not all: patient E ran 1023 rules, where 10 would do.",
+    "Right numbers are not all: patient E ran 1,023 rules, where 10 would do.",
     "Two values with one number are two values: check at equal numbers, too."])
 
 
@@ -228,7 +228,7 @@ EVIDENCE = {
     "B": "An error, and only far out. What in a tanh could grow too large?",
     "C": "There is no slope, so the honest answer is nan. This engine says 0.",
     "D": "Exactly 0, and no error: nothing is sent at all. (The slope z² would give 0.427.)",
-    "E": "All numbers are right. 1023 = 1 + 2 + 4 + … + 512: how often is the first sum passed?",
+    "E": "All numbers are right. 1,023 = 1 + 2 + 4 + … + 512: how often is the first sum passed?",
     "F": "All gradients are right, and L is −1. Can half a square be below 0? Put ŷ = −1, y = 1 into each candidate.",
     "G": "36 is 3 · 12: right at first, too much afterwards. What did the first call leave behind?",
     "H": "There is no slope, and this engine invents 9.888. That is 9 · log 3. Whose logarithm is it?"}
@@ -248,7 +248,7 @@ EVIDENCE = {
             A: where the relu is closed, nothing is sent, and yet there is a 1. B: what in a tanh could grow too large? C and H: one hides
             that there is no number, the other makes one up, 9 · log 3 = 9.888.""")],
     solution="diagnosis = {" + ", ".join(f'"{letter}": {RIGHT[letter]}' for letter in ASKED) + "}",
-    explained="The other four: A 5, B 8, C 10, H 6. Each number of the sheet is a fingerprint: 0 for 1.573, 1023 for 10, 36 for 24.",
+    explained="The other four: A 5, B 8, C 10, H 6. Each number of the sheet is a fingerprint: 0 for 1.573; 1,023 for 10; 36 for 24.",
     why="Seven of these eight passed the check at ordinary numbers. Each was found by a question aimed at its cause.")
 def diagnose(answer):
     if not isinstance(answer, dict):
