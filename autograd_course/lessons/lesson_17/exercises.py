@@ -6,6 +6,7 @@ import numpy as np
 import autograd_lib as ag
 
 from ...ask import Wrong, edit, exercise, expect, expect_call, expect_over, is_stub, returned
+from ...ask.battery import there_and_back
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, brief
 from .memory import footprint
@@ -186,6 +187,9 @@ def golf(answer):
         raise Wrong(*wrong.args[:3], "One array, and right near 0. Far out " + (
             "an exp overflows: ag.sigmoid takes care of that." if re.search("nan|inf", str(wrong.args[1])) else
             "it is not: one formula holds for every x.")) from None
+    expect_over(there_and_back(answer), lambda x, g: (x * _sigmoid(x), g * _slope(x)), lambda d: (
+        x := np.asarray(d(*d.shape(0, 1, 2, 3))), np.asarray(d.g(*x.shape))), tried=lambda x, g: (
+            f"silu(x), and {brief(g)} arriving there, x = {brief(x)}: (value, gradient of x)"))
 
 
 def _expect_silu(answer, xs):

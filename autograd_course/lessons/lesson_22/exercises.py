@@ -4,6 +4,7 @@ import numpy as np
 import autograd_lib as ag
 
 from ...ask import NotYet, Wrong, brief, edit, exercise, expect_over, is_stub
+from ...ask.battery import there_and_back
 from ...ask.mistakes import in_place, printed
 from ...ask.texts import Question, card, prediction, recall
 
@@ -80,11 +81,8 @@ def _passed(answer):
                         f"One Tensor is wanted, and this is a {type(z).__name__}.")
         return z
 
-    def through(w, g):
-        value, pull = ag.vjp(forward, w)
-        forward(ag.Tensor(-2 * w))      # a call in between: what the last one kept is no longer of w
-        return value, pull(g)[0]
-    return through
+    forward.__wrapped__ = answer
+    return there_and_back(forward)
 
 
 def _right_bit(w, g):

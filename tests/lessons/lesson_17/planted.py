@@ -75,6 +75,8 @@ throw(
         (_row(_right_rule, lambda x: np.abs(x) * ag.sigmoid(np.abs(x))), "another value"),
         (ag.linear(lambda x: x * ag.sigmoid(x), _right_rule, name="silu"), "the kind elementwise"),
         (_row(lambda g, z, x: np.round(_right_rule(g, z, x))), "first entry"),
+        (_row(lambda g, z, x: _right_rule(ag.clip(g, -9, 9), z, x)), "arriving there"),
+        (_row(lambda g, z, x: _right_rule(g, z, x) * (1 - 0.2 * ((x > 2.6) & (x < 5.5)))), "arriving there"),
         (_row(lambda g, z, x: _right_rule(g, z, x) * np.nan), "nan"),
         (_row(lambda g, z, x: np.sum(_right_rule(g, z, x))), "returned shape ()"),
         (_row(lambda g, z, x: _right_rule(g, z, np.abs(x))), "got"),
