@@ -56,7 +56,7 @@ class Draw:
     def size(self, least=1, most=5):
         """The length of an axis; often `least`, now and then `most` + 4; two are often equal, in two rounds all."""
         near = [n for c in self.lengths for n in (c, c + 1) if least <= n <= 40]
-        drawn = self.sizes.choice(2 * near + [least, least + 1, least + 1, least + 2, most,
+        drawn = self.sizes.choice(4 * near + [least, least + 1, least + 1, least + 2, most,
                                               most + 4 * (self.round % 3 == 0)])
         return {10: least + 2, 15: least}.get(self.round, int(drawn))
 
@@ -139,7 +139,7 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
         for number in (k * 5 % 24 if k < 24 else k for k in range(rounds)):      # so that few rounds have many kinds
             one, other = build(Draw(number, 0)), build(Draw(number, 1, 1))
             yield from (one, other_g := build(Draw(number, 0, 1)), build(Draw(number, 1)))
-            for at in range(len(one)) if number % 3 == 0 else ():
+            for at in range(len(one)) if number % 3 == 0 or number == 10 else ():
                 if apart:
                     yield *one[:at], other[at], *one[at + 1:]
                 if apart or not unchanged(one[at], other_g[at]):

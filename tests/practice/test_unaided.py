@@ -63,6 +63,7 @@ def test_wrong_rules_are_refused(name):
     for text in TASKS[name].wrong:
         verdict = unaided(name, eval(f"lambda g, z, x: {text}"), good)
         assert verdict.status == "wrong" and "your rule" in repr(verdict)
+    assert "your rule" in repr(unaided("cumsum", lambda g, z, x: np.cumsum(g[::-1])[::-1] if len(x) < 8 else g, good))
     assert "nan" in repr(unaided("x_tanh", lambda g, z, x: g * (z / x + x - z * z / x), good))      # 0/0 at 0
     assert record.read()["exercises"] == []
 

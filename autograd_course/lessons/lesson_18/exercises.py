@@ -342,6 +342,7 @@ def back(answer):
     def build(d):
         T, n, width, m = d.size(), d.size(), d.size(), d.size()
         Q, K, V, allowed = np.tanh(d(T, width)), d(n, width), d(n, m), d.choice(np.ones((T, n), bool), np.tri(T, n) > 0)
+        Q, V = (K if one.shape == K.shape and d.round % 2 else one for one in (Q, V))      # all of one array
         return d.g(T, m), Q, K, V, _attention(Q, K, V, allowed)
     examples = []
     for T, n, d, m, allowed in [(2, 2, 4, 3, np.tri(2) > 0), (3, 5, 4, 2, np.ones((3, 5), bool))]:

@@ -330,7 +330,7 @@ def round_trip(answer):
                     (uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1] / 7, 4), (bits, rectangle, 10),
                     (np.sin, TOUR[[0, 0, 1, 2]], 5), (uneven, TOUR[:2], 2),
                     (uneven, TOUR[[0, 1, 0, 2]], 3), (uneven, TOUR[[*range(5), 1, 2, 3]], 2),
-                    (whirl, np.array([[0, 1], [3, 0], [1, 4]]), 4)],
+                    (np.cos, np.array([[0, 1], [3, 0], [1, 4]]), 4)],
                 tried=lambda field, corners, steps: (
                         f"round_trip({brief(field)}, corners, {steps}), corners = {brief(corners)}"))
 

@@ -83,6 +83,7 @@ throw(
     "18.attention_back",
     planted=[
         (lambda g, Q, K, V, P: tuple(map(np.abs, _back(g, Q, K, V, P))), "got"),
+        (lambda g, Q, K, V, P: tuple(a * (1 + (V is K)) for a in _back(g, Q, K, V, P)), "got"),
         (lambda g, Q, K, V, P: tuple(np.nan * a for a in _back(g, Q, K, V, P)), "got"),
         (lambda g, Q, K, V, P: tuple(a.round(2) for a in _back(g, Q, K, V, P)), "got"),
         (lambda g, Q, K, V, P: tuple(2 * a for a in _back(g, Q, K, V, P)), "ouble"),

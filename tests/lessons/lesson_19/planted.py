@@ -14,6 +14,7 @@ throw(
         (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:36], "36"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:3], "Shape"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a).round(2), "got"),
+        edit("return", "shorter = np.where(shorter > 0, shorter, 1e-9)\n    return", "got"),
         edit("return", "if counts.dtype == float:\n        counts += 1\n    return", "got"),
         edit("return", "counts += 0; counts[0] = 0; shorter[0] = 0\n    return", "got")],
     also_right=[
@@ -113,7 +114,7 @@ throw(
     "19.mix_slope",
     planted=[
         edit("(w * p + (1 - w) * q)", "np.maximum(w * p + (1 - w) * q, 1e-3)", "got"),
-        edit("(w * p", "(1e-6 + w * p", "got"),
+        edit("(w * p", "(1e-6 + w * p", "got"), (lambda w, p, q: _mix_slope(w, p, q) * len(p) / min(len(p), 9), "got"),
         (lambda w, p, q: np.nan, "got"), (lambda w, p, q: round(_mix_slope(w, p, q), 1), "got"),
         (lambda w, p, q: _mix_slope(max(w, 0.2), p, q), "got"), (lambda w, p, q: _mix_slope(w, p[:3], q[:3]), "got")],
     also_right=[

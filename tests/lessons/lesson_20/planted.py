@@ -129,6 +129,7 @@ throw(
         _slip("g_b", "g_t2.sum(axis=0, keepdims=True)", "(1, "),
         edit("return L, g_W, g_b", "return g_W, g_b", "3"), edit("return L, g_W, g_b", "print(L, g_W, g_b)", "print"),
         edit("h = np.tanh(t2)", "h = np.tanh(t2); W *= 1.0000001", "caller"),
+        _slip("g_W", "(x @ g_t2.T if x is y and len(x) == len(W) else x.T @ g_t2)", "got"),
         _slip("g_W", "np.nan * W", "nan"),
         _slip("g_W", "x.T * g_t2 if x.T.shape == g_t2.shape else x.T @ g_t2", "(3, 3)"),
         _slip("g_t2", "error * (1 - h * h)", "needs all of it"),

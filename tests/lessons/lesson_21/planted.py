@@ -130,6 +130,8 @@ throw(
     "21.combined",
     planted=[(_in_place, "caller"), (lambda gradients, sizes: print(_combined(gradients, sizes)), "print"),
              (lambda gradients, sizes: [np.nan * each for each in _combined(gradients, sizes)], "nan"),
+             (lambda gradients, sizes: [each + (len(sizes) > 3 and len(set(sizes)) == 1)
+                                        for each in _combined(gradients, sizes)], "got"),
              (lambda gradients, sizes: [-each for each in _combined(gradients, sizes)], "wrong sign"),
              (lambda gradients, sizes: [np.float32(each) for each in _combined(gradients, sizes)], "float32"),
              (lambda gradients, sizes: [each.T for each in _combined(gradients, sizes)], "Number 1")],

@@ -66,6 +66,7 @@ throw(
     "22.round_trip",
     planted=[
         edit("    total = 0.0", "    total, steps = 0.0, min(steps, 100)", "got"),
+        edit("field(start + (k + 0.5) * part)", "field((start + (k + 0.5) * part).astype(start.dtype))", "got"),
         edit("zip(corners, ", "zip(corners[:5], ", "got"),
         edit("total += np.sum(field(start + (k + 0.5) * part) * part)",
              "start += part\n            total += np.sum(field(start - part / 2) * part)",
