@@ -61,8 +61,9 @@ class Draw:
         return {10: least + 2, 15: least}.get(self.round, int(drawn))
 
     def shape(self, *axes):
-        """The lengths of so many axes; each of these numbers comes up."""
-        return tuple(self.size() for _ in range(self.choice(*axes)))
+        """The lengths of so many axes; each of these numbers comes up, and now and then a last axis of length 1."""
+        lengths = [self.size() for _ in range(self.choice(*axes))]
+        return (*lengths[:-1], 1) if self.round % 10 == 7 and lengths else (*lengths,)
 
     def choice(self, *choices):
         """One of these, all in the same sizes; each comes up."""

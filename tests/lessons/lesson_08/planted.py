@@ -34,7 +34,7 @@ throw(
     planted=[*(((wrong, mean_x), hint) for wrong, hint in _SUM), *(((sum_x, wrong), hint) for wrong, hint in _MEAN),
              ((sum_x, lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.ndim), "got"),
              edit("restore(g, x, axis), x.shape", "g if g.shape == x.shape[-g.ndim:] else restore(g, x, axis), x.shape",
-                  "in other places"),
+                  "and not here"),
              edit("np.expand_dims(g, axis)", "np.expand_dims(g, abs(axis))", "axis=-1"),
              edit("z, x, axis)", "z, x, axis and abs(axis))", "axis=-1"),
              edit("sum_x(g * z.size / x.size, z, x, axis)",
