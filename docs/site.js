@@ -154,13 +154,14 @@ function reachable(root) {
             one.parentElement.scrollLeft = aside;
         }
     }
-    for (const one of root.querySelectorAll("pre, p, ul, ol, table, .formula, .output_wrapper, .output_wrapper div"))
+    for (const one of root.querySelectorAll("pre, p, ul, ol, table, .formula, .output_wrapper, .output_wrapper div")) {
+        const more = () => one.classList.toggle("more", one.scrollLeft + one.clientWidth + 4 < one.scrollWidth);
         if (one.scrollWidth > one.clientWidth + 1) {
             one.tabIndex = 0;
-            const more = () => one.classList.toggle("more", one.scrollLeft + one.clientWidth + 4 < one.scrollWidth);
             one.onscroll = more;
-            more();
         }
+        more();         // also where a turned phone shows all of it
+    }
 }
 
 // On paper what is folded stands at the end: hints and solutions as answers, each under its section.
