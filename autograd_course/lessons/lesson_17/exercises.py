@@ -189,7 +189,9 @@ def golf(answer):
             "it is not: one formula holds for every x.")) from None
     expect_over(there_and_back(answer), lambda x, g: (x * _sigmoid(x), g * _slope(x)), lambda d: (
         x := np.asarray(d(*d.shape(0, 1, 2, 3))), np.asarray(d.g(*x.shape))), tried=lambda x, g: (
-            f"silu(x), and {brief(g)} arriving there, x = {brief(x)}: (value, gradient of x)"))
+            f"silu(x), and {brief(g)} arriving there, x = {brief(x)}: (value, gradient of x)"),
+                hints=[lambda got, right: "The value is right, and what goes back is not: one formula holds for every x, "
+                                          "and g multiplies it." if np.allclose(got[0], right[0]) else None])
 
 
 def _expect_silu(answer, xs):
