@@ -48,12 +48,12 @@ prediction(
         places. And the kernel is used at every place.""")
 
 prediction(
-    "14.stride", question="""One scan has the shape (1, 1, 8, 8), the 16 kernels have (16, 1, 3, 3), and the padding is
-        1. Which shape does z have with stride 1? And with stride 2?""",
+    "14.stride", question="""One scan has the shape (1, 1, 8, 8), and the 16 kernels have (16, 1, 3, 3). With padding 1,
+        which shape does z have at stride 1? And at stride 2?""",
     answer={"stride 1": (1, 16, 8, 8), "stride 2": (1, 16, 4, 4)},
     reveal="""**(1, 16, 8, 8)** and **(1, 16, 4, 4)**. There is one image, with a channel for each kernel. With the rim
-        there are 10 pixels down and across. A kernel of 3 has 8 places there, and takes every second one with stride
-        2.""")
+        there are 10 pixels down and across. A kernel of 3 has 8 places there, and stride 2 takes every second
+        place.""")
 
 prediction(
     "14.moved",
@@ -449,8 +449,9 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
 @exercise(
     "14.pool", minutes=2, difficulty="optional",
     question="""
-        `max_pool2d(x, 2)` makes (2, 2) of x = [[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1, 6]]. Then g = [[10, 20], [30, 40]]
-        arrives. What is the gradient of x, by the rule of `max` from lesson 10? Four rows of four.""",
+        `max_pool2d(x, 2)` makes an array of shape (2, 2) of x = [[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1,
+        6]]. Then g = [[10, 20], [30, 40]] arrives. What is the gradient of x, by the rule of `max` from lesson 10? Give
+        four rows of four numbers.""",
     stub="""
         gradient_of_x = ...""",
     hints=["There are four blocks of 2 × 2, each with a `max` of its own. In each: which entries are the largest?",

@@ -34,8 +34,8 @@ prediction(
         (The derivative of √a at 2 is 0.3536.)""",
     answer={"after no step": 0, "after one step": 0.3536}, tolerance=0.001,
     reveal="""**0**, then **0.3536**. Without a step the program is "return 1.41421356", and that number does not move
-        with a. One step is enough here: both terms of the tangent's new error contain the value's error, and that is
-        0.""")
+        with a. One step is enough here: the value's error is 0, and it is a factor in both terms of the tangent's new
+        error.""")
 
 prediction(
     "15.sweeps", question="""
