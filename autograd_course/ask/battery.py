@@ -260,8 +260,10 @@ def _named(function):
 
 def alike(function, draws, wrong):
     """Whether a mistake does as the learner's function does, on the first sixty of the draws."""
-    pairs = ((_outcome(_plain(function, args), args), _outcome(wrong, args)) for args in islice(draws(), 60))
-    return all(same(*pair, 1e-5, 1e-9) for pair in pairs)
+    def theirs(args):
+        value, error = compare._made(wrong, args)
+        return f"{error[0].__name__}: {error[1]}" if error else value
+    return all(same(_outcome(_plain(function, args), args), theirs(args), 1e-5, 1e-9) for args in islice(draws(), 60))
 
 
 def _plain(function, args):
