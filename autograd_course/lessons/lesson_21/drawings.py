@@ -8,7 +8,7 @@ from ...ask import EXERCISES, record, registered
 from ...ask.texts import PREDICTIONS
 from ...show import style
 from ...show.axes import Axes, decades, ticks
-from ...show.ink import cell, counted, number
+from ...show.ink import cell, counted, minus, number
 from ...show.picture import Picture, beside, svg
 from ...show.table import CODE, table
 from .ports import AT, NETWORK, PORTS, STAGES, lines
@@ -77,6 +77,11 @@ def _listed(names):
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def _about(apart):
+    """One digit of it, short enough for a cell on a phone: 0.008, 2e−4."""
+    return number(float(f"{apart:.0e}")) if apart >= 0.001 else minus(f"{apart:.0e}").replace("e−0", "e−")
+
+
 def chart(evidence):
     """How far each engine and port is from ours at the start: values on the way forward, then gradients; rounding is
     left blank."""
@@ -90,9 +95,9 @@ def chart(evidence):
         for row, (_, apart) in enumerate(rows):
             differs = apart > ROUNDING
             y = top + row * high + 26 * (row >= len(STAGES))
-            plot.parts.append(cell(x, y, wide, high, number(float(f"{apart:.0e}")) if differs else "",
+            plot.parts.append(cell(x, y, wide, high, _about(apart) if differs else "",
                                    "picked" if differs else "pale"))
-        apart = [f"{key} {number(float(f'{apart:.0e}'))}" for key, apart in rows if apart > ROUNDING]
+        apart = [f"{key} {_about(apart)}" for key, apart in rows if apart > ROUNDING]
         said.append(f"{name}: {', '.join(apart) or 'nothing'}")
     plot.words(8, 22, "how far from yours (blank: only by rounding)", anchor="start", size=13)
     for row, key in enumerate([*evidence["A"].values, *evidence["A"].gradients]):

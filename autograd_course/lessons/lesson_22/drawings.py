@@ -18,7 +18,7 @@ def votes(w, q, target, lr):
     steps = len(w)
     mean = np.cumsum(q) / np.arange(1, steps + 1)
     said = f"q is +1 in {np.sum(q > 0)} of {steps} steps: its mean is {number(round(mean[-1], 3))}"
-    above = Axes((58, 36, 436, 150), (0, steps), (-HIGHEST, HIGHEST))
+    above = Axes((58, 36, 418, 150), (0, steps), (-HIGHEST, HIGHEST))
     above.frame(ticks(0, steps, 10), ticks(-HIGHEST, HIGHEST, 6), "", f"w, at lr = {number(lr)}")
     above.line(range(steps), w, style.VALUE, 2)
     gone = np.flatnonzero(np.abs(w) > HIGHEST)
@@ -26,16 +26,16 @@ def votes(w, q, target, lr):
         px, py = above.at(gone[0], np.sign(w[-1]) * HIGHEST)
         above.words(px + 6, py + (16 if w[-1] > 0 else -6), f"to {number(w[-1])}", style.VALUE, "start", 13, halo=True)
 
-    below = Axes((58, 250, 436, 170), (0, steps), (-HIGHEST, HIGHEST))
+    below = Axes((58, 250, 418, 170), (0, steps), (-HIGHEST, HIGHEST))
     below.frame(ticks(0, steps, 10), ticks(-HIGHEST, HIGHEST, 6), "steps", said)
     below.line([0, steps], [target] * 2, style.INK, 1.4, "7 4")
-    below.words(500, below.at(0, target)[1] + 5, "target", style.INK, "start", 13, halo=True)
+    below.words(483, below.at(0, target)[1] + 5, "target", style.INK, "start", 13, halo=True)
     for bit, fill in [(1, style.VALUE), (-1, style.PAPER)]:
         squares = "".join("M{:.1f} {:.1f}h5v5h-5z".format(*np.subtract(below.at(k, bit), 2.5))
                           for k in np.flatnonzero(q == bit))
         below.parts.append(f'<path d="{squares}" stroke="{style.VALUE}" stroke-width="1.6" fill="{fill}"/>')
     below.line(range(steps), mean, style.OTHER, 2.6)
-    below.words(494, 457, "mean of q so far", style.OTHER, "end", 13)
+    below.words(476, 457, "mean of q so far", style.OTHER, "end", 13)
     rests = (f"w leaves, in one direction: after {steps} steps it is {number(w[-1])}" if abs(target) > 1 else
              f"w stays between {number(min(w))} and {number(max(w))}")
     text = "\n".join([f"target {number(target)}, lr = {number(lr)}: {said}", rests])
