@@ -101,6 +101,7 @@ class _Endless(Exception):
 
 # --- Record -----------------------------------------------------------------------------------------------------------------
 
+KEPT = "It keeps what it gave, and writes into it at the next call. Make each tuple or list anew, inside the function."
 NUMBERS = "x and y are Values. Multiply their numbers: x.data * y.data."
 
 
@@ -127,7 +128,7 @@ def multiply(answer):
         __add__ = __mul__ = lambda self, other: NotImplemented
 
     Plain.__name__ = "Value"
-    for a, b in [(3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None), (1.0, -4.5), (4.5, 1.0), (1.0, 4.5), (2.5, 2.5),
+    for a, b in [(3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None), (1.0, -4.5), (4.5, 1.0), (1.0, 4.5), (-2.5, -2.5),
                  (3e-7, 4e6), (-1 / 3, 1 / 7), (-1.0, None), (2.0, 2.0), (0.0, 0.0)]:
         x = Plain(a, name="x")
         y = x if b is None else Plain(b, name="y")
@@ -169,6 +170,9 @@ def multiply(answer):
         if answer(x, y) is z:
             raise Wrong(f"{call}, twice", "one Value", "two",
                         "Equal numbers are no reason: make a new Value at each call.")
+        answer(Plain(0.25), Plain(8.0))
+        if [*z.inputs, *z.locals] != [x, y, y.data, a]:
+            raise Wrong(f"the inputs and locals in the result of {call}, after another call", "changed", "as they were", KEPT)
 
 
 def _expect_inputs(got, inputs, call):
@@ -344,6 +348,11 @@ def order(answer):
             raise Wrong(again, ", ".join(value.name for value in got), right,
                         "The second call gives something else: the first has left something behind, in a Value or outside.")
         _expect_users_first(got, output, again, right)
+    first = answer(output)
+    held = [*first]
+    answer(_path()[0])
+    if [*first] != held:
+        raise Wrong("what order(L) gave, after another call", "changed", "as it was", KEPT)
     for output, words, right in [(_doubled(40), "order of 40 doublings, x = x + x", "41 Values"),
                                  (_rungs(40), "order of x = x · 1 + x, 40 times", "82 Values"),
                                  (_tangle(40), "order of 40 sums, each of two of the last Values", "41 Values"),
@@ -518,7 +527,7 @@ def backward(answer):
 
 def _expect_everywhere(answer):
     """Every value's own gradient, also where it is 0, and nothing else changed."""
-    for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3)]:
+    for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3), (1e-13, 1e-13)]:
         x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(w, name="w")
         z = (x + y).called("z")
         L, tried = (z * w).called("L"), f"every .grad after backward(L), where z = x + y, L = z · w, at x = 1, y = 4, w = {w.data:g}"
@@ -529,7 +538,7 @@ def _expect_everywhere(answer):
             error.tried = tried
             error.hint = "A gradient of 0 is sent on too: else who waits behind it never gets an entry in the ledger."
             raise
-        expect(tuple(v.grad for v in (L, z, w, y, x)), right, rtol=1e-14, tried=f"{tried} (of L, z, w, y, x)", hints=[
+        expect(tuple(v.grad for v in (L, z, w, y, x)), right, rtol=1e-14, atol=0, tried=f"{tried} (of L, z, w, y, x)", hints=[
             ((0.0, 0.0, 5.0, g, g), "Every value gets its gradient, also one in the middle, and L itself: value.grad += g at each visit."),
             ((0.0, *right[1:]), "L itself has a gradient too, 1: add it at its visit, as for any other."),
             ((1.0, 0.0, 5.0, 0.0, 0.0), "A gradient need not be a whole number: nothing is rounded."),
