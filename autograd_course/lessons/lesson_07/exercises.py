@@ -28,8 +28,8 @@ prediction(
         that you met in lesson 05. From this start it trains *better* than the right one.""")
 
 prediction(
-    "07.walks", question="""x is doubled twelve times, x = x + x: 4,096 paths from x to L. Three engines walk back. *Stored locals*: whatever
-        arrives at a value goes on to its inputs at once, times local. *Ledger*: each value waits for its users;
+    "07.walks", question="""x is doubled twelve times, x = x + x: 4,096 paths from x to L. Three engines walk back. *Stored locals*:
+        whatever arrives at a value goes on to its inputs at once, times local. *Ledger*: each value waits for its users;
         what arrives is added up in a dictionary. *Trace*: x asks its users for their gradients, and they ask theirs.
         How many visits does each make, that is, how often does it come to a value?""",
     answer={"stored locals": "thousands", "ledger": "about a dozen", "trace": "thousands"},
