@@ -55,13 +55,14 @@ def _as_the_engine(given, arg):
 def _elementwise(row, arg, d):
     """A call of a rule of an elementwise row, (g, z, x, y, …), where it has a value: numbers, or arrays of one shape.
 
-    What wants no gradient may be whole numbers, and the engine hands them on so: the 2 of x / 2.
+    What wants no gradient may be a whole number, and the engine hands it on so: the 2 of x / 2.
     """
     draw = d if _signed(row) else d.above
     shape = (0,) if d.round == 13 else d.shape(0, 1, 2, 3, 1)
     xs = [draw(*shape) for _ in row.rules]
     xs = xs[:1] * len(xs) if d.round % 11 == 7 else xs       # one array in every place
-    xs = [x if i == arg or d.kind != "whole" else np.ceil(x).astype(int) for i, x in enumerate(xs)]
+    if d.kind == "whole":
+        xs = [x if i == arg else int(np.ceil(np.max(x))) or 2 for i, x in enumerate(xs)]
     with np.errstate(all="ignore"):      # 0 / 0 is among them
         return d.g(*shape), row.function(*xs), *xs
 

@@ -40,7 +40,8 @@ throw(
         edit("g / y", "(g / y, -g * z / y)", "rule for x"),
         edit("g / y", "g * np.reciprocal(y)", "rule for x")],
     also_right=[edit("-g * z / y", "-g * x / y**2"),
-                edit("-g * z / y", "-g * x * np.power(y, -2)"), edit("-g * z / y", "-(g / y) * (x / y)"),
+                edit("-g * z / y", "-g * x * np.power(y, -2)"), edit("g / y", "g * y**-1"),
+                edit("-g * z / y", "-(g / y) * (x / y)"),
                 edit("g / y", "g * y ** -1.0"),
                 edit("g / y", "np.true_divide(g, y)", "-g * z / y", "np.negative(g) * np.divide(z, y)"), """
                 def divide_x(g, z, x, y):
