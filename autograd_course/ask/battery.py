@@ -152,6 +152,7 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
     for args in draws():
         _expect(function, right, args, hints, tried, rtol, atol, draws)
     for number in 0, 3, 9:
+        _expect(function, right, build(Draw(number, 0, 1)), hints, tried, rtol, atol, draws)
         _expect_met_again(function, right, build(Draw(number, 0)), build(Draw(number, 0, 1)), tried, rtol)
     _expect_left_alone(function, build(Draw(0, 0)), build(Draw(0, 1, 1)), tried)
 
