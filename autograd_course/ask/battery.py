@@ -99,7 +99,7 @@ class Draw:
         return 130 if self.round == 5 and self.another_g else self.another(*few)
 
     def places(self, n, *shape, ends=1):
-        """Whole numbers from 0 to n − 1, some of them repeated, or each once; with `ends=2` also from −n on, counted from the end."""
+        """Whole numbers from 0 to n − 1, some repeated, or each once; with `ends=2` also from −n on, from the end."""
         if self.round % 3 == 1 and shape == (n,):
             return self.values.permutation(n)
         low = -n if ends == 2 and self.round % 3 == 0 else 0

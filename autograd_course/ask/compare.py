@@ -71,8 +71,8 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
     return got
 
 
-WRITTEN_OVER = ("It keeps the array that it gives back, and writes into it at the next call: whoever holds the first result sees it "
-                "change. Make a new one each time, inside the function.")
+WRITTEN_OVER = ("It keeps what it gives back, and writes into it at the next call: whoever holds the first "
+                "result sees it change. Make a new one each time, inside the function.")
 
 
 def _arrays(got, args):
@@ -534,7 +534,9 @@ def _cause_in_parts(got, expected, args, rtol, atol, letters):
     cause = _cause(*pair, (), args, rtol, atol, letters)
     if not cause and (place := _first_difference(*pair, rtol, atol)):
         cause = f"The first entry that differs is {list(place)}."
-    return cause if len(expected) == 1 else " ".join(filter(None, [f"Number {wrong[0] + 1} of {len(expected)} differs.", cause])) + others
+    if len(expected) == 1:
+        return cause
+    return " ".join(filter(None, [f"Number {wrong[0] + 1} of {len(expected)} differs.", cause])) + others
 
 
 def _misshapen(have, want):

@@ -93,7 +93,8 @@ def answer(exercise, code):
 
 @pytest.mark.parametrize("name, changed, said", [
     ("08.back", ("np.transpose(g)", "g.T", "[:len(x)]", "[:-len(y)]"), "-len(y) in line 3"),
-    ("05.order", ("value", "v", "v.number, reverse=True", "-v.number", "v.inputs", "v.inputs[:2]"), "v.inputs[:2] in line 4"),
+    ("05.order", ("value", "v", "v.number, reverse=True", "-v.number", "v.inputs", "v.inputs[:2]"),
+     "v.inputs[:2] in line 4"),
     ("05.backward", ("zip(value.inputs, value.locals)", "dict(zip(value.inputs, value.locals)).items()"),
      "dict(zip(value.inputs, value.locals)).items() in line 6")])
 def test_another_style_and_a_part_of_a_place_are_no_place(name, changed, said):

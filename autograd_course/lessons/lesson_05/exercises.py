@@ -161,7 +161,8 @@ def multiply(answer):
         expect(z.locals, (y.data, a), rtol=1e-14, tried=f"the local gradients in the result of {call}", hints=[
             ((a, y.data), "The two are swapped: how far z moves with x is the other factor, y."),
             ((1.0, 1.0), "Those are add's."),
-            *[((a * y.data,) * 2, "That is the result, twice. How far does it move when x alone moves by one?")] * bool(a * y.data),
+            *[((a * y.data,) * 2,
+               "That is the result, twice. How far does it move when x alone moves by one?")] * bool(a * y.data),
             ((y.grad, x.grad), "Those are gradients, which nobody knows yet. A local gradient is made of the numbers, .data."),
             ((int(y.data), int(a)), "Nothing is rounded: each local gradient is the other number, as it is."),
             ((abs(y.data), abs(a)), "A local gradient keeps its sign: it is the other number, as it is.")])
@@ -172,7 +173,8 @@ def multiply(answer):
                         "Equal numbers are no reason: make a new Value at each call.")
         answer(Plain(0.25), Plain(8.0))
         if [*z.inputs, *z.locals] != [x, y, y.data, a]:
-            raise Wrong(f"the inputs and locals in the result of {call}, after another call", "changed", "as they were", KEPT)
+            raise Wrong(f"the inputs and locals in the result of {call}, after another call",
+                        "changed", "as they were", KEPT)
 
 
 def _expect_inputs(got, inputs, call):
@@ -538,7 +540,8 @@ def _expect_everywhere(answer):
             error.tried = tried
             error.hint = "A gradient of 0 is sent on too: else who waits behind it never gets an entry in the ledger."
             raise
-        expect(tuple(v.grad for v in (L, z, w, y, x)), right, rtol=1e-14, atol=0, tried=f"{tried} (of L, z, w, y, x)", hints=[
+        grads = tuple(v.grad for v in (L, z, w, y, x))
+        expect(grads, right, rtol=1e-14, atol=0, tried=f"{tried} (of L, z, w, y, x)", hints=[
             ((0.0, 0.0, 5.0, g, g), "Every value gets its gradient, also one in the middle, and L itself: value.grad += g at each visit."),
             ((0.0, *right[1:]), "L itself has a gradient too, 1: add it at its visit, as for any other."),
             ((1.0, 0.0, 5.0, 0.0, 0.0), "A gradient need not be a whole number: nothing is rounded."),

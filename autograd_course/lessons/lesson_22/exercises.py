@@ -421,7 +421,8 @@ def length_x(answer):
         return d.g(), length(x), x
     expect_over(answer, _length_x, build, hints=length_x.mistakes, first=[(g, length(x), x) for g, x in [
         (2.5, np.array([3.0, -4.0, 12.0])), (-0.7, np.array([[0.0, 0.1, -0.2], [0.3, -0.4, 0.05]])), (1.5, np.zeros(2)),
-        (3.0, np.array([2e-150, -1e-150])), (-2.0, np.array([-0.5])), (1.0, np.zeros((2, 3))), (2.0, np.array([0.5, -0.5]))]])
+        (3.0, np.array([2e-150, -1e-150])), (-2.0, np.array([-0.5])), (1.0, np.zeros((2, 3))),
+        (2.0, np.array([0.5, -0.5]))]])
 
 
 # --- The gradient of a fixed point ------------------------------------------------------------------------------------

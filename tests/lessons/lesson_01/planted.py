@@ -68,7 +68,7 @@ throw(
              edit("central(f, xs[-1], 1e-5)", "max(-10, min(10, central(f, xs[-1], 1e-5)))", "differs"),
              edit("range(steps)", "range(5)", "[x]", "[0.0]", "- rate", "- 0.3", "central(f", "central(bowl",
                   "always take 5"),
-             edit("xs = [x]", "xs = descend.__dict__.setdefault('xs', [])\n    xs[:] = [x]", "It keeps the array that"),
+             edit("xs = [x]", "xs = descend.__dict__.setdefault('xs', [])\n    xs[:] = [x]", "It keeps what it gives back"),
              edit("return xs", "return [max(-20.0, min(one, 20.0)) if abs(x) <= 1 else one for one in xs]", "differs"),
              edit("xs = [x]", "xs = [x, x]", "positions: the start and"), ([0, 1.8], "give it the function")],
     also_right=["""

@@ -30,7 +30,8 @@ throw(
         edit("(x, y), (", "(x.data, y.data), (", "the Values themselves"),
         edit("(x, y), (", "(), (", "the way back would end here"),
         edit("(x, y), (", "(y, x), (", "in the order in which they came"),
-        *[edit("(x, y), (y.data, x.data)", f"(x, y)[::{step}], (y.data, x.data)[::{step}]", "in the order in which they came")
+        *[edit("(x, y), (y.data, x.data)", f"(x, y)[::{step}], (y.data, x.data)[::{step}]",
+               "in the order in which they came")
           for step in ("1 if x.number < y.number else -1", "-1 if x.number < y.number else 1")],
         edit("(y.data, x.data)", "(y.data if x.data else 0.0, x.data)", "Number 1 of 2 differs"),
         edit("return", "kept = multiply.__dict__.setdefault('kept', [0, 0])\n    kept[:] = x, y\n    return",

@@ -20,7 +20,7 @@ throw(
     "11.nesterov",
     planted=[edit(_STEP, "return m, w - lr * (g + beta * m)", "swapped"),
              edit(_SUM, "kept = nesterov.__dict__.setdefault(m.shape, 0 * m); kept[...] = beta * m + g; m = kept",
-                  "It keeps the array that"),
+                  "It keeps what it gives back"),
              edit(_STEP, "return w - np.minimum(lr, 0.9999) * (g + beta * m), m", "differs"),
              edit(_SUM, "m *= beta; m += g", "writes into the caller's array"),
              edit(_STEP, "w -= lr * (g + beta * m)\n    return w, m", "writes into the caller's array"),
