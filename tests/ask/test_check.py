@@ -259,7 +259,7 @@ def one_array_for_all(x, out=np.empty(5)):      # noqa: B008
 
 
 @pytest.mark.parametrize("name, answer, said", [
-    ("99.row", one_array_for_all, "It keeps what it gives back it gives back, and writes into it at the next call"),
+    ("99.row", one_array_for_all, "It keeps what it gives back, and writes into it at the next call"),
     ("99.row", lambda x: np.float16(2.002 * x), "Right to the 3 digits that a float16 holds"),
     ("99.row", lambda x: 2 * x + 0j, "A complex number came back"),
     ("99.rule", careless, "It writes into the caller's array. -= and *= do that too"),
