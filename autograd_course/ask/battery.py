@@ -51,7 +51,8 @@ class Draw:
         self.round, self.kind, self.another_g = sizes, "near" if near else KINDS[sizes % len(KINDS)], g
         self.near, self.lengths = near, [int(c) for c in near if c == int(c) and c > 2]
         self.sizes, self.values, self.arriving = map(np.random.default_rng, (
-            [1, sizes], [2, sizes, values], [3, sizes, g]))
+            [1, sizes], [2, sizes, values % 2], [3, sizes, g]))
+        self.turned = values == 2      # the entries of values 0, last to first: a sum or a length tells them not apart
 
     def size(self, least=1, most=5):
         """The length of an axis; often `least`, now and then `most` + 4; two are often equal, in two rounds all."""
@@ -71,7 +72,8 @@ class Draw:
 
     def __call__(self, *shape):
         """An array of floats, or, without a shape, a number of NumPy's."""
-        return self._drawn(self.values, shape, self.kind)
+        x = self._drawn(self.values, shape, self.kind)
+        return np.flip(x).copy() if self.turned else x
 
     def g(self, *shape):
         """What arrives: other numbers for the same inputs too."""
@@ -140,6 +142,8 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
         for number in (k * 5 % 24 if k < 24 else k for k in range(rounds)):      # so that few rounds have many kinds
             one, other = build(Draw(number, 0)), build(Draw(number, 1, 1))
             yield from (one, other_g := build(Draw(number, 0, 1)), build(Draw(number, 1)))
+            if number % 3 == 0:
+                yield build(Draw(number, 2))
             for at in range(len(one)) if number % 3 == 0 or number == 10 else ():
                 if apart:
                     yield *one[:at], other[at], *one[at + 1:]

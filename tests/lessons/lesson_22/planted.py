@@ -115,6 +115,7 @@ throw(
 throw(
     "22.length_x",
     planted=[
+        (lambda g, z, x, kept={}: g * kept.setdefault((float(z), x.shape), _length_x(1.0, z, x)), "got"),
         (lambda g, z, x: (_length_x(g, z, x),), "hape"),
         (lambda g, z, x: _length_x(g, z, x).ravel(), "hape"), (lambda g, z, x: _length_x(g, z, x).astype(int), "got"),
         (lambda g, z, x: np.zeros_like(x), "got"),
