@@ -425,7 +425,7 @@ WRONG_SWAP_Y = [
     explained="With \"ij\", \"jk\" and \"ik\" the first is \"ik,jk->ij\": that is g · Yᵀ, and nobody had to think "
               "of a transpose.",
     names=lambda: {"einsum": ag.einsum},
-    why="Two lines for every product in which no letter stands twice in one array: matrices, heads and batches too.")
+    why="Two lines for matrices, heads and batches: no letter stands twice in one array, and each in two or three.")
 def swap(answer):
     if any(map(is_stub, answer)):
         raise NotYet
@@ -540,7 +540,7 @@ def norm(answer):
     rng = np.random.default_rng(0)
     def build(d):
         x = d(d.size(), d.size())
-        s = np.sqrt(x.var(axis=-1, keepdims=True) + d.another(1e-5, 0.5))
+        s = np.sqrt(x.var(axis=-1, keepdims=True) + d.choice(1e-5, 0.5))
         return d.g(*x.shape), (x - x.mean(axis=-1, keepdims=True)) / s, s
     examples = []
     for shape, eps in [((1, 3), 0), ((2, 4), 1e-5), ((5, 3), 0.5)]:

@@ -166,7 +166,7 @@ def _outcome(kind, probe):
                 self.lines.append((name, function, names))
                 return Noted(function(*values), name, self.lines)""",
     explained="Before NumPy computes a function such as np.tanh, or an operator, it asks the inputs for this method. "
-              "So all of these pass here. (np.mean and np.dot ask for another method, so they would not be noted.)",
+              "So all of these pass here. (np.mean and np.dot ask for another method, and are not for this class.)",
     why="Twelve lines, and NumPy itself tells them what is done.",
     mistakes=[
         edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]", "names = [x.name for x in inputs]",

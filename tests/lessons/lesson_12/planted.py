@@ -132,6 +132,8 @@ throw(
          "Shape (2,), where (2, 2) was expected")],
     also_right=[
         edit("np.where(spread > 0, spread, 1)", "spread + (spread == 0)"),
+        edit("np.where(spread > 0, spread, 1)", "np.where(spread > 1e-9, spread, 1)"),
+        edit("np.where(spread > 0, spread, 1)", "np.where(spread > 1e-8, spread, 1)"),
         edit("spread = np.where(spread > 0, spread, 1)", "spread[spread == 0] = 1"),
         edit("train.std(axis=0)", "np.sqrt(((train - train.mean(axis=0))**2).mean(axis=0))"),
         """
