@@ -266,7 +266,7 @@ def _named(function):
 def alike(function, draws, wrong):
     """Whether a mistake does as the learner's function does, on the first sixty of the draws."""
     def theirs(args):
-        value, error = compare._made(wrong, args)
+        value, error = compare._gives_for(wrong, args)
         return f"{error[0].__name__}: {error[1]}" if error else value
     return all(same(_outcome(_plain(function, args), args), theirs(args), 1e-5, 1e-9) for args in islice(draws(), 60))
 

@@ -418,7 +418,7 @@ def _remembered(wrong, given):
     return _ended(wrong, given.args)
 
 
-def _made(wrong, args):
+def _gives_for(wrong, args):
     """As `_ended`, and for the same arguments once: of sixty mistakes many are asked at every press of a check."""
     try:
         return _remembered(wrong, _Given(args))
@@ -428,7 +428,7 @@ def _made(wrong, args):
 
 def _raises(wrong, args, error):
     """Whether the mistake `wrong` ends in the very same error."""
-    return _made(wrong, args)[1] == (type(error), said(error))
+    return _gives_for(wrong, args)[1] == (type(error), said(error))
 
 
 def _is_sequence(x):
@@ -456,7 +456,7 @@ def _recognised(got, wrong, args, expected, rtol, atol):
     What is nearly right is held to the check's own tolerance: else a mistake that is small here would explain it.
     """
     if callable(wrong):
-        wrong, error = _made(wrong, args)
+        wrong, error = _gives_for(wrong, args)
         if error:      # and the learner's answer ended in none
             return False
     close = (rtol, atol) if same(got, expected, 1e-5, 1e-9) else (1e-5, 1e-9)
@@ -474,8 +474,8 @@ def _for_another_g(wrong, function, args, letters):
     try:
         mine = _silently(partial(bounded, function), other)
     except (Exception, Endless):
-        return _made(wrong, other)[1] is not None
-    theirs, error = _made(wrong, other)
+        return _gives_for(wrong, other)[1] is not None
+    theirs, error = _gives_for(wrong, other)
     return not error and same(mine, theirs, 1e-5, 1e-9)
 
 
