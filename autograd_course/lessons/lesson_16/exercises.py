@@ -50,8 +50,9 @@ prediction(
         At lr = 2 the mark 2/lr is at 1. After 40 steps the loss was 10, and 位max was 8. After 320 steps the loss is
         below 0.1. Where is 位max then?""",
     answer="below the mark", choices=["far above the mark", "just above the mark", "below the mark"],
-    reveal="""**Below the mark**, at this start and at nine others that we tried. Where 位max is above the mark, a nudge
-        along its eigenvector grows with every step. So here no run came to rest in such a place.""")
+    reveal="""**Below the mark**, at this start and at nine others that we tried. Where the gradient is 0 and 位max is above
+        the mark, a small nudge along its eigenvector grows with every step. So here no run came to rest in such a
+        place.""")
 
 card("16", [
     "A rule is made of rows, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
@@ -248,7 +249,7 @@ _ENDS = "That is where it ends. After few products v is still on its way: the 鉄
                 curvature = np.sum(v * Hv)
                 v = Hv
             return curvature""",
-    explained="Two arrays of w's shape, and no matrix: this runs on a network of any size.",
+    explained="It keeps two arrays of w's shape, and builds no matrix.",
     why="Each product stretches the part of v with the largest |位| most. In the end that part outweighs the others.",
     mistakes=[
         edit("for _ in", "noted = []\n    for _ in", _CURVATURE, _CURVATURE + "\n        noted.append(curvature)",
