@@ -91,7 +91,7 @@ card("12", [
 @exercise(
     "12.batches", minutes=8, difficulty="medium",
     question="""
-        The score is about what guessing gives, and the loss stays near 2.3: nothing is learned. Find the bug, and write
+        The score is no better than guessing, and the loss stays near 2.3: nothing is learned. Find the bug, and write
         the function right.
 
         - Every scan comes once in an epoch, in a new random order from `rng`.
@@ -399,7 +399,7 @@ def _share(model, images, labels):
         scores of the curve differ by less. And the steps are not quite alike, 400 at first and 299 for all scans. With
         40 epochs in place of 13, all scans bring about 97 %: five more of the 360 are right, and none is lost. So the
         plateau may come in part from too little training.""",
-    why="The gap to 100 % shrinks, but more and more slowly: so you can guess what more data would buy, before you pay for it.")
+    why="Where the curve is flat, more data may not be what is missing: first train longer.")
 def curve(answer):
     shown = "a share from 0 to 1"
     if isinstance(answer, nn.Module):

@@ -7,7 +7,7 @@ from ...ask.texts import Question, card, prediction, recall
 
 recall("13", [
     Question("A classifier is right on 100 % of its training scans, and on 60 % of those held out. Which number says how it "
-             "will do? (Lesson 12)", "60 %", "**60 %**. The other one says how much it has learned by heart.",
+             "will do? (Lesson 12)", "60 %", "**60 %**. The other one says only how it does on scans that it has seen.",
              ["100 %", "80 %", "60 %"]),
     Question("Adam, lr = 0.01. The first gradient of a weight is 250. By how much does the weight move in this first step? (11)", 0.01,
              "**0.01**: Adam divides a gradient by its usual size, and the first one is all that it has seen."),
