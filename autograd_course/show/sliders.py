@@ -6,6 +6,7 @@ import ipywidgets as widgets
 
 from . import style
 from .axes import round_step
+from .ink import number
 
 # Said by a screen reader, not shown: the same lines stand above it.
 UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:pre"
@@ -169,7 +170,7 @@ def _control(name, spec, label, small):
 def _said(choices):
     """(whether they are numbers, [(what a control says of a choice, the choice)])."""
     numbers = all(isinstance(choice, (int, float)) and not isinstance(choice, bool) for choice in choices)
-    return numbers, [(f"{choice:g}".replace("e-0", "e-") if numbers else str(choice), choice) for choice in choices]
+    return numbers, [(number(choice, 6) if numbers else str(choice), choice) for choice in choices]
 
 
 def _toggle(name, label, options, start):

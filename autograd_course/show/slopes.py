@@ -432,7 +432,7 @@ def _words(p):
                     + f", {_off(one - p.slope)} from {still.whose}" * bool(np.isfinite(p.slope)))
                    if np.isfinite(one) else f"no {name} difference, for one of its points has no value"
                    for name, one in [("forward", p.forward), ("central", p.central)]]
-    return [point, special, f"h = {number(p.h)}: {'; '.join(differences)}"]
+    return [point, special, "\n".join(f"h = {number(p.h)}: {words}" for words in differences)]
 
 
 def _moving(p):

@@ -165,7 +165,7 @@ def test_toggles_are_what_they_say(lesson):
     """The words are those the drawing function has for the choices, each named in full and large enough."""
     widget = dict(lesson.widgets())["toggles"]
     lesson.watch(widget)
-    choices = {"side": ["left", "right"], "n": ["0", "1", "2"], "h": ["1", "1e-5", "0.1"]}
+    choices = {"side": ["left", "right"], "n": ["0", "1", "2"], "h": ["1", "1e−5", "0.1"]}
     assert len(widget.query_selector_all(".toggle input")) == 8
     for side, n, h in product(*choices.values()):
         for name, choice in zip(choices, (side, n, h)):

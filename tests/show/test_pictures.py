@@ -216,7 +216,7 @@ def test_every_control_has_a_name():
 
 @pytest.mark.parametrize("spec, stops, start, said", [
     ((0, 2, 1), [0, 1, 2], 1, "0 1 2"), ((0.0, 1.5, 0.5, 0.5), [0.0, 0.5, 1.0, 1.5], 0.5, "0 0.5 1 1.5"),
-    ((0.0, 1.0, 0.5, 0.7), [0.0, 0.5, 0.7, 1.0], 0.7, "0 0.5 0.7 1"), ([1, 1e-5], [1, 1e-5], 1, "1 1e-5"),
+    ((0.0, 1.0, 0.5, 0.7), [0.0, 0.5, 0.7, 1.0], 0.7, "0 0.5 0.7 1"), ([1, 1e-5], [1, 1e-5], 1, "1 1e−5"),
     ([True, False], [True, False], True, "True False"), ([(2, 3), ()], [(2, 3), ()], (2, 3), "(2, 3) ()"),
     (["cos", "sin", "exp", "log"], ["cos", "sin", "exp", "log"], "cos", "cos sin exp log")])
 def test_few_stops_are_seen_at_once(spec, stops, start, said):

@@ -102,7 +102,7 @@ def fit(target, model, errors, step, title, span, powers):
 
 # --- Graphs whose operations are left out -----------------------------------------------------------------------------------
 
-WIDE, HIGH = 98, 56        # px, a card
+WIDE, HIGH = 104, 56        # px, a card
 
 
 def _short(x):
@@ -132,7 +132,7 @@ def _sketch(values, edges, places, size, known, shut=()):
             continue
         passes = float(gradients[z] * local)
         (px, py) = _arrow(plot, places[x], places[z], passes)
-        words = _short(local)
+        words = number(local, 3)
         half = 8 + 2.9 * len(words)
         plot.parts.append(f'<rect x="{px - half:.1f}" y="{py - 10:.1f}" width="{2 * half:.1f}" height="20" rx="10" fill="{style.PAPER}" '
                           f'stroke="{style.LINE}"/>')
@@ -252,8 +252,8 @@ def stacked_paths(w1, w2, w3, x, y, paths):
     return Picture(drawn + svg("0 0 600 144", "".join(plot.parts), "\n".join(said[1:])), "\n".join(said), says_all=True)
 
 
-TALK = {"w₁": (52, 40), "a": (52, 150), "x": (52, 260), "w₂": (52, 370), "b": (200, 40), "w₃": (200, 150), "c": (200, 260),
-        "ŷ": (348, 150), "L": (348, 290), "y": (348, 385)}
+TALK = {"w₁": (53, 40), "a": (53, 150), "x": (53, 260), "w₂": (53, 370), "b": (206, 40), "w₃": (206, 150), "c": (206, 260),
+        "ŷ": (350, 150), "L": (350, 290), "y": (350, 385)}
 
 
 def _relu(x):
@@ -291,7 +291,7 @@ def kink(w, x, step, target, best):
     panels = beside(svg("0 0 390 270", "".join(left.parts), said[0]),
                     svg("0 0 390 270", "".join(right.parts), "\n".join(said[1:])))
     text = "\n".join([*said, f"The graph at x = {number(x)}", words])
-    return Picture(panels + svg("0 4 400 430", graph, f"the graph at x = {number(x)}\n{words}"), text)
+    return Picture(panels + svg("0 4 404 430", graph, f"the graph at x = {number(x)}\n{words}"), text)
 
 
 def _talk_graph(w1, w2, w3, x, y):
@@ -304,4 +304,4 @@ def _talk_graph(w1, w2, w3, x, y):
              ("w₁", "b", a * (p > 0)), ("w₃", "b", 1.0 * (p > 0)), ("w₂", "c", a * (q > 0)), ("w₃", "c", 1.0 * (q > 0)),
              ("b", "ŷ", slope), ("c", "ŷ", slope), ("ŷ", "L", 2 * (y_hat - y))]
     shut = [name for name, inner in [("b", p), ("c", q)] if inner <= 0]
-    return _sketch(values, edges, TALK, (400, 425), ("x", "y", "a"), shut)
+    return _sketch(values, edges, TALK, (404, 425), ("x", "y", "a"), shut)
