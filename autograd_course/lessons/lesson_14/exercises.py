@@ -65,7 +65,7 @@ prediction(
 
 card("14", [
     "A convolution: at each place, pixels times kernel, added up. Bilinear, like a product.",
-    "Of a kernel's outputs, a pixel moves at most kh·kw, a kernel entry at most all. Each adds up what comes back.",
+    "A pixel moves at most kh·kw of the outputs, a kernel entry may move all. Each adds up what comes back from them.",
     "A window as a row: Z = X·Y. So g·Yᵀ and Xᵀ·g, as for every matrix product.",
     "unfold copies, fold adds up: each is the other's way back.",
     "Windows along n pixels: (n + 2·padding − kernel) // stride + 1.",
