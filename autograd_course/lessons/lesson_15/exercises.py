@@ -49,8 +49,8 @@ prediction(
 
 prediction(
     "15.angle", question="""
-        Without air a ball flies farthest at 45 degrees. Now the air slows the ball down: in each second, the air takes
-        off a hundredth of the square of the speed. At which angle does the ball fly farthest?""",
+        Without air a ball flies farthest at 45 degrees. Now the air slows the ball down: in each second, its speed
+        becomes smaller by a hundredth of its square. At which angle does the ball fly farthest?""",
     answer="below 45", choices=["below 45", "at 45", "above 45"],
     reveal="""**Below 45**, here just under 40, as the slider and the search below will show.""")
 
@@ -410,8 +410,8 @@ def _job(number, hint):
         job_b = "backward"       # 1 sweep; forward 500
         job_c = "forward"        # 1 sweep: v is the tangent; backward 300""",
     explained="""
-        In C nobody asks for J. For $J^\\top u$ of one given u, one backward sweep would do. (Backward mode gets Jv by a
-        detour of two sweeps: `pull(u)` is linear in u, and when v arrives at its result, Jv comes back.)""",
+        In C nobody asks for J. For $J^\\top u$ of one given u, one backward sweep would do. (Backward mode has a
+        detour to Jv: `pull(u)` is $J^\\top u$. Go backward through this function of u: when v arrives, Jv comes back.)""",
     why="Count what has to be asked separately: inputs forward, outputs backward.",
     mistakes=[
         _job(0, "A: backward needs a sweep for each of the 82 outputs. Forward needs one."),
