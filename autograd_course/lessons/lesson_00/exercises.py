@@ -4,15 +4,15 @@ import numpy as np
 from autograd_lib import grad
 
 from ...ask import Wrong, brief, exercise, expect, expect_over
-from ...ask.mistakes import off_by, printed, sign_lost
+from ...ask.mistakes import off_by, printed
 from ...ask.texts import Question, card, placement, prediction
 from ...show.ink import number
 
 placement("00", "Lessons 00 and 01 are about just this: what a slope tells you, and how to measure one.", [
     Question("The slope of $x^2$ at $x = 3$ is 6. If x goes from 3 to 3.01, by about how much does $x^2$ grow?", 0.06,
              "By about 6 · 0.01 = **0.06**.", tolerance=0.0015),
-    Question("""A program measures a slope from two points, at $x - h$ and $x + h$. You shrink h from 1e-5 to 1e-12. Does the answer get
-        more exact, or less?""", "less",
+    Question("""A program measures the slope of $e^x$ at 1 from two points, at $1 - h$ and $1 + h$. You shrink h from 1e-5 to 1e-12.
+        Does the answer get more exact, or less?""", "less",
              "**Less**. Lesson 01 shows it, and why.",
              choices=["more", "less"])])
 
@@ -161,13 +161,13 @@ def value(answer):
         (12.06, "The gradient is negative: does the value rise or fall when x grows?"),
         (-0.06, "That is the change. What is the value after it?"),
         (0.06, "That is the size of the change. What is the value after it?"),
-        (12.02, "That is how far x moved; the value does not move as fast: multiply by the gradient."),
+        (12.02, "You moved the value as far as x. Multiply the nudge by the gradient first."),
         (9.02, "Multiply the gradient by the nudge; do not add them."),
         (11.98, "You moved the value by the nudge alone. Multiply it by the gradient first."),
         (11.4, "The decimal point slipped: 3 · 0.02 is 0.06."),
         (12.6, "The decimal point slipped: 3 · 0.02 is 0.06. And the gradient is negative."),
         (-138, "You divided the gradient by the nudge. Multiply them."),
-        (-150, "You divided the gradient by the nudge. Multiply them; and that is the change."),
+        (-150, "You divided the gradient by the nudge. Multiply them, and add the change to the value, 12."),
         (-2.98, "That is gradient plus nudge. Multiply them, and add what comes out to the value, 12."),
         (-3.06, "The change is −0.06. It belongs to the value, 12, and not to the gradient."),
         (-36, "You multiplied the value by the gradient. Multiply the *nudge* by it, and add that to the value."),
@@ -199,7 +199,6 @@ def _downhill_is(got, expected):
     mistakes=[
         (3, "That is the value there. The question asks for x."),
         (0, "0 is what the gradient shows there. Which x does the slider show?"),
-        sign_lost(-2.4, "At your x the gradient is 0.674, and not 0: downhill is to the left."),
         _downhill_is])
 def lowest(answer):
     tried, shown = "the x where the hidden curve is lowest", "the x at the lowest point"
