@@ -478,7 +478,7 @@ prediction(
 card("06", [
     "Forget, forward, backward, step: once for each example, all four inside the loop.",
     "One neuron draws a straight line. Neurons behind neurons bend it.",
-    ".grad adds up until somebody clears it. Left out, the model trains on gradients of long ago.",
-    "Too small a rate crawls. Too large a rate can close every relu: then no example moves anything any more.",
+    ".grad adds up until somebody clears it. If nobody does, the model trains also on gradients of long ago.",
+    "Too small a rate crawls. Too large a rate can close every relu: then nothing passes back through them.",
     "What is minimised is the loss, penalty included; what you plot may be something else.",
     "A module finds its parameters by itself: its attributes, those in lists, and those of modules inside it."])

@@ -41,8 +41,8 @@ prediction(
     "07.check", question="""The calculation has every operation of the engine in it, each input is used at least twice, and the numbers are
         ordinary. How many of the eight patients does this check catch?""",
     answer=1, reveal="""
-        **1** of 8: patient D. Only D's gradients differ from the measured ones at ordinary numbers. The other seven
-        are ill at special numbers, at the second call, in the time they take, or in the function that they compute.""")
+        **1** of 8: patient D. Only D's gradients differ from the measured ones here. The other seven are ill where
+        a relu is closed, at special numbers, at the second call, in the time they take, or in the function that they compute.""")
 
 card("07", [
     "A falling loss is no gradient check: a wrong rule can train, even better, from some starts.",
@@ -68,7 +68,7 @@ card("07", [
     solution="""
         fooling_x = np.arctanh(np.sqrt(1 / 2))      # 0.8814; −0.8814 does as well""",
     explained="Both rules say ½ there. The neuron of lesson 05 has x = 2 and b = 0, so its w would be half of it, 0.4407.",
-    why="At this one point a wrong rule is as good as the right one. So a check takes several points.",
+    why="At this point a wrong rule is as good as the right one. So a check takes several points.",
     mistakes=[
         (0.0, "Compare both rules there: 1 and 0. Where are they equal?"),
         (math.sqrt(0.5), "That is z. Which x has this tanh?"),
@@ -238,7 +238,7 @@ EVIDENCE = {
     "07.diagnose", minutes=5, difficulty="medium",
     question="From the evidence, without code: what is ill about D, E, F and G? Give the number of the cause.\n\n"
              + "\n".join(f"{number}. {cause}" for number, (cause, _) in enumerate(CAUSES, start=1))
-             + "\n\nTwo belong to nobody.",
+             + "\n\nTwo belong to none of the eight.",
     stub="""
         diagnosis = {"D": ..., "E": ..., "F": ..., "G": ...}""",
     hints=["D, E, F and G each fail in a line where nobody else does. What would each cause do to that line?",
@@ -295,7 +295,7 @@ def diagnose(answer):
             z.rule = lambda g: (g * (1 - t * t),)
             return z""",
     explained="""
-        Python lets you give any attribute any name, so nothing complained. Worse: `z.backward` is now the formula, and the engine's
+        Python lets you set an attribute of any name, so nothing complained. Worse: `z.backward` is now the formula, and the engine's
         own method of that name is hidden.""",
     why="The formula was right and never ran. Reading the formula does not find that. A check of the engine does.")
 def mended_tanh(answer):
