@@ -28,26 +28,26 @@ prediction(
         The error goes down and comes up again, in the shape of a V. (Did your squares make a W? Its second dip, near 1e-7, is luck. On
         the right arm the errors are noise, and now and then one is small.)
 
-        *Smaller is better* is true of the mathematics and false of the machine.""")
+        For this curve *smaller is better* is true on paper, and false in the machine.""")
 
 prediction(
     "01.rounding", question="You ask Python `1 + 1e-16 == 1`. Does it say `True`?", answer=True,
-    reveal="""**Yes.** Python keeps about 16 significant digits. Next to 1, an amount of 1e-16 is too small to be kept: the sum is rounded
-        back to 1. At h = 1e-16 the second point *is* the first, so the secant has no rise at all.""")
+    reveal="""**Yes.** Python keeps about 16 significant digits. The next number above 1 is 2.2e-16 away, so the sum is rounded back
+        to 1. At h = 1e-16 the second point *is* the first, so the secant has no rise at all.""")
 
 prediction(
     "01.rate", question="""From $x = 0$, at which rate do you arrive at 3 in a single step? What do you see at a rate of 1, and what
         beyond 1?""",
     answer={"arrives at once at": 0.5, "at 1": "jumps to and fro", "beyond 1": "goes ever further away"},
     choices=dict.fromkeys(["at 1", "beyond 1"], ["arrives at once", "jumps to and fro", "goes ever further away"]),
-    reveal="""At **0.5** you arrive in a single step. Above it you overshoot and come back. At 1 you **jump to and fro** between 0 and 6,
-        forever. Beyond 1 each jump is longer than the one before: you **go ever further away**. A larger rate is not always a faster one.
+    reveal="""At **0.5** you arrive in a single step. Above it you overshoot and come back. At 1 you **jump to and fro** between 0 and 6.
+        Beyond 1 each jump is longer than the one before: you **go ever further away**. A larger rate is not always a faster one.
         Lesson 11 finds the largest that is safe.""")
 
 card("01", [
     "f′(x) is the limit of (f(x + h) − f(x)) / h as h goes to 0.",
     "Central is better: (f(x + h) − f(x − h)) / (2h); its error shrinks like h².",
-    "Smaller is not better: rounding grows like eps / h. Where x is near 1, often 1e-8 for forward and 1e-5 for central.",
+    "Smaller is not better: rounding grows like eps / h. Near x = 1 try 1e-8 for forward, and 1e-5 for central.",
     "Where the two sides disagree there is no slope, and the central difference will not tell you.",
     "Check a derivative at several points, none of them special.",
     "Downhill: x − rate · slope, measured anew at every step."])
@@ -71,7 +71,7 @@ def square(x):
             ...""",
     hints=["Two points: one at x + h, one at x − h. How far the value moved, divided by how far x moved.",
            ("Help: I get exactly double", "How far apart are the two points?"),
-           ("Help: I get a tiny number", "Python reads `a / 2 * h` as `(a / 2) * h`. It takes `a / (2 * h)`.")],
+           ("Help: I get a tiny number", "Python reads `a / 2 * h` as `(a / 2) * h`. Write `a / (2 * h)`.")],
     solution="""
         def my_central(f, x, h):
             return (f(x + h) - f(x - h)) / (2 * h)""",
@@ -174,7 +174,7 @@ def kink(answer):
     why="A check at one point can be passed by a wrong rule. Check at several, and at none that is special.",
     mistakes=[
         (lambda x: x ** 3, "At 1 the check measures 3, and yours gives 1: it is caught at once."),
-        (lambda x: 3.1 * x, "At 1 the check measures 3, and a tenth off is caught at once: exactly 3, at 1 alone."),
+        (lambda x: 3.1 * x, "At 1 the check measures 3, and a tenth off is caught at once. Be exactly 3 there, and wrong at 2."),
         (lambda x: 2 * x, "At 1 the check measures 3, and yours gives 2: it is caught at once."),
         (lambda x: 4 * x, "At 1 the check measures 3, and yours gives 4: it is caught at once."),
         (lambda x: 0, "At 1 the check measures 3, and yours gives 0: it is caught at once."),
@@ -296,7 +296,7 @@ def _stopping(f, x, rate, steps, stops):
         (lambda f, x, rate, steps: _stopping(f, x, rate, steps, lambda old, new: f(new) > f(old)),
          "You refuse to climb. Take every step: a rate that is too large shows itself by climbing."),
         (lambda f, x, rate, steps: _stopping(f, x, rate, steps, lambda old, new: abs(new - old) < 1e-6),
-         "Where x stays as it is, positions are missing: take as many steps as were asked for."),
+         "You stop where x no longer moves. Take as many steps as were asked for."),
         (lambda f, x, rate, steps: _walk(lambda x: np.sign(central_difference(f, x)), x, rate, steps),
          "You move by the rate alone. Move by rate times the slope."),
         _count])
