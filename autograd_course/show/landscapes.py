@@ -158,7 +158,7 @@ def boundary(points, labels, p, title, pull=None):
         plot.words(left + 10, 399, name, ink, "start", 13)
     text = f"{title}. {np.count_nonzero(~wrong)} of {len(points)} points lie on their own side of the boundary."
     if pull is not None:
-        rows = [f"  ({points[i][0]:5.2f}, {points[i][1]:5.2f})  class {labels[i]}  pull {pull[i]:.2f}  "
+        rows = [f"  ({points[i][0]:z5.2f}, {points[i][1]:z5.2f})  class {labels[i]}  pull {pull[i]:.2f}  "
                 f"{'wrong side' if wrong[i] else 'right side'}" for i in np.argsort(-pull)[:5]]
         text += "\nThe five that pull hardest:\n" + minus("\n".join(rows))
     return Picture(svg(SIZE, "".join(plot.parts), text, even=True), text)
