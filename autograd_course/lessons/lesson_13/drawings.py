@@ -63,14 +63,14 @@ def turning(h, n):
     if n:
         following = 2 * np.cos(2 * h) * y[-1] - y[-2]
         wave.dot(x[-1] + h, following, style.INK, style.PAPER, square=True, size=6)
-        px, py = wave.at(x[-1] + h, following)
-        wave.words(px + (10 if px < 460 else -10), py + 5, "by the rule", style.INK, "start" if px < 460 else "end", 13,
-                   halo=True)
+        wave.mark(16, 287, style.INK, style.PAPER, square=True)
+        wave.words(28, 292, "the next, by the rule", style.INK, "start", 13)
         right = np.sin(2 * (x[-1] + h)) / 2
         text.append(f"next value by the rule of two terms: {number(round(following, 10))}; "
                     f"it is {number(round(right, 10))}")
     text = "\n".join(text)
-    return Picture(svg("0 0 560 282", "".join([*face.parts, *wave.parts, level_line]), text), text, says_all=True)
+    drawn = "".join([*face.parts, *wave.parts, level_line])
+    return Picture(svg("0 0 560 304", drawn, text, even=True), text, says_all=True)
 
 
 def unrolled(rho, gradients):
@@ -162,7 +162,7 @@ def continued(known, truth, network, rule):
         off.dot(k, errors[1][k], style.INK, "none", square=True, size=3.5)
     for axes in (plot, off):
         axes.line([-0.5, -0.5], axes.y, style.FAINT, 1, "3 3")
-    for words, colour, place in [("the wave", style.FAINT, (78, 178)), ("the network", style.VALUE, (78, 290)),
+    for words, colour, place in [("the wave", style.FAINT, (78, 178)), ("the network", style.VALUE, (68, 290)),
                                  ("the rule", style.INK, (78, 378))]:
         plot.words(*place, words, colour, "start", 13, halo=True)
     text = "\n".join([f"after {len(known)} known values, {len(truth)} steps blind: the largest error",

@@ -144,16 +144,13 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
         words = f"{'' if ahead else '← '}to w = {number(there)}{' →' if ahead else ''}"
         plot.words(px + (-8 if ahead else 8), py + 18, words, style.TANGENT, "end" if ahead else "start", halo=True)
     plot.dot(w, value, style.VALUE, style.VALUE, size=6)
-    px, py = plot.at(span[0], float(f(span[0])))
-    plot.words(px + 8, py + 20, "the loss", style.VALUE, "start", halo=True)
-    high = value + slope * (ws - w) + curvature * (ws - w)**2 / 2
-    seen = np.flatnonzero((high > heights[0] + 0.3) & (high < heights[1] - 0.3) & (ws > w))
-    px, py = plot.at(ws[seen[-1]], high[seen[-1]])
-    plot.words(min(px + 8, 418), py + 4, "the parabola", style.TANGENT, "start", halo=True)
+    for left, words, colour, dash in [(58, "the loss", style.VALUE, "none"), (250, "the parabola", style.TANGENT, "2 4")]:
+        plot.parts.append(f'<path d="M{left} 387h24" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
+        plot.words(left + 30, 392, words, colour, "start", 13)
     turns, way = "a bottom" if curvature > 0 else "a top", "down" if lands < value else "up"
-    text = (f"w = {number(w)}: loss {number(value)}, {numbers}\nthe parabola that touches has {turns}; "
+    text = (f"w = {number(w)}: loss {number(value)}, {numbers}\nthe parabola that touches has {turns}\n"
             f"Newton's step {number(step)} leads there, to w = {number(there)}, loss {number(lands)}: {way}")
-    return Picture(svg("0 0 560 386", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 404", "".join(plot.parts), text), text)
 
 
 def _short(x):

@@ -175,7 +175,7 @@ def _alike(one, other):
 
 
 def _apart(theirs, ours):
-    return "equal to the last bit" if theirs == ours else f"{abs(theirs - ours):.0e} from yours".replace("e-0", "e-")
+    return "equal to the last bit" if theirs == ours else f"{number(abs(theirs - ours), 1)} from yours"
 
 
 # --- Time against workers -------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_the_parabola_turns_where_newton_goes(w, shape, way):
         return (np.tanh(2 * w) - 1)**2 / 2
     picture = drawn.parabola(f, w)
     step = -ag.grad(f)(w) / ag.grad(ag.grad(f))(w)
-    assert f"has {shape}; Newton's step {step:.4g} leads there".replace("-", "−") in picture.text
+    assert f"has {shape}\nNewton's step {step:.4g} leads there".replace("-", "−") in picture.text
     assert picture.text.endswith(way)
     assert "to w = " not in picture.html.partition("<title>")[2].partition("</title>")[2]
 

@@ -56,7 +56,7 @@ def test_agree_frames_the_digits_that_differ():
     slopes = {"ours": {"tanh(t)": [0.25] * 41}, "PyTorch": {"tanh(t)": [0.25] * 41},
               "JAX": {"tanh(t)": [0.25 + 1e-9] * 41}}
     picture = agree(slopes, "tanh(t)", 0.7)
-    assert "PyTorch 0.25, equal to the last bit" in picture.text and "JAX 0.25, 1e-9 from yours" in picture.text
+    assert "PyTorch 0.25, equal to the last bit" in picture.text and "JAX 0.25, 1e−9 from yours" in picture.text
     framed = [one for one in drawings(picture)[-1].iter(f"{SVG}rect") if one.get("stroke-width") == "1.6"]
     same = len("+0.25000000")
     assert len(framed) == len(f"{0.25:+.17f}") - same
