@@ -598,9 +598,9 @@ g_W2 = a.T @ b""".strip().splitlines()
         ((6, 9), "Line 6 writes over the error after L is there. Line 9 wants the gradient, and gets it."),
         ((6, 12), "Line 12 wants the gradient at ŷ from b, and gets it. Look at the other thing that it reads."),
         ((10, 11), "Line 10 writes over the gradient at h, whose last reader it is; line 11 gets what it wants."),
-        ((7, 8), "Line 7 it is. But line 8 wants h·h, and gets it: who still wants h?"),
-        ((7, 10), "Line 7 it is. But line 10 wants 1 − h·h, and gets it: who still wants h?"),
-        ((7, 11), "Line 7 it is. But line 11 does not read a: who still wants h?"),
+        ((7, 8), "Line 7 is right. But line 8 wants h·h, and gets it: who still wants h?"),
+        ((7, 10), "Line 7 is right. But line 10 wants 1 − h·h, and gets it: who still wants h?"),
+        ((7, 11), "Line 7 is right. But line 11 does not read a: who still wants h?"),
         ((8, 10), "Line 10 wants 1 − h·h, and gets it. Who still wants h?"),
         ((9, 10), "Line 9 writes into c, which held nothing."),
         ((3, 4), "Line 3 writes into b, which held nothing."),
@@ -621,7 +621,7 @@ def spoiled(answer):
     hint = next((hint for wrong, hint in spoiled.mistakes if tuple(answer) == wrong), "")
     if not hint:
         hint = ("It reads what was written before: the second number is further down than the first."
-                if answer[0] >= answer[1] else "Line 7 it is: who still wants h?" if answer[0] == 7 else
+                if answer[0] >= answer[1] else "Line 7 is right: who still wants h?" if answer[0] == 7 else
                 "The line that reads a wrong value is found. What did it want to read there, and who wrote over that?"
                 if answer[1] == 12 else
                 "Go from below: what does each line want to read, and which line wrote there last?")

@@ -157,6 +157,6 @@ throw(
     "20.spoiled",
     planted=[((7, "12"), "without quotes"), ((7, 13), "1 to 12"), ((0, 12), "1 to 12"), ((7, np.nan), "1 to 12"),
              ((7, 7), "further down"), ((7.5, 12), "1 to 12"), (([7], 12), "One number"), ((12, 12), "further down"),
-             ((7,), "2 values"), ((7, 12, 12), "2 values"), ((5, 12), "expected"), ((7, 9), "Line 7 it is"),
+             ((7,), "2 values"), ((7, 12, 12), "2 values"), ((5, 12), "expected"), ((7, 9), "Line 7 is right"),
              ((7, True), "1 to 12")],
     also_right=["(7, 12)", "[7, 12]", "np.array([7, 12])", "reads_wrong, overwrites = 12, 7", "7.0, 12.0"])
