@@ -522,9 +522,9 @@ THREE = [("r is taken for a constant", lambda g, z, x: g / _root(x)),
           x: (g - z * np.sum(g * z, axis=1, keepdims=True)) / _root(x))]
 
 
-MEASURE = ("It accepts all three: it never measures, or at inputs where they are right, or its tolerance is wide. Random "
-           "x and g of several rows: the sum of rule(g, z, x)·u, beside the central difference of the sum of g·rms(x) "
-           "along u.")
+MEASURE = ("It accepts all three: it never measures, or its inputs are some for which all three are right, or its "
+           "tolerance is wide. Take random x and g of several rows. Compare the sum of rule(g, z, x)·u with the central "
+           "difference of the sum of g·rms(x) along u.")
 ON_PAPER = "With one row, the mean over the row is the mean over everything. Look at each rule with that in mind."
 BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What is left of each rule?"
 
@@ -694,8 +694,8 @@ def _judge_check(accepts):
     let_through = [f"({letter}) {said}" for letter, (said, rule) in zip("abc", THREE) if says(rule, said)]
     if let_through:
         raise Wrong(f"accepts(rule), where {let_through[0][4:]}", "True", "False",
-                    MEASURE if len(let_through) == 3 else f"It accepts {', '.join(let_through)}. Random x and g of "
-                                                          "several rows tell, if the tolerance is not wide.")
+                    MEASURE if len(let_through) == 3 else f"It accepts {', '.join(let_through)}. Take random x and "
+                                                          "g of several rows, and a narrow tolerance.")
     for what, rule, hint in [
             ("the rule is 1 % too large", lambda g, z, x: _rms_rule(g, z, x) * 1.01,
              "Its tolerance lets an error of 1 % through."),
@@ -718,14 +718,14 @@ def _judge_check(accepts):
              "It looks at some entries alone: compare all of them, or their sum with a random u."),
             ("ε is left out", lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True))
              / np.sqrt(np.mean(x * x, axis=1, keepdims=True)),
-             "Its x is so large that ε is not seen: rng.normal, as it comes."),
+             "Its x is so large that ε is not seen: take what rng.normal gives, unchanged."),
             ("r is taken from x less its mean",
              lambda g, z, x: _rms_rule(g, z, x - np.mean(x, axis=1, keepdims=True)),
-             "Its rows of x add up to 0: rng.normal, as it comes."),
+             "Its rows of x add up to 0: take what rng.normal gives, unchanged."),
             ("g is taken for its size", lambda g, z, x: _rms_rule(abs(g), z, x),
-             "Its g is nowhere below 0: rng.normal."),
+             "Its g is nowhere below 0: take what rng.normal gives."),
             ("x is taken for its size", lambda g, z, x: _rms_rule(g, abs(z), abs(x)),
-             "Its x is nowhere below 0: rng.normal."),
+             "Its x is nowhere below 0: take what rng.normal gives."),
             ("the last entry gets nothing", lambda g, z,
              x: _rms_rule(g, z, x) * (np.arange(x.size).reshape(x.shape) < x.size - 1),
              "It looks at some entries alone: compare all of them, or their sum with a random u.")]:

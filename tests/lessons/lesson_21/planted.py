@@ -233,7 +233,7 @@ throw(
         (_fooled(accepts=_accepts_if(lambda rng: (np.ones((2, 4)), np.array([[1.0, -1, 2, -2], [3, -3, 1, -1]])))),
          "never measures"),
         (_fooled(accepts=_accepts_if(lambda rng: (np.ones((2, 1)), rng.normal(size=(2, 1))))), "It accepts"),
-        (_fooled(accepts=_accepts_if(lambda rng: rng.normal(size=(2, 2, 4)) @ (np.eye(4) - 0.25))), "as it comes"),
+        (_fooled(accepts=_accepts_if(lambda rng: rng.normal(size=(2, 2, 4)) @ (np.eye(4) - 0.25))), "unchanged"),
         (_fooled(accepts=lambda rule: np.array([True, True])), "True or False"),
              (_fooled(accepts=lambda rule: 1.0), "True or False"),
         (_fooled(accepts=lambda rule: print(True)), "print"), (_fooled(accepts=_asserted), "give back False"),
