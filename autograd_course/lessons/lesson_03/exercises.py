@@ -89,7 +89,7 @@ WRONG_X = [(-15, "Your gradient for x is y's: are the two rules swapped?"),
            (20, "That multiplies by y. Double y: does z follow x more strongly, or less?"),
            (-5, "Raise x: does z fall?"),
            (10, "Raise x by 1: z rises by 1 / y only."),
-           (30, "Each further bit of x adds as much as the first: no x. What stands before dx is 1 / y."),
+           (30, "The slope in x does not grow with x: what stands before dx is 1 / y, without x."),
            (15, "That is z / y, which stands before dy. Before dx stands 1 / y."),
            (lambda g, z, x, y: g * dx / y,      # noqa: F821
             "dx is a nudge, on paper only. The rule is what stands before it, times g."),
@@ -134,7 +134,7 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
     solution="""
         divide_x = lambda g, z, x, y: g / y
         divide_y = lambda g, z, x, y: -g * z / y""",
-    explained="`-g * x / y**2` is the same number, with one multiplication more.",
+    explained="On paper `-g * x / y**2` is the same, with one multiplication more.",
     why="Division needed no limit of its own: it is the product rule, read backward.")
 def divide(answer):
     if any(map(is_stub, answer)):
@@ -215,10 +215,10 @@ def drill(answer):
         ((-1, 2), "Raise x: does 8 / x rise?"),
         ((-1, 8), "8 is the slope of 8 · x. Raise x: 8 / x falls, by z / y, and z is 4."),
         ((-1, -0.5), "Its local gradient is −z / y. Here z is 4."),
-        ((-1, -4), "−z, and then divided by y, which is 2 here."),
+        ((-1, -4), "That is −z alone. Divide it by y, which is 2 here."),
         ((-1, -1), "One division too many: −z / y, and z is 8 / 2 already."),
         ((-1, -0.25), "That is the slope of 1 / x. Here 8 is shared."),
-        ((-1, -8), "That is 8 / x with a minus, where x is 1. At x = 2 z is 4: −z / y."),
+        ((-1, -8), "That is −z / y at x = 1. At x = 2, z is 4 and y is 2."),
         ((5, 8), "Those are the constants, which want no gradient. How fast does each result move with x?"),
         ((3, -8), "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?"),
         ((3, 4), "Those are the values. The slopes are asked for.")])
@@ -239,10 +239,10 @@ def reflected(answer):
     solution="""
         power_x = lambda g, z, x, y: g * y * x ** (y - 1)""",
     explained="With `g * y * z / x` the slope of $x^2$ at 0 would be 0 / 0, which is nan. The slope there is 0.",
-    why="One line serves whole, negative and fractional exponents, wherever z has a slope. At x = 0 with y = 0 the "
-        "library states the slope.",
+    why="One line serves whole, negative and fractional exponents. Where x and y are both 0 it gives nan, and the library "
+        "states 0.",
     mistakes=[
-        (lambda g, z, x, y: g * y * x**y, "The power before: the exponent is one less."),
+        (lambda g, z, x, y: g * y * x**y, "The exponent is one less: x ** (y - 1)."),
         (lambda g, z, x, y: g * y * x**y - 1,
          "Python takes the power first: x ** y - 1 is (x ** y) - 1. Brackets, around y - 1."),
         (lambda g, z, x, y: g * n * x ** (n - 1), "The exponent comes in as y: there is no n."),      # noqa: F821
@@ -250,7 +250,7 @@ def reflected(answer):
         (lambda g, z, x, y: g * y * z ** (y - 1), "z is the power already. What is raised again is x."),
         (lambda g, z, x, y: g * x ** (y - 1), "The exponent comes down as a factor: where is it?"),
         (lambda g, z, x, y: g * 2 * x, "That is the rule of the square alone. The exponent is y."),
-        (lambda g, z, x, y: g * y, "That is the exponent alone. The power before belongs to it: x ** (y - 1)."),
+        (lambda g, z, x, y: g * y, "That is the exponent alone. A power is multiplied by it: x ** (y - 1)."),
         (lambda g, z, x, y: g * y * x * (y - 1), "That multiplies by y − 1. A power takes two stars: x ** (y - 1)."),
         (lambda g, z, x, y: g * z * x ** (y - 1),
          "z is the power itself. What comes down as a factor is the exponent, y."),

@@ -24,7 +24,7 @@ throw(
         edit("g / y", "g * y", "multiplies by y"),
         edit(": g / y", ": g", "1 / y only"),
         edit("g / y", "g // y", "rule for x"),
-        edit("g / y", "g * x / y", "no x"),
+        edit("g / y", "g * x / y", "without x"),
         edit("g / y", "g * z / y", "-g * z / y", "-g / y", "before dy"),
         edit("g / y", "g * dx / y", "dx is a nudge"),
         edit("-g * z / y", "-g * z * dy / y", "dy is a nudge"),
