@@ -269,7 +269,7 @@ def _to_w(g, x, w):
         gradient_w = lambda g, x, w: ...""",
     hints=["First for each of the five: what is the shape of `x.mT @ g`?",
            "(5, 3, 4): a gradient from each of the five uses of W. What did lesson 08 do with what was shared?",
-           ("Help: an axis too many", "The operand was shared by the batch: sum over axis 0.")],
+           ("Help: an axis too many", "W was shared by the batch: sum over axis 0.")],
     solution="""
         gradient_w = lambda g, x, w: (x.mT @ g).sum(axis=0)      # (5, 3, 2) @ (5, 2, 4) → (5, 3, 4) → (3, 4)""",
     explained="""
@@ -359,8 +359,8 @@ EVIDENCE = {
     explained="""
         The other three: 2 e, 4 i, 7 a. Each wrong array is a fingerprint: a 2 where two rows were summed, B itself
         where a dot's rule ran, the left slot's [[3, 7], [3, 7]] twice.""",
-    why="Six of the seven pass a check on square arrays of one shape. It takes a broadcast, a number, "
-        "one matrix twice, a start at an array.")
+    why="Six of the seven pass a check on square arrays of one shape. They fail at a broadcast, a single number, "
+        "one matrix in both places, or a loss that is an array.")
 def diagnose(answer):
     if not isinstance(answer, dict):
         raise Wrong("diagnosis", brief(answer), 'a dictionary, {1: "a", …}',
