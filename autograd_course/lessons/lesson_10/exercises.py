@@ -45,7 +45,7 @@ card("10", [
     "softmax: p · (g − Σ g·p), row by row. No Jacobian is built.",
     "log_softmax: g − p · Σ g.",
     "Cross-entropy at the logits: (p − onehot) / N. Each row adds up to 0.",
-    "c added to all logits leaves p as it is. So take the largest off before exp, and nothing overflows."])
+    "c added to all logits leaves p as it is. So take the largest off first: then exp does not overflow."])
 
 
 # --- 10.tie ---------------------------------------------------------------------------------------------------------------
@@ -415,7 +415,7 @@ def _right(x):
         def my_logsumexp(x):
             m = np.max(x)
             return np.log(np.sum(np.exp(x - m))) + m""",
-    explained="""Now the largest term is $e^0 = 1$. So nothing overflows, and the sum is at least 1, so its log is
+    explained="""Now the largest term is $e^0 = 1$. So exp does not overflow, and the sum is at least 1, so its log is
         finite. (For any finite x.)""",
     why="The same number on paper, and in floats it holds where the plain formula fails.",
     mistakes=[

@@ -52,7 +52,7 @@ card("11", [
     "at best.",
     "Momentum, m ← βm + g: what agrees counts 1/(1 − β) times, what alternates 1/(1 + β) times. It is two rates in one.",
     "RMSprop: g/√v, entry by entry. Make an axis steeper, from the same start: its path stays.",
-    "Adam: mean of g over root mean of g², both divided by 1 − βᵗ. A weight's first step is lr long, unless g is as small as eps.",
+    "Adam: mean of g over root mean of g², both divided by 1 − βᵗ. A weight's first step is lr long, for g far above eps.",
     "Nobody wins everywhere. In our race Adam arrived with the widest range of rates."])
 
 
@@ -381,7 +381,7 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
                 return (epoch + 1) / 10
             return (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2""",
     explained="Such a slow start is called a *warm-up*.",
-    why="A schedule is a function of one number, the epoch: whatever shape you can write down is one.",
+    why="LambdaLR makes a schedule of any function of one number, the epoch.",
     mistakes=[
         (lambda epoch: 0.1 * _factor(epoch),
          "Ten times too small: each of the ten calls adds a tenth, and the factor gets to 1."),
