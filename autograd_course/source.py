@@ -40,6 +40,13 @@ def cut(lines, node):
     return textwrap.dedent(ast.get_source_segment("".join(lines), node, padded=True)).strip()
 
 
+def underneath(function):
+    """The function of Python inside a partial, a cache, np.vectorize or an object that can be called; else what was given."""
+    for inside in ("pyfunc", "func", "__wrapped__"):
+        function = getattr(function, inside, function)
+    return next((one for one in (function, type(function).__call__) if hasattr(one, "__code__")), function)
+
+
 def is_stub(function):
     """Whether the function's body is nothing but `...` or `pass`, apart from a docstring."""
     return _does_nothing(getattr(function, "__code__", None))

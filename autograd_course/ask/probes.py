@@ -8,7 +8,7 @@ from autograd_lib import vjp
 
 from ..source import is_stub
 from .battery import alike, expect_over
-from .compare import Endless, bounded, expect, expect_call, same
+from .compare import ENDLESS, Endless, bounded, expect, expect_call, same
 from .mistakes import keepdims_lost, sign_lost
 from .verdict import NotYet, Wrong, brief
 
@@ -213,7 +213,8 @@ def expect_engine(Scalar):
 
     `Scalar(2.0)` is an input; + and * make results; `L.backward()` adds to the `.grad` of every input (0 or None before). Tried: a path,
     a node used twice, one that waits for a later user, two backward calls, a second graph on the same input, an input that L does not
-    reach, 40 doublings (2⁴⁰ paths). Returns DEEP, for the verdict, if it fails at 5000 additions in a row because it calls itself.
+    reach, 40 doublings (2⁴⁰ paths). Returns DEEP, for the verdict, if it fails at 5000 additions in a row because it calls itself,
+    and SLOW if these take it too many steps.
     """
     if not isinstance(Scalar, type):
         raise Wrong("your engine", brief(Scalar), "a class",
@@ -224,7 +225,11 @@ def expect_engine(Scalar):
     broken = of_engine()
     for tried, probe, right in ENGINE_CASES:
         hints = [(wrong, sentence) for engine, sentence in broken if (wrong := _outcome(probe, engine)) != right]
-        expect(probe(Scalar), right, tried=tried, hints=hints)
+        try:
+            got = probe(Scalar)
+        except Endless as endless:
+            raise Wrong(tried, str(endless), brief(right), ENDLESS) from None
+        expect(got, right, tried=tried, hints=hints)
     _expect_each_node_once(Scalar)
     return _on_depth(Scalar)
 
@@ -236,7 +241,7 @@ def of_engine():
 
 def _gradients(L, *inputs, calls=1):
     for _ in range(calls):
-        L.backward()
+        bounded(L.backward)
     return tuple(x.grad or 0.0 for x in inputs)
 
 
@@ -282,6 +287,8 @@ FAULTS = {
     "every path": "Every path is walked by itself. Visit each value once, when all its users have paid."}
 DEEP = ("It fails where a graph is deep, 5000 additions in a row: the walk calls itself, and Python stops that at about a thousand. "
         "A list of what is to be visited goes on.")
+SLOW = ("It is too slow where a graph is large: 5,000 additions take it more than 1,000,000 steps. Does each visit look at "
+        "all the other values too?")
 
 
 def engine(fault=None):
@@ -367,8 +374,10 @@ def _on_depth(Scalar):
     for _ in range(5000):
         b = b + one
     try:
-        b.backward()
+        bounded(b.backward)
     except RecursionError:
         return DEEP
+    except Endless:
+        return SLOW
     expect(a.grad, 1.0, tried="the gradient of a after 5000 additions in a row")
     return ""

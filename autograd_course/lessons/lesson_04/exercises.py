@@ -13,6 +13,7 @@ from ...ask.compare import returned
 from ...ask.mistakes import printed
 from ...ask.texts import Question, card, prediction, recall
 from ...ask.verdict import NotYet, brief
+from ...source import underneath
 
 recall("04", [
     Question("$z = x / y$. What is $\\partial z / \\partial y$, written with z? (Lesson 03)", "−z / y",
@@ -395,9 +396,7 @@ def calm_tanh(answer):
 
 def _names(function):
     """The names that a function's code uses, and those of functions inside it; what wraps one is looked through."""
-    for inside in ("pyfunc", "func", "__wrapped__"):       # np.vectorize, partial, lru_cache
-        function = getattr(function, inside, function)
-    codes = [one.__code__ for one in (function, type(function).__call__) if hasattr(one, "__code__")]
+    codes = [one.__code__ for one in [underneath(function)] if hasattr(one, "__code__")]
     for one in codes:
         codes += [constant for constant in one.co_consts if isinstance(constant, CodeType)]
     return {name for one in codes for name in one.co_names}

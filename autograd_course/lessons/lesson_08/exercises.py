@@ -549,7 +549,7 @@ def scatter(answer):
         raise NotYet
     def build(d):
         shape = (d.size(),) if d.round % 2 else (d.size(), d.size())
-        index = d.places(shape[0], d.choice(shape[0], d.size(0)), ends=2).tolist()
+        index = d.places(shape[0], d.choice(shape[0], d.size()), ends=2).tolist()
         return d.g(len(index), *shape[1:]), index, shape
     examples = [(np.array([100.0, 20, 3]), [0, 2, 0], (3,)), (np.array([[1.5, -2], [3, 4], [5, 6]]), [2, 0, 2], (3, 2))]
     try:

@@ -263,8 +263,8 @@ def _to_w(g, x, w):
     "09.batch", minutes=3, difficulty="medium",
     question="""
         X is a *batch*: five matrices, shape (5, 2, 3). W (3, 4) is one matrix, used for all five. Z = X @ W has shape (5, 2, 4): `@`
-        multiplies along the last two axes, and broadcasts the rest. Write the gradient of W, in W's own shape. (`x.mT` exchanges the last
-        two axes.)""",
+        multiplies along the last two axes, and broadcasts the rest. Write the gradient of W, in W's own shape, for a
+        batch of any size, with any number of rows. (`x.mT` exchanges the last two axes.)""",
     stub="""
         gradient_w = lambda g, x, w: ...""",
     hints=["First for each of the five: what is the shape of `x.mT @ g`?",

@@ -13,6 +13,7 @@ from ...ask import NotYet, Wrong, brief, edit, exercise, expect, expect_over, is
 from ...ask.mistakes import printed, swapped
 from ...ask.texts import Question, card, prediction, recall
 from ...data import digits
+from ...source import underneath
 
 recall("12", [
     Question("The largest curvature of a loss is 50. Beyond which learning rate does plain gradient descent run away? (Lesson 11)", 0.04,
@@ -415,7 +416,7 @@ def curve(answer):
             _expect_training(answer, tried, len(calls), n, model, images, labels, epochs, jitter)
             model.load_state_dict(_stand_in())
             return model
-        with _in_place_of("train", train, getattr(answer, "__globals__", {})):
+        with _in_place_of("train", train, getattr(underneath(answer), "__globals__", {})):
             got = returned(answer, n, tried=tried, shown=shown, hints=[(
                 lambda n: knows(digits()[3]), "accuracy wants the images first, then the labels.")])
         if not calls:
@@ -493,6 +494,7 @@ def _outside(function):
 
 def _networks_of(function):
     """The names of the networks that a function uses and does not make."""
+    function = underneath(function)
     if not inspect.isfunction(function):
         return []
     used = inspect.getclosurevars(function)

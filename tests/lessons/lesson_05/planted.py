@@ -259,6 +259,8 @@ throw(
         edit("ledger = {output: 1.0}", "ledger = {output: output.data}", "begins with 1.0"),
         (lambda output: _paying(output, 1.0), FAULTS["every path"]),
         (lambda output: _into_grad(output), FAULTS["kept"]),
+        edit("for value in order(output):", "while ledger:\n      for value in order(output):", ".pop(value)",
+             ".get(value, 0.0)", "does not come to an end"),
         (lambda output: 1.0, "Nothing arrives in any .grad")],
     also_right=[
         edit("value.grad += g", "value.grad = value.grad + g"),
@@ -285,7 +287,15 @@ throw(
                 g = sum(arrived[id(value)])
                 value.grad += g
                 [arrived[id(x)].append(g * local) for x, local in zip(value.inputs, value.locals)]
-            return {value: value.grad for value in order_of_visits}"""])
+            return {value: value.grad for value in order_of_visits}""",
+        """
+        def backward(output):      # no ledger: each value asks all that come before it; slow in a deep graph
+            whole = {}
+            for x in order(output):
+                whole[x] = float(x is output) + sum(whole[z] * local for z in whole
+                                                    for y, local in zip(z.inputs, z.locals) if y is x)
+            for x, g in whole.items():
+                x.grad += g"""])
 
 
 def _into_grad(output):

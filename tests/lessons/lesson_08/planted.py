@@ -91,13 +91,24 @@ def _none(g, index, shape):
 throw(
     "08.scatter",
     planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter"),
-             (lambda g, index, shape: scattered(g, index, shape) if index else None, "gives nothing back"),
-             (lambda g, index, shape: scattered(g, np.array(index), shape), "index"),
+             (lambda g, index, shape: scattered(g, index, shape) if len(index) > 1 else None, "gives nothing back"),
+             edit("out, index, g", "out, np.abs(index), g", "out of bounds"),
              edit("return out", "return g if sorted(index) == list(range(len(out))) else out", "got"),
              edit("    out =",
                   "    kept = scatter.__dict__\n    if kept.get('index') is index:\n        return kept['out'].copy()\n    out =",
                   "return out", "kept.update(index=index, out=out.copy())\n    return out", "with another g")],
     also_right=[
+        edit("out, index, g", "out, np.array(index), g"),
+        """
+        def scatter(g, index, shape):
+            onehot = (np.arange(shape[0])[:, None] == np.asarray(index) % shape[0]) * 1.0
+            return (onehot @ np.reshape(g, (len(index), -1))).reshape(shape)""",
+        """
+        def scatter(g, index, shape):
+            out, index = np.zeros(shape), np.arange(shape[0])[np.asarray(index)]
+            for row in np.unique(index):
+                out[row] = np.sum(np.asarray(g)[index == row], axis=0)
+            return out""",
         """
         def scatter(g, index, shape):
             out = np.zeros(shape)

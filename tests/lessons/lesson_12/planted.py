@@ -186,5 +186,17 @@ throw(
     also_right=[
         "lambda n: accuracy(train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], 20_000 // n),"
         " test_images, test_labels)",
+        """
+        from functools import partial
+        def score(width, n):
+            return accuracy(train(nn.MLP([64, width, 10], rng=0), images[:n], labels[:n], 20_000 // n),
+                            test_images, test_labels)
+        held_out_accuracy = partial(score, 32)""",
+        """
+        class Score:
+            def __call__(self, n):
+                return accuracy(train(nn.MLP([64, 32, 10], rng=0), images[:n], labels[:n], 20_000 // n),
+                                test_images, test_labels)
+        held_out_accuracy = Score()""",
         edit("return accuracy(model, test_images, test_labels)",
              "return sum(model(x[None]).data.argmax() == y for x, y in zip(test_images, test_labels)) / len(test_labels)")])
