@@ -51,8 +51,7 @@ card("04", [
     "exp: the slope is the value, g · z. It rests on (eʰ − 1)/h → 1.",
     "Read off the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). These rules need no x.",
     "log: exp turned over, 1/x. An exponent that moves: z · log x, for bases above 0.",
-    "Saturated need not mean finished. Where what arrives is bounded, as with squared errors, hardly any of it gets "
-    "through: stuck.",
+    "Saturated need not mean finished: it may be stuck. A tanh that is far out lets hardly any of g through.",
     "A kink has no slope. The library states one; a central difference there gives the mean of two.",
     "Behind a `where`, 0 · inf is nan. Change what goes in, not what comes out."])
 
@@ -144,14 +143,14 @@ def from_z(answer):
 
 
 LOG_OF_SIZE = (lambda g, z, x, y: g * z * np.log(np.abs(x)),
-               "log of |x| invents a slope, 9.89: at base −3 an exponent of 2 can be neither raised nor lowered. (Published, in fact.)")
+               "log of |x| invents a slope, 9.89: at base −3 no curve runs through the exponent 2. (Published, in fact.)")
 
 
 TURN = [
-    [(lambda g, z, x: g * x, "x is the slope of exp at that height. Turned over: 1 divided by it."),
+    [(lambda g, z, x: g * x, "x is the slope of exp at the height x. The slope of log is 1 divided by x."),
      (lambda g, z, x: g * z, "That is exp's rule. Turned over, the slope is 1 divided by the height of exp, which is x."),
      (lambda g, z, x: -g / x ** 2, "That is the slope of 1/x. The slope of log is 1/x itself."),
-     (lambda g, z, x: g / np.exp(x), "The height of exp is taken where log came from, at z: it is x itself.")],
+     (lambda g, z, x: g / np.exp(x), "exp is taken at z = log x, where its height is x itself. At x it is something else.")],
     [(lambda g, z, x, y: g * z * np.log(z), "log z is the whole exponent, y log x. ④ is log x alone."),
      (lambda g, z, x, y: g * z, "That is ③ alone. p = y log x has a slope too: ④."),
      (lambda g, z, x, y: g * z / x,
@@ -168,7 +167,7 @@ TURN = [
       "That calls a rule, which wants g, z and x. The logarithm itself is np.log(x)."),
      (lambda g, z, x, y: g * np.log(x), "That is ④ alone. p went through exp, whose slope is its height: z."),
      (lambda g, z, x, y: g * z * np.log(y),
-      "The log of the base: in p = y log x, y is what moves, and log x stands before it.")]]
+      "You took the log of the exponent. In p = y log x, the log of the base stands before y.")]]
 
 
 @exercise(
@@ -206,13 +205,13 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, x: g * (x >= 0), "At 0 itself the library states 0: > and not >=."),
         (lambda g, z, x: g * x, "The slope of the line z = x does not grow with x: it is 1. So all of g passes, or nothing."),
         (lambda g, z, x: g * ((x > 0) + 0.5 * (x == 0)),
-         "0.5 at 0 is what a difference measures: the average of which two slopes? Stated is 0."),
+         "0.5 at 0 is what a central difference measures, the mean of two slopes. The library states 0."),
         (lambda g, z, x: np.maximum(g, 0),
          "That switches by g. It is x that decides: where x > 0 all of g passes, a negative g too."),
         (lambda g, z, x: g if x > 0 else 0,
-         "x may be an array, and if wants one truth. np.where(x > 0, g, 0) decides entry by entry.")]),
+         "x may be an array, and if takes one True or False. np.where(x > 0, g, 0) decides entry by entry.")]),
     (ag.abs, 0, [X], [
-        (lambda g, z, x: np.where(x > 0, g, -g), "At 0 that gives −g, and stated is 0. np.sign(0) is 0."),
+        (lambda g, z, x: np.where(x > 0, g, -g), "At 0 that gives −g, and the library states 0. np.sign(0) is 0."),
         (lambda g, z, x: g * np.where(x >= 0, 1, -1), "At 0 itself the library states 0. np.sign(0) is 0."),
         (lambda g, z, x: g * x / np.abs(x), "x / |x| is 0 / 0 at the kink, and that is nan. np.sign(0) is 0."),
         (lambda g, z, x: g * ((x > 0) - (x < 0)),
@@ -236,7 +235,7 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
     (ag.where, 1, [np.array([True, False, False, True, True]), np.array([3.0, 2.0, 4.0, -7.0, 0.0]),
                    np.array([5.0, 1.0, 4.0, -7.0, 1.0])], [
         (lambda g, z, c, x, y: np.where(c is True, g, 0),
-         "Nothing passes, and c is True here and there. c alone decides, entry by entry: np.where(c, g, 0)."),
+         "c is True asks whether the array itself is True: it never is. Entry by entry: np.where(c, g, 0)."),
         (lambda g, z, c, x, y: np.where(z == x, g, 0),
          "Where x and y are equal z is both: c alone says whose turn it is."),
         (lambda g, z, c, x, y: g * (x > y), "c decides, not which of the two is larger."),
@@ -291,7 +290,7 @@ DRILL = [
      (lambda g, z, x: g * np.sin(x), "That is the value. The slope of sin is cos."),
      (lambda g, z, x: -g * np.sin(x), "That is the rule of cos: are the two exchanged?"),
      (lambda g, z, x: np.cos(g * x), "g multiplies the slope, cos x: it does not go inside."),
-     (lambda g, z, x: g * np.sqrt(1 - z * z), "√(1 − z²) is never negative, and cos x can be: it is lost which.")],
+     (lambda g, z, x: g * np.sqrt(1 - z * z), "√(1 − z²) is never negative, and cos x can be: the sign is lost.")],
     [(lambda g, z, x: g * np.cos(x), "That is the value, and the rule of sin. The slope of cos is −sin."),
      (lambda g, z, x: -np.sin(g * x), "g multiplies the slope, −sin x: it does not go inside."),
      (lambda g, z, x: -g * np.cos(x), "The minus is right. The slope of cos is −sin.")],
@@ -413,7 +412,7 @@ CLIP = [
     (lambda g, z, x, low, high: g * (low <= x & x <= high),
      "Python binds & more tightly than <=: put each comparison in parentheses."),
     (lambda g, z, x, low, high: g * (low <= x <= high),
-     "x may be an array, and a <= b <= c wants one truth. Join two comparisons with &."),
+     "x may be an array, and a <= b <= c takes one True or False. Join two comparisons with &."),
     (lambda g, z, x, low, high: g * ((x < low) | (x > high)),
      "The other way round: outside the bounds z stands still."),
     (lambda g, z, x, low, high: g * ((-1 <= x) & (x <= 1)),
