@@ -56,7 +56,7 @@ card("22", [
     "g is the exact slope by the bit. The weight is a memory of every g, and its sign is the vote.",
     "Around a closed path a gradient adds up to 0. If straight-through or detach gives "
     "another sum, it is no gradient.",
-    "A rule may be no derivative. It must be linear in g, have x's shape, write nothing, and say the same each time.",
+    "A rule may be no derivative. It must be linear in g, fit x's shape, write nothing, and say the same each time.",
     "At the tip of a cone there is no slope, and 0 is stated. The chain of rules would give 0 · ∞, which is nan.",
     "The gradient of a fixed point does not ask how it was found: u = g + Jᵀu, then Bᵀu. The loop for u arrives if "
     "ρ < 1."])
@@ -280,7 +280,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
              "The field is asked for one place at a time: it takes what a corner is, a row."),
         edit("part = (end - start) / steps", "part = (end - start) / len(corners)",
              "Each leg is cut into `steps` parts, however many corners there are."),
-        (lambda field, corners, steps: 0.0, "A gradient gives 0. Which other fields do is to be found out: add up."),
+        (lambda field, corners, steps: 0.0, "A gradient gives 0. Another field may give something else: add up."),
         edit("part = (end - start) / steps", "part = end - start", "Each part is the leg divided by steps."),
         edit("part = (end - start) / steps", "part = (start - end) / steps",
              "A part leads from start to end: end − start."),
@@ -509,7 +509,7 @@ def _nearly(got, expected):
 
 _ORDER = ("g has z's shape, and what goes to x has x's. back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: the "
           "first is added to g in the loop, the second is the answer.")
-_ONE = "That is the u of one round. Jᵀ goes on with u at every round; and return stands behind the loop."
+_ONE = "That is the u of one round. Every round multiplies Jᵀ by the newest u, and return stands behind the loop."
 _ONE_LESS = "That is one round less: u begins as g, not as 0, and the loop has `rounds` rounds."
 _AGAIN = "That counts the old u again. What is added at every round is g, as it arrived: u = g + Jᵀu."
 _MANY = "That is the u of many more rounds. Here exactly `rounds` of them are asked for."
@@ -536,7 +536,8 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
                 u = g + back(u)[0]
             return back(u)[1]""",
     explained="f is recorded once, and walked back `rounds` + 1 times. How z was found plays no part.",
-    why="It is the loop forward with J transposed. Where that one closes in by a factor, this one arrives too.",
+    why="Jᵀ stands here where J stood on the way forward. If each round of the loop for z shrinks every small distance "
+        "from the answer to at most 0.9 of itself, the loop for u arrives too.",
     mistakes=[
         edit("u = g\n", "u = 0 * g\n", _ONE_LESS),
         edit(_ROUND, "u = back(u)[0]", "g has to be added at every round: u = g + Jᵀu."),
@@ -558,7 +559,8 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         edit(_END, "return np.round(back(u)[1], 3)", "Do not round: a gradient is any number."),
         edit(_ROUND, "u = np.clip(g + back(u)[0], -10, 10)", "Nothing is cut off: a gradient may be large."),
         edit(_ROUND, "u = (g + back(u)[0]) / 2", "The rounds are added up, not averaged."),
-        edit(_ROUND, "u = u + back(g)[0]", "Jᵀ goes on with u; and g is added, as it arrived: u = g + Jᵀu."),
+        edit(_ROUND, "u = u + back(g)[0]",
+             "Jᵀ is multiplied by the newest u, and g is added as it arrived: u = g + Jᵀu."),
         edit(_END, "return np.abs(back(u)[1])", "A gradient has a sign: no abs."),
         edit("range(rounds)", "range(min(rounds, 3))", "More rounds may be asked for than 3: range(rounds)."),
         edit("range(rounds)", "range(min(rounds, 50))", "All the rounds that are asked for, also 300: range(rounds)."),
