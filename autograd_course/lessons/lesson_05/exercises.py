@@ -328,7 +328,7 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
     explained="""
         Without the test `if x not in found`, a value would stand in the list once for every path from it to the output. (For many
         thousands of Values, keep a set beside the list: `in` is quick there.)""",
-    why="A Value is always younger than its inputs. Newest first, each one's turn comes when all that it will ever get has arrived.",
+    why="A Value is made after its inputs. So with the newest first, the turn of each comes after those of all its users.",
     names=lambda: {"Value": _Value})
 def order(answer):
     _expect_function(answer, "order(L)")
@@ -454,8 +454,8 @@ def _expect_users_first(got, output, tried, right):
         name, twins = missing[0].name, [[one.name for one in got if one.data == value.data] for value in missing]
         users = [user for user in got if missing[0] in user._inputs and set(user._inputs) & {*got}]
         wrong("The walk needs the leaves too: it is they whose gradients you want." if leaves and len(got) > 1 else
-              f"{name} is missing. It holds the same number as {twins[0][0]}, but a Value is itself, whatever its "
-              "number." if all(twins) else
+              f"{name} is missing. It holds the same number as {twins[0][0]}, but two Values with one number are "
+              "still two." if all(twins) else
               f"{name} is missing, and {users[0].name} was made from it: append all inputs of a value." if users else
               f"{name} is missing. Inputs of inputs belong to it as well: go on until nothing new is found.")
     late = [(x, user) for user in _newest_first(reached) for x in user._inputs if place[x] < place[user]]
@@ -538,7 +538,7 @@ def _expect_everywhere(answer):
             answer(L)
         except KeyError as error:
             error.tried = tried
-            error.hint = "A gradient of 0 is sent on too: else who waits behind it never gets an entry in the ledger."
+            error.hint = "A gradient of 0 is sent on too. If it is not, the inputs never get an entry in the ledger."
             raise
         grads = tuple(v.grad for v in (L, z, w, y, x))
         expect(grads, right, rtol=1e-14, atol=0, tried=f"{tried} (of L, z, w, y, x)", hints=[

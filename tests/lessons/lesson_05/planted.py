@@ -119,7 +119,7 @@ throw(
         edit("[output]", "{output}", "found.append(x)", "found.add(x)", "A set may not grow"),
         edit(EACH, "        found.append(value.inputs)", "Take them one by one"),
         edit("if x not in found:", "if x.inputs and x not in found:", "The walk needs the leaves too"),
-        edit("if x not in found:", "if x.data not in [known.data for known in found]:", "whatever its number"),
+        edit("if x not in found:", "if x.data not in [known.data for known in found]:", "still two"),
         edit("found = [output]", "found = [output]\n    output.grad = 0.0", "not the business of order"),
         edit("found = [output]", "found = [output]\n    output.number = 10**9", "not the business of order"),
         edit("for x in value.inputs:", "value.locals = ()\n        for x in value.inputs:",
