@@ -130,7 +130,7 @@ class Unknown(Array):
 PATIENTS = {
     1: Patient(
         Multiplied, "__mul__",
-        "Gradients too large, of the right shape, where a smaller array was multiplied by a larger.",
+        "Wrong gradients, of the right shape, where a smaller array was multiplied by a larger.",
         "the blog series on Zen",
         "in a product, g is summed to the shape of the other factor",
         "It passes for factors of one shape. Broadcast one of them, and it fails.",
