@@ -314,7 +314,8 @@ _ENDS = "That is where it ends. After few products v is still on its way: the �
              "A quotient of sums is λ only where v turns no more. The curvature is ⟨v, Hv⟩."),
         edit("np.sum(v * Hv)", "np.sum(v * ag.grad(f)(w))", "That is the slope along v. The curvature is ⟨v, Hv⟩."),
         (lambda f, w, v, steps: np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size))[-1],
-         _ENDS),
+         "That is the largest λ. The products turn to the largest |λ|, and few of them do not arrive there: the "
+         "⟨v, Hv⟩ noted last is wanted."),
         (lambda f, w, v, steps: max(np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size)), key=abs),
          _ENDS),
         edit("return curvature", "return max(curvature, 0)", "A curvature may be negative: no max."),
@@ -359,7 +360,7 @@ def _downhill(f, x):
     return x - ag.grad(f)(x) / abs(ag.grad(ag.grad(f))(x))
 
 
-_TINY = "A tiny curvature counts as it is: where the slope is tiny too, their quotient is not."
+_TINY = "A tiny curvature counts as it is: where the slope is tiny too, their quotient need not be."
 _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
 
 
