@@ -32,8 +32,8 @@ prediction(
 
 prediction(
     "01.rounding", question="You ask Python `1 + 1e-16 == 1`. Does it say `True`?", answer=True,
-    reveal="""**Yes.** Python keeps about 16 significant digits. The next number above 1 is 2.2e-16 away, so the sum is rounded back
-        to 1. At h = 1e-16 the second point *is* the first, so the secant has no rise at all.""")
+    reveal="""**Yes.** Python keeps about 16 significant digits. The next number above 1 is 2.2e-16 away. So 1 is nearer to the sum,
+        and the sum is rounded to 1. At h = 1e-16 the second point *is* the first, so the secant has no rise at all.""")
 
 prediction(
     "01.rate", question="""From $x = 0$, at which rate do you arrive at 3 in a single step? What do you see at a rate of 1, and what
@@ -87,7 +87,7 @@ def square(x):
         edit("(2 * h)", "2 * h", "Python reads a / 2 * h as (a / 2) · h: put parentheses around 2 * h."),
         edit(" / (2 * h)", "", "That is how far the value moved. Divide by how far x moved."),
         edit("x + h", "x + 2 * h", "x - h", "x",
-             "Both points stand right of x, one at x itself: they belong at x + h and x − h."),
+             "Your points are x and x + 2h. They belong at x + h and x − h."),
         (lambda f, x, h: (f(x + h) - f(x)) / h + (f(x) - f(x - h)) / h / 2,
          "Only the second difference is halved: brackets around their sum."),
         edit("(2 * h)", "2", "Divide by the distance of the two points, which is 2 * h."),

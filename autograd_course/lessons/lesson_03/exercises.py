@@ -101,7 +101,7 @@ WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
            (-2.5, "That is −1 / y². Where is the x that is shared?"),
            (-5, "That is −1 / y. How much is shared matters too: z is in it."),
            (-7.5, "One division too many: −z / y, or −x / y². z is divided by y already."),
-           (-60, "That multiplies by y. Solved for dz, everything is divided by y."),
+           (-60, "Solved for dz, everything is divided by y: z / y, or x / y²."),
            (lambda g, z, x, y: -g * z * dy / y,      # noqa: F821
             "dy is a nudge, on paper only. The rule is what stands before it, times g."),
            (lambda g, z, x, y: -1.5 * g, "−3/2 is right at x = 6 and y = 2 alone: say it with z and y."),
@@ -156,7 +156,7 @@ def divide(answer):
 SUBTRACT_X, SUBTRACT_Y = "subtract_x = lambda g, z, x, y: ", "subtract_y = lambda g, z, x, y: "
 
 # What goes wrong where an op is linear: a value in the rule, or the value in its place.
-NO_VALUE = "A value is in it. Raise that input by 1: z moves by 1 or by −1, whatever the values are."
+NO_VALUE = "A value is in it. Raise that input by 1: z moves by 1 or by −1."
 LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of what arrives, g."),
           (lambda g, z, *xs: g * xs[0], NO_VALUE), (lambda g, z, *xs: -g * xs[0], NO_VALUE),
           (lambda g, z, *xs: g * xs[-1], NO_VALUE), (lambda g, z, *xs: -g * xs[-1], NO_VALUE)]
@@ -171,7 +171,7 @@ LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of
         subtract_x = lambda g, z, x, y: ...
         subtract_y = lambda g, z, x, y: ...
         negative_x = lambda g, z, x: ...""",
-    hints=["Raise y in $x - y$ by 1: z falls by exactly 1, wherever you stand.",
+    hints=["Raise y in $x - y$ by 1, and z falls by 1.",
            ("Help: I wrote -1", "That is the local gradient. What goes to the slot is what arrives, times it.")],
     solution="""
         subtract_x = lambda g, z, x, y: g

@@ -90,7 +90,7 @@ def _choices(d):
 
 
 FROM_Z = [
-    [(lambda g, z, x: g / 2 * z, "That multiplies by z, as g / 2 * z does without brackets. It takes g / (2 * z)."),
+    [(lambda g, z, x: g / 2 * z, "That multiplies by z. Write g / (2 * z): Python reads g / 2 * z as (g / 2) * z."),
      (lambda g, z, x: g / z, "Exactly double: z stands in the product twice, so 2z dz ≈ dx."),
      (lambda g, z, x: g / 2 * z ** -0.5, "z is the root already: no second root of it."),
      (lambda g, z, x: g * dx / (2 * z),      # noqa: F821
