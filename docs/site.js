@@ -79,7 +79,7 @@ function attach(box, draw) {
     function row({name, values, numbers, toggle, pace}, number) {
         const id = `${box.id}-${number}`;
         if (toggle) {
-            const {row, get, set} = chosen(name, values, id);
+            const {row, get, set} = chosen(name, values, id, numbers ? values.map(value => value.replaceAll("-", "−")) : values);
             row.className = "control";
             row.onchange = () => move(number, values.indexOf(get()));
             row.follow = () => set(values[at[number]]);
@@ -273,12 +273,13 @@ function typed({label, kind}, id) {
     return {row, get: () => box.value.trim(), set: text => box.value = text, lock: shut => box.disabled = shut};
 }
 
-function chosen(label, choices, name) {
+// `written`: the choices as they are read.
+function chosen(label, choices, name, written = choices) {
     const row = element("fieldset", {className: "part"});
     row.append(element("legend", {textContent: label}));
     const radios = choices.map((choice, i) => {
         const one = element("label"), radio = element("input", {type: "radio", name, value: choice, autocomplete: "off"});
-        one.append(radio, choice);
+        one.append(radio, written[i]);
         row.append(one);
         return radio;
     });
