@@ -81,7 +81,8 @@ def chromium(playwright):
     program = next(filter(None, map(shutil.which, ["chromium-headless-shell", "chromium", "chromium-browser"])), None)
     where = {"executable_path": program} if program else {"channel": "chrome"}
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",  # as root, in a container
-             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
+             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
+             "--process-per-site"]  # what code was compiled to is shared by pages
     try:
         browser = playwright.chromium.launch(args=quiet, timeout=1000 * PATIENCE, **where)
     except Exception as error:
