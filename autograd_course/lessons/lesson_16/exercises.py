@@ -59,7 +59,7 @@ card("16", [
     "H is the Jacobian of the gradient. Hv is the slope of the gradient along v: jvp of grad, or grad of ⟨grad, v⟩.",
     "Hv costs a few gradients, with few weights or with many. H itself need not be stored.",
     "⟨v, Hv⟩ is the curvature along v, of length 1. v ← Hv, made length 1 each time, turns to the largest |λ|.",
-    "Near gradient 0, a step multiplies a nudge along an eigenvector by 1 − lr·λ. With λ above 2/lr the nudge grows.",
+    "Near gradient 0, a step multiplies a small nudge along an eigenvector by 1 − lr·λ. With λ above 2/lr it grows.",
     "Newton's step, −slope/curvature, leads to where the touching parabola has slope 0: to its top, if it opens down."])
 
 
