@@ -50,9 +50,9 @@ prediction(
         At lr = 2 the mark 2/lr is at 1. After 40 steps the loss was 10, and λmax was 8. After 320 steps the loss is
         below 0.1. Where is λmax then?""",
     answer="below the mark", choices=["far above the mark", "just above the mark", "below the mark"],
-    reveal="""**Below the mark**, at this start and at nine others that we tried. Where the gradient is 0 and λmax is above
-        the mark, a small nudge along its eigenvector grows with every step. So here no run came to rest in such a
-        place.""")
+    reveal="""**Below the mark**, at this start and at nine others that we tried. Where the gradient is 0 and λmax is
+        above the mark, a small nudge along its eigenvector grows with every step. So here no run came to rest in such
+        a place.""")
 
 card("16", [
     "A rule is made of rows, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
