@@ -77,7 +77,8 @@ def _two(angle):
     solution="""
         of_the_latest = 2 * np.cos(3 * 0.2)
         of_the_one_before = -1""",
-    explained="From one sample to the next, $3x$ grows by 0.6. Everything else is as above; the height of the wave does not matter.",
+    explained="From one sample to the next, $3x$ grows by 0.6. Everything else is as above; the height of the wave does "
+              "not matter.",
     why="Every pure wave, sampled evenly, has a rule of two terms.",
     mistakes=[
         (_two(0.4), "That is the factor of the lesson's wave, with 2x inside. Here it is 3x."),

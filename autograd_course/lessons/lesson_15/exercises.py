@@ -411,7 +411,8 @@ def _job(number, hint):
         job_c = "forward"        # 1 sweep: v is the tangent; backward 300""",
     explained="""
         In C nobody asks for J. For $J^\\top u$ of one given u, one backward sweep would do. (Backward mode has a
-        detour to Jv: `pull(u)` is $J^\\top u$. Go backward through this function of u: when v arrives, Jv comes back.)""",
+        detour to Jv: `pull(u)` is $J^\\top u$. Go backward through this function of u: when v arrives, Jv comes
+        back.)""",
     why="Count what has to be asked separately: inputs forward, outputs backward.",
     mistakes=[
         _job(0, "A: backward needs a sweep for each of the 82 outputs. Forward needs one."),
