@@ -139,10 +139,10 @@ ASKING = jinja2.Template("""<div class="ask" id="ask-{{ number }}" data-ask="{{ 
 {{ answer | safe }}
 </div>""", autoescape=True)
 
-# In the place of a verdict on a stub, which nobody can fill in here.
-UNJUDGED = """<p class="note room"><strong>In JupyterLab</strong> you put your answer in place of the <code>...</code>
-and run both cells; this one then says whether it is right, or gives a hint.
-(<a href="index.html#Installing">Install it</a>.) Here: work it out on paper first, then open what is folded below.</p>"""
+# In the place of a verdict on a stub, which nobody can fill in on a page that does not run; the first says where one can.
+UNJUDGED = """<p class="note room">{}Work it out on paper first, then open what is folded below.</p>"""
+ELSEWHERE = """<strong>In JupyterLab</strong> you put your answer in place of the <code>...</code> and run both cells;
+this one then says whether it is right, or gives a hint. (<a href="index.html#Installing">Install it</a>.) """
 UNAIDED = """<p class="note room"><strong>In JupyterLab</strong> this says whether your rule and your check are right.
 Here: on paper.</p>"""
 GYM = """<p class="note"><strong>In JupyterLab</strong> there are boxes to fill in, and problem follows problem.
@@ -235,7 +235,7 @@ def executed(path):
 def seen(notebook):
     """(the notebook, each output as what is seen without a kernel, {a mark in an output: HTML of what moves there})."""
     notebook.metadata.pop("widgets", None)
-    moves = {}
+    moves, elsewhere = {}, iter([ELSEWHERE])
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             shown = output.get("data", {})
@@ -252,7 +252,7 @@ def seen(notebook):
                 shown["text/html"] = formulas(shown["text/html"].replace(style.SHEET, ""))      # site.css has the sheet
                 shown["text/html"] = re.sub(r'(<a href="\d\d_\w+)\.ipynb(?=["#])', r'\1.html', shown["text/html"])
         if re.match(r'check\("', cell.source):
-            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": UNJUDGED})]
+            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": UNJUDGED.format(next(elsewhere, ""))})]
         elif re.search(r'^unaided\("', cell.source, re.MULTILINE):
             cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": UNAIDED})]
         elif re.search(r"^gym\(", cell.source, re.MULTILINE):

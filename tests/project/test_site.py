@@ -243,9 +243,11 @@ def test_what_is_live_in_a_lesson_is_seen(site):
             if re.match(r"(explore|live_graph|backward_stepper|slope_explorer|draw_graph)\(", last):
                 assert "<svg" in cell or "<img" in cell, (name, last)
             if re.match(r"(check|unaided|gym)\(", last):
-                assert "<strong>In JupyterLab</strong>" in cell and "not yet" not in cell.split("<details")[0], (name, last)
+                assert 'class="note' in cell and "not yet" not in cell.split("<details")[0], (name, last)
             if re.match(r"predict\(", last):
                 assert "<details" in cell, (name, last)
+        assert source.count("In JupyterLab</strong> you put your answer") == any(
+            cell.source.startswith('check("') for cell in written), name
 
 
 def test_pages_turn_from_the_first_to_the_last(site):
