@@ -514,7 +514,7 @@ def _cause(got, expected, hints, args, rtol, atol, letters=(), function=None, su
     if np.isnan(have).any() and not np.isnan(want).any():
         return "nan came back, as from 0/0, 0 · inf, inf − inf, or the root or logarithm of a negative number."
     return (_coarse(have, want) or _without_g(have, want, args, letters) or _factor(have, want) or _moved(have, want)
-            or (_truncated(have, want) if args else "") or _rounded(have, want))
+            or _truncated(have, want, args) or _rounded(have, want))
 
 
 def _cause_in_parts(got, expected, args, rtol, atol, letters):
@@ -616,7 +616,7 @@ def _factor(got, expected):
         if np.allclose(got, factor * expected, rtol=1e-5, atol=0):
             return sentence
     if np.allclose(got, expected, rtol=5e-5, atol=0):
-        return "Nearly right: is a difference quotient in it, or a rounded number?"
+        return "Nearly right, less than 0.005 % off: a difference quotient, a rounded number or a small number added can do that."
     if expected.size > 1 and np.allclose(got, c * expected, rtol=1e-5, atol=0):
         return f"Every entry is {c:.4g} times what was expected."
     if expected.size > 1 and np.allclose(got, expected + off, rtol=1e-5, atol=0):
@@ -632,8 +632,11 @@ def _coarse(have, want):
             "it is told another dtype.")
 
 
-def _truncated(got, expected):
-    whole = (np.any(got) and np.any(got != expected) and (expected.size > 1 or abs(expected) > 2)
+def _truncated(got, expected, args):
+    """Says so where whole numbers came back that are not among those given."""
+    given = [one.ravel() for one in map(_array, args) if one is not None]
+    whole = (given and np.any(got) and np.any(got != expected) and (expected.size > 1 or abs(expected) > 2)
+             and not np.isin(got, np.concatenate(given)).all()
              and (np.all(got == np.trunc(expected)) or np.all(got == np.floor(expected))))
     return "Whole numbers came back, the rest is cut off: is there a //, an int( ), or an array of integers?" if whole else ""
 

@@ -106,7 +106,7 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
     elif row.kind == "elementwise":
         rule = row.rules[arg]
         made += [(lambda g, z, *xs: rule(g, xs[arg], *xs),
-                  f"{mine} stands where z belongs: this slope is taken from the output."),
+                  f"That is the rule with {mine} in place of z: this slope is taken from the output."),
                  (lambda g, z, *xs: rule(g, z, *[z] * len(xs)), "z stands where an input belongs.")]
     if row.name == "mean":
         made.append((lambda g, z, *xs: right(g, z, *xs) * np.size(xs[arg]) / np.size(z),

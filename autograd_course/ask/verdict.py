@@ -125,8 +125,9 @@ LIKELY = [
      "A number stands where a function is wanted: give the function itself, or make one with lambda."),
     (r"'float' object cannot be interpreted as an integer",
      "A whole number is wanted, and / gives a float: // drops the rest."),
-    (r"truth value of an array", "x may be an array here, and if, and, or and a < b < c want a single truth: use np.where, & and |, with "
-                                 "each comparison in brackets."),
+    (r"truth value of an array",
+     "x may be an array here. What wants a single truth cannot take it: if, and, or, a < b < c, and Python's own in, "
+     "max, sorted and count. Use np.where, & and |, with each comparison in brackets."),
     (r"can only convert an array of size 1", "item() takes a single number out of an array, and this one has more."),
     (r"sub-type of ndarray type|Cannot interpret '-?\d+' as a data type",
      "NumPy's view reads the same bytes as another dtype. The shape changes with x.reshape(…)."),

@@ -185,7 +185,7 @@ WRONG = [
     ("99.rule", lambda g, x: 5 * (g * x).sum(0), "Every entry is 5 times what was expected."),
     ("99.rule", lambda g, x: (g * x).sum(0)[::-1], "got "),
     ("99.rule", lambda g, x: x[0] > 1, "Multiply g by it"),
-    ("99.rule", lambda g, x: g if x > 0 else 0 * g, "a single truth: use np.where"),
+    ("99.rule", lambda g, x: g if x > 0 else 0 * g, "wants a single truth"),
     ("99.rule", lambda g, x: [[1], [2, 3]], "An array was expected, and this is of type list."),
     ("99.rule", lambda g, x: 0 * x[0], "got       [0., 0., 0.]"),
     ("99.word", "downhill", "expected  the other one"),

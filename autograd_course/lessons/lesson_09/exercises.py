@@ -388,7 +388,7 @@ def _sent_on(got, expected):
             "it, for any g, and adds to no .grad itself.")
 
 
-WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Say by place which rule is whose, not by `is`."
+WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Say by place which rule is whose, whatever they hold."
 
 
 @exercise(

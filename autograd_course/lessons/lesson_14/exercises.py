@@ -120,7 +120,7 @@ def _times_x(g, x, y, i, j, a, b):
 
 _grad_x, _grad_y = _loop(_adds(_pixel, _times_y), 1), _loop(_adds(_entry, _times_x), 2)
 OWN = "In a product each slot gets the other factor, not its own."
-OF_THE_KERNEL = "[i, j] is a place in z. In the kernel, and in grad_y, it is [a, b]."
+OF_THE_KERNEL = "[i, j] is a place in z. In the kernel, and in grad_y, it is [a, b], as far as y.shape goes."
 NO_G = "g is missing: multiply by what arrives at z[i, j]."
 SUM = "That is the rule of a sum. Here two numbers are multiplied: what arrives, times the other factor."
 WRONG_PIXELS = [(_loop(line, 1), hint) for line, hint in [
@@ -627,6 +627,7 @@ def my_op(answer):
                  for at in [(1, 2), (0, 2)]
                  if not np.isclose(got[at], expected[at], 1e-4)) if np.shape(got) == X.shape else None]
     tried = f"your rule, with g = {brief(g)} and x = {brief(X)}"
+    function(1 - 2 * X)      # what its last call kept is no longer of X
     expect_call(rule, g, z, X, gives=g * slope, tried=tried, hints=hints, rtol=1e-5, atol=1e-7)
     expect_call(rule, g[0, 0], z[0, 0], X[0, 0], gives=g[0, 0] * slope[0, 0], tried="your rule, for single numbers",
                 rtol=1e-5, atol=1e-7)

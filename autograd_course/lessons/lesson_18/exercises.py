@@ -109,8 +109,8 @@ CANCEL = ("The outputs of a place are added up first, and their slopes can cance
         edit(".max(", ".mean(", "That is a mean of the sizes. The question is for the largest of them."),
         edit(".max(", ".min(", "That is the smallest: one output that does not read would hide all the others. Take "
                                "the largest."),
-        edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes).max(axis=(1, 3)) > 0",
-             "True and False"),
+        edit("np.abs(slopes).max(axis=(1, 3))", "1.0 * (np.abs(slopes).max(axis=(1, 3)) > 0)",
+             "That says whether a place is read at all. The question is for how much: the largest size."),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.sqrt((slopes ** 2).sum(axis=(1, 3)))",
              "That is the length of all of them together. The question is for the largest size."),
         edit("np.abs(slopes).max(axis=(1, 3))", "np.abs(slopes.sum(axis=1)).max(axis=-1)", CANCEL),

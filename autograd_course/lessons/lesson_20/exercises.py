@@ -1,11 +1,14 @@
 """Lesson 20: a tracer, dead code, the backward lines by hand, and a buffer that is written too early."""
 import io
 from contextlib import redirect_stdout
+from functools import partial
+from itertools import zip_longest
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ...ask import NotYet, Wrong, brief, edit, exercise, expect_call, expect_over, has_blank, is_stub, returned
+from ...ask.battery import alike
 from ...ask.texts import Question, card, prediction, recall
 
 recall("20", [
@@ -262,7 +265,9 @@ def noted(answer):
         tried, right = probe[0], _outcome(_Model, probe)
 
         def recognised(mine, probe=probe):
-            return next((hint for wrong, hint in noted.mistakes if _outcome(wrong, probe) == mine), "")
+            """The hint of a mistake that gives the same here, and is right wherever the learner's is."""
+            return next((hint for wrong, hint in noted.mistakes if _outcome(wrong, probe) == mine
+                         and not any(_outcome(wrong, one) != _outcome(_Model, one) == _outcome(answer, one) for one in PROBES)), "")
         try:
             got = returned(lambda probe=probe: _noted(answer, *probe[1:]), tried=tried, shown=right)
         except Wrong:
@@ -271,8 +276,8 @@ def noted(answer):
             error.tried, error.hint = tried, recognised(f"{type(error).__name__}: {error}")
             raise
         if got != right:
-            raise Wrong(tried, got, right, recognised(got) or ("nan came back." if "nan" in got else
-                                                               "A line is (name, function, names), and what comes back is a Noted."))
+            mine, ours = next(both for both in zip_longest(got.split("; "), right.split("; ")) if both[0] != both[1])
+            raise Wrong(tried, got, right, recognised(got) or f"The first that differs: {mine}. It should be: {ours}.")
 
 
 # --- Dead code --------------------------------------------------------------------------------------------------------
@@ -403,6 +408,8 @@ def _read_by_any(lines, results):
                                                                                "whole lines."),
         (lambda lines, results: _needed(lines, results[:1]), "Only the first result is looked at. There may be "
                                                              "several."),
+        (lambda lines, results: _needed(lines, results[-1:]), "Only the last result is looked at. There may be "
+                                                              "several."),
         (lambda lines, results: _needed(lines, [lines[-1][0]]), "That is what the last line needs. The results may be "
                                                                 "others."),
         (lambda lines, results: [line for line in lines if line not in _needed(lines, results)],
@@ -422,7 +429,7 @@ def needed(answer):
                     tried=f"{said if len(lines) < 20 else '130 doublings, t1 = add(x, x); t2 = add(t1, t1); …'}, for "
                           f"{results}",
                     shown=", ".join(line[0] for line in _needed(lines, results)[:12]) or "no line",
-                    hints=needed.mistakes)
+                    hints=needed.mistakes, sure=partial(alike, answer, lambda: CASES))
 
 
 # --- The backward lines, by hand --------------------------------------------------------------------------------------

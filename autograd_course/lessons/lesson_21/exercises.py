@@ -522,9 +522,9 @@ THREE = [("r is taken for a constant", lambda g, z, x: g / _root(x)),
           x: (g - z * np.sum(g * z, axis=1, keepdims=True)) / _root(x))]
 
 
-MEASURE = ("It accepts all three: it never measures, or its inputs are some for which all three are right, or its "
-           "tolerance is wide. Take random x and g of several rows. Compare the sum of rule(g, z, x)·u with the "
-           "central difference of the sum of g·rms(x) along u.")
+MEASURE = ("It accepts all three: it never measures, or once and keeps the answer, or its inputs are some for which "
+           "all three are right, or its tolerance is wide. Take random x and g of several rows. Compare the sum of "
+           "rule(g, z, x)·u with the central difference of the sum of g·rms(x) along u.")
 ON_PAPER = "With one row, the mean over the row is the mean over everything. Look at each rule with that in mind."
 BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What is left of each rule?"
 

@@ -171,7 +171,8 @@ def _unsorted(output):
 throw(
     "07.capstone",
     planted=[
-        (("order", Unknown.order), "the same number"),
+        (("order", Unknown.order), "What decides"),
+        edit("if x not in found", "if x.data and x not in found", "What decides"),
         (("relu", Scalar.relu), "Any operation that gives back the number it got"),
         (("__mul__", Scalar.__mul__), "x + Unknown(0.0) fails too"),
         (("backward", Scalar.backward), "The ledger is right"),

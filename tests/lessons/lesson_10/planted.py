@@ -7,7 +7,8 @@ from autograd_course.lessons.lesson_10.exercises import WRONG_LOG, WRONG_SOFTMAX
 
 throw(
     "10.tie",
-    planted=[(lambda g, z, x: x == z, "True and False"), (lambda g, z, x: g * np.isclose(x, 3) / 2, "got"),
+    planted=[(lambda g, z, x: x == z, "True and False"),
+             (lambda g, z, x: np.where(x == z, g, 0) / max(1, list(x).count(z)), "max, sorted and count"), (lambda g, z, x: g * np.isclose(x, 3) / 2, "got"),
              *((lambda g, z, x, near=near: g * np.isclose(x, z, near, 0) / np.sum(np.isclose(x, z, near, 0)), "got")
                for near in (1e-5, 1e-12))],
     also_right=["lambda g, z, x: np.where(x == z, g / np.count_nonzero(x == z), 0)",
@@ -75,6 +76,7 @@ throw(
 throw(
     "10.careful",
     planted=[(lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "1000"),
+             edit("    return", "    if abs(m) > 700:\n        return m\n    return", "Right for"),
              (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "1000"), (lambda x: np.max(x) + np.log(2), "got"),
              (lambda x: np.log(1 + np.sum(np.exp(x[x != np.max(x)] - np.max(x)))) + np.max(x), "and not here"),
              (lambda x: np.log(np.sum(np.exp(x[x > np.max(x) - 9] - np.max(x)))) + np.max(x), "Nearly right")],

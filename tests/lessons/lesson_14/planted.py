@@ -135,6 +135,16 @@ def _rms_rule(g, z, x):
     return (g - z * np.mean(g * z, axis=-1, keepdims=True)) / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1)
 
 
+def _of_the_last_call():
+    """The bell, whose rule reads the x of whichever call was the last."""
+    last = {}
+
+    def bell(x):
+        last["x"] = x
+        return 1 / (1 + x * x)
+    return ag.elementwise(bell, lambda g, z, x: -2 * g * last["x"] * z * z, name="bell")
+
+
 def _right_silu(g, z, x):
     return g * (ag.sigmoid(x) + z * (1 - ag.sigmoid(x)))
 
@@ -149,6 +159,7 @@ throw(
     planted=[
         (_silu(lambda g, z, x: ag.sigmoid(x) + z * (1 - ag.sigmoid(x))), "Off by the factor g"),
         (_silu(lambda g, z, x: -_right_silu(g, z, x)), "wrong sign"),
+        (_of_the_last_call(), "and measured it is"),
         (_silu(lambda g, z, x: _right_silu(g, z, x) * (np.abs(x) < 20)), "your rule at x = 25"),
         (ag.elementwise(lambda x: 1 / (1 + x * x), lambda g, z, x: -2 * g * x * z * z * (np.abs(x) < 12), name="bell"),
          "your rule, with g"),

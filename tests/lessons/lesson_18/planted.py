@@ -20,6 +20,7 @@ throw(
     "18.who_reads",
     planted=[
         (lambda f, x: np.nan * _reads(f, x), "got"), (lambda f, x: _reads(f, x).round(1), "got"),
+        (lambda f, x: _reads(f, x) > 0, "True and False"),
              edit("np.abs(slopes)", "(np.abs(slopes) if slopes.shape[1] > 1 else slopes.sum(3, keepdims=True))", "got"),
              (lambda f, x: np.tril(_reads(f, x)), "differs"), (lambda f, x: _reads(f, np.abs(x)), "got"),
         (lambda f, x: _reads(f, x)[:2], "Shape"), (lambda f, x: _reads(f, x).squeeze(), "length 1 is lost")],

@@ -8,13 +8,16 @@ from autograd_course.lessons.lesson_20.exercises import _needed, _slip
 throw(
     "20.Noted",
     planted=[edit("len(self.lines) + 1", "len(self.lines) % 10 + 1", "twelve times"),
+             edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+                  "names = [n for n in [x.name if isinstance(x, Noted) else x for x in inputs] if n]", "t2 = np.add(t1, 0)."),
+             edit("names))", "[*dict.fromkeys(names)]))", "first that differs: t1 = np.multiply(x)."),
              edit("function(*values)", "np.nan * function(*values)", "nan"),
              edit("bool(self.value)", "True", "expected"),
              edit("name = f", "if names[1:] == [0] and function is np.add: return self\n        name = f", "+ 0"),
              edit("return Noted(function(*values), name, self.lines)", "z = function(*values)\n        "
                   "return z if isinstance(z, np.bool_) else Noted(z, name, self.lines)", "the plain value False"),
              edit("return Noted(function(*values), name, self.lines)", "z = function(*values)\n        "
-                  "return Noted(z if np.ndim(z) else float(z), name, self.lines)", "or True"),
+                  "return Noted(z if np.ndim(z) else float(z), name, self.lines)", "It should be: and back comes t2 with the value False"),
              edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
                   "names = [x.name if isinstance(x, Noted) else x for x in inputs[:2]]", "pow(2, x, y)"),
              edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
@@ -68,6 +71,7 @@ throw(
     "20.needed",
     planted=[
         edit("name in wanted", "name.strip() in wanted", "expected"),
+        edit("wanted.update", "all(isinstance(x, str) for x in names) and wanted.update", "you gave 2"),
         edit("name in wanted", "name.lower() in {str(one).lower() for one in wanted}", "expected"),
         edit("update(names)", "update(names[:3])", "expected"),
         edit("reversed(lines)", "reversed(lines[-100:])", "expected"),
