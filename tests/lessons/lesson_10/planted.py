@@ -8,7 +8,8 @@ from autograd_course.lessons.lesson_10.exercises import WRONG_LOG, WRONG_SOFTMAX
 throw(
     "10.tie",
     planted=[(lambda g, z, x: x == z, "True and False"),
-             (lambda g, z, x: np.where(x == z, g, 0) / max(1, list(x).count(z)), "max, sorted and count"), (lambda g, z, x: g * np.isclose(x, 3) / 2, "got"),
+             (lambda g, z, x: np.where(x == z, g, 0) / max(1, list(x).count(z)), "max, sorted and count"),
+             (lambda g, z, x: g * np.isclose(x, 3) / 2, "got"),
              *((lambda g, z, x, near=near: g * np.isclose(x, z, near, 0) / np.sum(np.isclose(x, z, near, 0)), "got")
                for near in (1e-5, 1e-12))],
     also_right=["lambda g, z, x: np.where(x == z, g / np.count_nonzero(x == z), 0)",
