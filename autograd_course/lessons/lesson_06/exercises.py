@@ -69,7 +69,8 @@ _ROUTES = [
     hints=["The second path is w₃ → c → ŷ → L. Three arrows, three numbers from the picture.",
            "The third has four arrows: w₃ → b → c → ŷ → L.",
            ("Help: with mine, the three add up to 0.5323", """
-            The three of the talk do so too. Two paths end in c's own arrow to ŷ: one comes from w₃ directly, the other by way of b.""")],
+            So do the two of the talk. Two of yours go through the arrow from c to ŷ: one reaches c from w₃ directly, the
+            other by way of b.""")],
     solution="""
         through_c = 0.8376 * 0.8905 * 0.3101
         through_both = 1.09 * 0.335 * 0.8905 * 0.3101""",
@@ -477,7 +478,7 @@ prediction(
 
 card("06", [
     "Forget, forward, backward, step: once for each example, all four inside the loop.",
-    "One neuron draws a straight line. Neurons behind neurons bend it.",
+    "One neuron draws a straight line. A neuron behind several others can bend it.",
     ".grad adds up until somebody clears it. If nobody does, the model trains also on gradients of long ago.",
     "Too small a rate crawls. Too large a rate can close every relu: then nothing passes back through them.",
     "What is minimised is the loss, penalty included; what you plot may be something else.",
