@@ -52,7 +52,7 @@ def svg(view_box, body, text, unit="px", even=False):
     wide, kind = width / PHONE, "drawn"
     if wide > 1 and unit == "px":
         body, kind = WORDS.sub(lambda found: _kept_within(found, left, wide), body), "drawn wide"
-    return (f'<div class="{kind}" style="{style.CARD};min-width:calc({LEAST}*{width:g}{unit} + var(--edge,16px))">'
+    return (f'<div class="{kind}" style="{style.CARD};min-width:calc({LEAST}*{width:g}{unit} + var(--pad,16px))">'
             f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{view_box}" '
             f'preserveAspectRatio="none" width="{width:g}{unit}" role="img" aria-label="{escape(text)}" '
             f'style="--wide:{wide:.3f};--tall:{wide if even else 1:.3f};--high:{height:g};aspect-ratio:{width:g}/{height:g};'

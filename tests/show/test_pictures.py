@@ -1,6 +1,7 @@
 """Pictures, sliders and plots: something to see, the same in words, and nothing lost on the way."""
 import re
 from html import unescape
+from pathlib import Path
 
 import ipywidgets
 import matplotlib.pyplot as plt
@@ -42,6 +43,14 @@ def test_on_a_phone_a_wide_drawing_keeps_its_words_within():
     beside = svg("0 0 800 80", words(60, 60, "≤ 0.25", anchor="end"), "")
     assert hard_to_read(beside) == {"over its axis (phone): ≤ 0.25"}
     assert 'class="drawn wide"' in drawn and 'class="drawn"' in svg("0 0 400 80", "", "narrow")
+
+
+def test_no_page_names_otherwise_what_the_width_of_a_picture_is_reckoned_from():
+    """A colour --edge on the pages made min-width void: between a phone and a desk letters shrank to 9 px."""
+    mine = set(re.findall(r"var\(--([\w-]+)", svg("0 0 900 50", "", "wide"))) - style.PALETTE.keys()
+    sheet = (Path(__file__).parents[2] / "docs/site.css").read_text(encoding="utf-8")
+    ours = re.findall(r"--([\w-]+):", "".join(re.findall(r":root \{([^}]*)", sheet)))
+    assert mine and "read" in ours and not mine & set(ours)
 
 
 def test_roles_differ_in_more_than_colour():
