@@ -25,7 +25,7 @@ def guess(letters, p, context, most=8):
         x, y, last = plot.at(share, 0)[0], 48 + 26 * k, k == len(rows) - 1
         plot.words(116, y + 14, escape(name), anchor="end", size=13)
         plot.parts.append(f'<rect x="122" y="{y}" width="{x - 122:.1f}" height="18" '
-                          f'fill="{style.GROUND if last else style.VALUE}" stroke="{style.VALUE}"/>')
+                          f'fill="{style.GROUND if last else style.INK}" stroke="{style.INK}"/>')
         plot.words(x + 8, y + 14, number(round(float(share), 2)), anchor="start", size=13)
     text = f"After {context}: " + ", ".join(f"{shown[i]} {number(round(float(p[i]), 2))}" for i in first[:4])
     return Picture(svg(f"0 0 560 {26 * len(rows) + 92}", "".join(plot.parts), text), text)
@@ -38,20 +38,19 @@ def learning(run, counted, step):
     """
     steps, held_out, k = run["steps"], run["held_out"], run["steps"].index(step)
     end = steps[-1] or 1                                # 0 if the run was stopped before it was looked at again
-    plot = Axes((56, 40, 400, 290), (-end / 30, end), tuple(np.log([0.93 * min([*counted, *held_out]),
+    plot = Axes((56, 40, 346, 290), (-end / 30, end), tuple(np.log([0.93 * min([*counted, *held_out]),
                                                                   1.15 * max(held_out)])))
     heights = [(np.log(loss), number(loss)) for loss in (1, 1.5, 2, 3, 4) if np.log(loss) > plot.y[0]]
-    plot.frame(ticks(0, end), heights, "step", "loss on held-out text, in nats a letter")
-    py = 0
+    plot.frame(ticks(0, end, 4), heights, "step", "loss on held-out text, in nats a letter")
+    py = 54
+    plot.words(410, py, f"network {held_out[k]:.2f}", style.VALUE, "start", 13)
     for n, loss in sorted(enumerate(np.log(counted), 1), key=lambda pair: -pair[1]):
         plot.line([0, end], [loss, loss], style.INK, 1.2, "5 4")
-        py = max(plot.at(0, loss)[1] + 4, py + 15)      # two names never on each other
-        plot.words(464, py, f"{n}-gram {np.exp(loss):.2f}", anchor="start", size=13, halo=True)
+        py = max(plot.at(0, loss)[1] + 4, py + 17)      # two names never on each other
+        plot.words(410, py, f"{n}-gram {np.exp(loss):.2f}", anchor="start", size=13, halo=True)
     plot.line(steps, np.log(held_out), style.VALUE, 0.7)
     plot.line(steps[:k + 1], np.log(held_out[:k + 1]), style.VALUE, 2.8)
     plot.dot(step, np.log(held_out[k]), style.VALUE, style.VALUE, size=6)
-    x, y = plot.at(step, np.log(held_out[k]))
-    plot.words(min(x + 12, 370), y - 12, f"{held_out[k]:.2f}", style.VALUE, "start", halo=True)
     beaten = [n for n, loss in enumerate(counted, 1) if held_out[k] < loss]
     says = f"beats counting up to the {beaten[-1]}-gram" if beaten else "beats none of the countings"
     first = f"Step {step}: loss {held_out[k]:.2f}, {says}. It writes:"
@@ -85,9 +84,9 @@ def who_knew(text, network, counting):
         else:
             parts.append(escape(letter))
     mine, theirs = (f"{nats(p):.2f}" for p in (network, counting))
-    legend = (f'<div style="font:13px {style.FONT};color:{style.INK};padding-bottom:6px">'
+    legend = (f'<div style="font:13px/1.6 {style.FONT};color:{style.INK};padding-bottom:6px;white-space:nowrap">'
               f'<span style="background:{NETWORK};text-decoration:underline">the network knew better</span> '
-              f'({mine} nats) &nbsp; <span style="background:{COUNTING};text-decoration:overline"'
+              f'({mine} nats) &nbsp; <wbr><span style="background:{COUNTING};text-decoration:overline"'
               f'>counting knew better</span> '
               f"({theirs} nats)</div>")
     told = "\n".join([f"The network pays {mine} nats a letter, counting {theirs}.", text,
@@ -101,15 +100,16 @@ def mixture(network, counting, w):
     losses = [nats(one * network + (1 - one) * counting) for one in at]
     here = nats(w * network + (1 - w) * counting)
     low, high = min(losses) - 0.02, max(losses) + 0.02
-    plot = Axes((64, 40, 440, 210), (0, 1), (low, high))
+    plot = Axes((64, 40, 440, 210), (-0.03, 1.03), (low, high))
     plot.frame(ticks(0, 1, most=5), ticks(low, high, most=5), "share of the network, w", "loss of the mixture, in nats")
-    plot.line(at, losses, style.VALUE, 2.4)
-    for end, who, anchor in [(0, "counting alone", "start"), (1, "the network alone", "end")]:
-        plot.dot(end, losses[-end], style.VALUE)
+    plot.line(at, losses, style.FAINT, 2.4)
+    for end, who, anchor, colour in [(0, "counting alone", "start", style.INK),
+                                     (1, "the network alone", "end", style.VALUE)]:
+        plot.dot(end, losses[-end], colour)
         px, py = plot.at(end, losses[-end])
-        plot.words(px + 12 - 24 * end, py + 5, who, style.FAINT, anchor, 13, halo=True)
-    plot.dot(w, here, style.VALUE, style.VALUE, size=6)
+        plot.words(px + 16 - 32 * end, py + 5, who, colour, anchor, 13, halo=True)
+    plot.dot(w, here, style.FAINT, style.FAINT, size=6)
     x, y = plot.at(w, here)
-    plot.words(x + 36 * (1 - 2 * w), y - 14, f"{here:.3f}", style.VALUE, halo=True)      # inside the bowl
+    plot.words(x + 36 * (1 - 2 * w), y - 14, f"{here:.3f}", style.FAINT, halo=True)      # inside the bowl
     text = f"w = {number(w)}: loss {here:.3f}. Counting alone {losses[0]:.3f}, the network alone {losses[-1]:.3f}."
     return Picture(svg("0 0 560 300", "".join(plot.parts), text), text)
