@@ -13,7 +13,7 @@ from ...show.picture import Picture, beside, svg
 
 STEPS = 7
 LOWEST = -16            # powers of ten: below that a float has no digits left
-CELL = 60, 32           # px, a number of a Jacobian
+CELL = 66, 32           # px, a number of a Jacobian
 MOST = 48               # stripes that can be told apart
 
 
@@ -67,7 +67,7 @@ def sweeps(n, m):
     """The Jacobian of n inputs and m outputs, column by column and row by row, and how many sweeps each way takes."""
     side = {k: 34 + 66 * np.log10(k) for k in (n, m)}           # px; ten times as many are 66 px more
     winner = "either way" if n == m else "forward" if n < m else "backward"
-    top, left, parts = 66, 74, []
+    top, left, parts = 66, 90, []
     for name, count, what in [("forward", n, "column"), ("backward", m, "row")]:
         plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
         colour = style.TANGENT if name == "forward" else style.GRADIENT
@@ -75,14 +75,14 @@ def sweeps(n, m):
         less = "as many" if n == m else "fewer" if name == winner else "more"
         plot.words(left, 42, f"one a {what}: {less}", style.INK if name == winner else style.FAINT, "start", 13)
         plot.parts += _stripes(left, top, side[n], side[m], n, m, name == "forward")
-        plot.words(left - 10, top + side[m] / 2 + 4, f"{m:,}", style.INK, "end", 13)
-        plot.words(left + side[n] / 2, top + side[m] + 26, f"{n:,}", style.INK, size=13)
+        plot.words(left - 10, top + side[m] / 2 + 4, f"m = {m:,}", style.INK, "end", 13)
+        plot.words(left + side[n] / 2, top + side[m] + 26, f"n = {n:,}", style.INK, size=13)
         parts.append("".join(plot.parts))
     of_n, of_m = "s" * (n > 1), "s" * (m > 1)
     text = (f"{n:,} input{of_n}, {m:,} output{of_m}: the Jacobian has {m:,} row{of_m} and {n:,} column{of_n}\n"
             f"forward {n:,} sweep{of_n}, one a column; backward {m:,}, one a row\nfewer: {winner}")
     said = text.splitlines()[1].split("; ")
-    return Picture(beside(*(svg("0 0 320 340", *pair) for pair in zip(parts, said))), text, says_all=True)
+    return Picture(beside(*(svg("0 0 336 340", *pair) for pair in zip(parts, said))), text, says_all=True)
 
 
 def filled(f, x, count):
@@ -111,7 +111,7 @@ def crossing(outputs, forward, backward, n):
     """Milliseconds of a whole Jacobian of n inputs, by columns and by rows, over the number of its outputs."""
     across = np.log10(outputs)
     low, high = np.log10([min(forward + backward) / 1.5, max(forward + backward) * 1.5])
-    plot = Axes((64, 36, 400, 230), (across[0], across[-1]), (low, high))
+    plot = Axes((64, 36, 370, 230), (across[0], across[-1]), (low, high))
     powers = range(int(np.ceil(low)), int(np.floor(high)) + 1)
     plot.frame([(x, f"{m:,}") for x, m in zip(across, outputs)], [(p, number(10.0 ** p)) for p in powers],
                f"outputs m, for {n} inputs", "Milliseconds for the whole Jacobian")
@@ -120,7 +120,7 @@ def crossing(outputs, forward, backward, n):
     for times, name, colour, dash in [(forward, "forward", style.TANGENT, DOTS),
                                       (backward, "backward", style.GRADIENT, "7 4")]:
         plot.line(across, np.log10(times), colour, 2.4, dash)
-        plot.words(472, plot.at(0, np.log10(times[-1]))[1] + 5, name, colour, "start")
+        plot.words(442, plot.at(0, np.log10(times[-1]))[1] + 5, name, colour, "start")
     lines = [f"{n} inputs; milliseconds for the whole Jacobian"]
     lines += [f"{counted(m, 'output')}: forward {number(a)}, backward {number(b)}"
               for m, a, b in zip(outputs, forward, backward)]
@@ -135,7 +135,8 @@ def flight(path, tangent, angle):
     """
     path, tangent = np.vstack([[0, 0], path]), np.vstack([[0, 0], tangent])
     plot = Axes((46, 30, 506, 253), (0, 84), (-2, 40))
-    plot.frame(ticks(0, 80, 8), ticks(0, 40, 4), "metres", f"Thrown at {number(angle)} degrees")
+    plot.frame(ticks(0, 80, 8), ticks(0, 40, 4), "distance in metres",
+               f"Height in metres, thrown at {number(angle)} degrees")
     plot.line(*path.T, style.VALUE, 2.6)
     further = path + 3 * tangent
     plot.line(*further.T, style.TANGENT, 2.4, DOTS)

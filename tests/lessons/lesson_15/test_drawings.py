@@ -27,7 +27,7 @@ def test_sweeps_are_counted_and_drawn(n, m, winner):
     picture = drawn.sweeps(n, m)
     assert picture.text.endswith(f"fewer: {winner}")
     assert f"forward {n:,} sweep" in picture.text and f"backward {m:,}, one a row" in picture.text
-    wide, high = map(float, re.search(r'<rect x="74" y="66" width="([\d.]+)" height="([\d.]+)"', picture.html).groups())
+    wide, high = map(float, re.search(r'<rect x="90" y="66" width="([\d.]+)" height="([\d.]+)"', picture.html).groups())
     assert (wide > high) == (n > m) and wide < 290 and 66 + high + 26 < 340
 
 
