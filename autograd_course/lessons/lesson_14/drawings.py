@@ -110,17 +110,17 @@ def copies(x, y, i, j):
                        "end", 13)
         plot.parts.append(cell(columns_at + c * wide, below + r * high, wide, high, number(X[r, c]),
                                "value" if mine[r, c] else "pale"))
-    plot.words(left_of_y, below - 30, f"Y {(kh * kw, 1)}", anchor="start", size=13)
+    plot.words(left_of_y + 12, below - 12, "Y", size=13)
     for r, value in enumerate(y.ravel()):
         plot.parts.append(cell(left_of_y, below + r * high, wide, high, number(value), "plain"))
-    plot.words(left_of_z, below - 12, f"Z {Z.shape}", anchor="start", size=13)
+    plot.words(left_of_z + 18, below - 12, "Z", size=13)
     for r, value in enumerate(Z[:, 0]):
-        plot.parts.append(cell(left_of_z, below + r * high, wide + 4, high, number(value),
+        plot.parts.append(cell(left_of_z, below + r * high, wide + 12, high, number(value),
                                "value" if mine[r].any() else "plain"))
     count = int(mine.sum())
     text = (f"Z = X @ Y: {X.shape} times {(kh * kw, 1)} is {Z.shape}, the {len(X)} outputs one below the other.\n"
             f"x[{i}, {j}] stands in X {counted(count, 'time')}, once in each window that reads it.")
-    return Picture(svg(f"0 0 {left_of_z + 64} {below + max(len(X) * high, h * wide) + 10}", "".join(plot.parts),
+    return Picture(svg(f"0 0 {left_of_z + 48} {below + max(len(X) * high, h * wide) + 10}", "".join(plot.parts),
                        text), text)
 
 
@@ -149,6 +149,8 @@ def responses(kernels, scan, names=None, bias=0):
                 ink = style.PAPER if abs(share) > 0.6 else style.INK
                 plot.words(left + 20 * c + 9.5, top + 44 + 20 * r, "+" if share > 0 else "−", ink, size=13)
         _image(plot, left, top + 104, pixel, response / strongest, style.VALUE)
+        if not response.any():
+            plot.words(left + 48, top + 156, "none", style.FAINT, size=13)
         row, column = np.unravel_index(response.argmax(), response.shape)
         largest = f"largest response {number(response.max())}, at row {row}, column {column}" if response.any() else "no response"
         said.append(f"{called[k]}: {largest}")

@@ -300,8 +300,10 @@ WRONG_FOLD = [
            "Both want g, and then the sizes that were used forward.",
            ("Help: is not defined", "`unfold` and `fold` are imported at the top of the lesson. Run that cell.")],
     solution="""
-        unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: fold(g, x.shape[2:], kernel_size, stride, padding)
-        fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: unfold(g, kernel_size, stride, padding)""",
+        unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: (
+            fold(g, x.shape[2:], kernel_size, stride, padding))
+        fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: (
+            unfold(g, kernel_size, stride, padding))""",
     explained="As `sum` and `broadcast_to` in lesson 08: each is the way back of the other.",
     why="unfold copies on the way forward, so it adds on the way back. fold adds on the way forward, so it copies on the way back.")
 def fold(answer):
