@@ -157,7 +157,7 @@ def in_line(value):
 def ward(sheets, of=clinic):
     """The examinations, a line each, and what each engine shows: {letter: sheet}. What is not right is framed and marked."""
     words, right_cell = "text-align:left;min-width:9em;max-width:22em", f"color:{style.INK};font-weight:600"
-    head = [("examination", words), ("right", right_cell),
+    head = [("examination of each patient", words), ("right", right_cell),
             *((letter, "font-weight:600;min-width:2.1em") for letter in sheets)]
     rows = []
     lines = [f"The ward: {len(of.EXAMINATIONS)} examinations of {counted(len(sheets), 'engine')}; ✗ is not right."]

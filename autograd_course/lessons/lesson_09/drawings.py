@@ -81,7 +81,7 @@ def _row(values):
     return "[" + ", ".join(map(number, values)) + "]"
 
 
-UNIT, LONG, ROW = 8, 34, 40      # of a factor: px for each row or column, its length, and the height of its line
+UNIT, LONG, ROW = 8, 46, 40      # of a factor: px for each row or column, its length, and the height of its line
 
 
 def candidates(m, k, n):
@@ -115,7 +115,7 @@ def candidates(m, k, n):
             right += [called] * ("✓ right" in verdict)
         panels.append(plot.parts)
         lines.append(f"{head}: {len(fitting)} of 8 have the shape of A: {', '.join(fitting)}. Right: {', '.join(right)}.")
-    return Picture(beside(*(svg(f"0 0 316 {76 + 8 * ROW}", "".join(parts), line) for parts, line in zip(panels, lines))),
+    return Picture(beside(*(svg(f"0 0 342 {76 + 8 * ROW}", "".join(parts), line) for parts, line in zip(panels, lines))),
                    "\n".join(lines))
 
 
@@ -124,8 +124,8 @@ def _factor(plot, x, y, shape, colour, dash):
     rows, columns = (size * UNIT for size in shape)
     plot.parts.append(f'<path d="M{x} {y - rows / 2}L{x + LONG} {y - columns / 2}v{columns}L{x} {y + rows / 2}z" fill="{colour}" '
                       f'fill-opacity="0.15" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
-    plot.words(x + 8, y + 4.5, str(shape[0]), size=13)
-    plot.words(x + LONG - 8, y + 4.5, str(shape[1]), size=13)
+    plot.words(x + 10, y + 4.5, str(shape[0]), size=13)
+    plot.words(x + LONG - 10, y + 4.5, str(shape[1]), size=13)
 
 
 def _verdict(left, right, shape, wanted):

@@ -220,7 +220,7 @@ def _product(d):
            ("Help: I get [[6, 14], [6, 14]]",
             "That is the left rule twice. Would it fit the right slot, if that were a rectangle?")],
     solution="""
-        gradient_of_A = [[7, 11], [9, 13]]      # [[3, 7], [3, 7]] from the left slot + [[4, 4], [6, 6]] from the right one""",
+        gradient_of_A = [[7, 11], [9, 13]]      # left slot [[3, 7], [3, 7]] + right slot [[4, 4], [6, 6]]""",
     explained="In a product of matrices the order matters. Here the two arrivals differ: the gradient is not 2A, and not "
               "twice one of them.",
     why="The shape is (2, 2) with the left rule twice as well. Only the numbers tell.",
