@@ -34,8 +34,8 @@ HIGH = 560            # or, if it were then higher, in rows
 Node = namedtuple("Node", "key name op params value gradient inputs passed ways reached inside", defaults=[()])
 
 # at: {number or "number.slot": (x, y)}, in px. lines, bars: {"number.slot": path of SVG}, tips: one path for the heads
-# of all. down: for a phone, if that is narrower: the same from top to bottom.
-Placed = namedtuple("Placed", "width height at lines bars tips down", defaults=[None])
+# of all. falls: whether it runs from top to bottom. down: for a phone, if that is narrower: the same, but falling.
+Placed = namedtuple("Placed", "width height at lines bars tips falls down", defaults=[False, None])
 
 
 def draw_graph(output, gradients=True):
@@ -261,7 +261,7 @@ def _formula(node, inputs, short):
 
 HEAD, ROW, PAD = 26, 21, 6      # px, heights within a card
 BEAD = 112                      # px, width of the bead on an edge that shows its local gradient
-LETTER = 7.6                    # px, a generous width of a letter of a card's head
+LETTER = 8                      # px, a generous width of a letter of a card's head
 SIX = "······"                  # every constant counts as six letters, so that no number changes the form or the width of a head
 EDGE = 8, 20                    # px, the margin at the sides, and above and below: a mark may stand on a card
 TURN, GAP = 16, 38              # px, beside and between rows: room for the line from one to the next
@@ -415,7 +415,8 @@ def _placed(rendered, left=0, top=0):
         parts.setdefault(edge["id"], []).insert(len(parts.get(edge["id"], ())) if ends else 0, points)
     lines = {name: "M" + " L".join(f"{_xy(points[0])} C{' '.join(map(_xy, points[1:]))}" for points in both)
              for name, both in parts.items()}
-    return Placed(width, height, at, lines, {name: _bar(both[0]) for name, both in parts.items()}, "".join(tips))
+    return Placed(width, height, at, lines, {name: _bar(both[0]) for name, both in parts.items()}, "".join(tips),
+                  rendered["rankdir"] == "TB")
 
 
 def _xy(point):
@@ -517,7 +518,7 @@ def draw(nodes, placed, text, cards=MappingProxyType({}), beads=MappingProxyType
                 _constant(layers, node, *placed.at[str(i)])
             else:
                 _card(layers, node, *placed.at[str(i)], *sizes[node.key], titles[node.key], called[node.key],
-                      node is nodes[-1], cards.get(node.key), grads.get(node.key), carried)
+                      node is nodes[-1], cards.get(node.key), grads.get(node.key), carried, placed.falls)
         body = "".join([LAYERS[name].format("".join(parts), **inks) for name, parts in layers.items() if parts])
         (x, y), (width, height) = EDGE, size(placed)
         body = f'<g font-family="{style.FONT}" font-size="13" fill="{style.INK}">{body}</g>'
@@ -568,7 +569,7 @@ def _constant(layers, node, x, y):
                            f"{_squeezed(value, 7, 54)}>{value}</text>")
 
 
-def _card(layers, node, x, y, width, height, title, name, last, state, grad, carried):
+def _card(layers, node, x, y, width, height, title, name, last, state, grad, carried, falls):
     left, top, right = x - width / 2, y - height / 2, x + width / 2 - 9
     box = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height}" rx="6"'
     if node.inside:
@@ -611,7 +612,8 @@ def _card(layers, node, x, y, width, height, title, name, last, state, grad, car
     layers["outline"].append(f"<rect {box} {outline}><title>{escape(name)}: {', '.join(said)}</title></rect>")
     if mark:
         ink, paper = (style.PAPER, style.INK) if state == "now" else (style.INK, style.PAPER)
+        mark, corner = (mark[0], left - 6) if falls else (mark, left + 8)       # beside an arrow from above, not on it
         wide = 16 + 7.8 * len(mark)
-        layers["mark"].append(f'<rect x="{left + 8:.1f}" y="{top - 19:.1f}" width="{wide:.1f}" height="18" rx="9" '
-                              f'fill="{paper}" stroke="{style.INK}"/><text x="{left + 8 + wide / 2:.1f}" '
+        layers["mark"].append(f'<rect x="{corner:.1f}" y="{top - 19:.1f}" width="{wide:.1f}" height="18" rx="9" '
+                              f'fill="{paper}" stroke="{style.INK}"/><text x="{corner + wide / 2:.1f}" '
                               f'y="{top - 5.5:.1f}" fill="{ink}">{mark}</text>')
