@@ -33,6 +33,7 @@ function attach(box, draw) {
     }
     const rows = controls.map((control, number) => row(control, number));
     box.querySelector(".controls").append(...rows);
+    box.style.setProperty("--longest", Math.max(...controls.map(control => control.name.length)));
 
     // The number of the place in the list of places, in the order of `packed`.
     function place() {
