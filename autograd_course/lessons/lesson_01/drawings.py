@@ -34,7 +34,7 @@ def _secant(f, x, h, slope, title, reach=1.2):
 
 def secant(f, x, h, slope):
     """The secant of f through x and x + h, beside the tangent at x, whose slope is given; and both in a window that shrinks with h."""
-    plot, text = _secant(f, x, h, slope, "the curve, its tangent, and a secant")
+    plot, text = _secant(f, x, h, slope, "f(x), its tangent, and a secant")
     text += f", error {_short(abs((f(x + h) - f(x)) / h - slope))}"
     title = f"the same, magnified {number(1 / h)} times" if h < 1 else "the same, not yet magnified"
     near, _ = _secant(f, x, h, slope, title, 1.2 * h)
@@ -53,7 +53,7 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
     hs: the steps, descending. errors: name -> one error per step; the first name is the secant's and gets circles, the
     others squares. bet: a step to mark with a vertical line, or None.
     """
-    left, text = _secant(f, x, h, slope, "the curve, its tangent, and a secant")
+    left, text = _secant(f, x, h, slope, "f(x), its tangent, and a secant")
     plot = Axes((58, 34, 320, 230), (0.5, np.log10(hs[-1]) - 0.5), (-12.5, 1.5))
     plot.frame(decades(-16, 0, 4), decades(-12, 0, 3), "step h, smaller to the right", "how wrong the slope is")
     if bet:
@@ -82,7 +82,7 @@ def descent(f, xs, span):
     heights = f(grid)
     room = 0.14 * np.ptp(heights)
     plot = Axes((48, 34, 490, 270), span, (heights.min() - room, heights.max() + room))
-    plot.frame(ticks(*span, most=12), ticks(*plot.y), "x", f"{len(xs) - 1} steps against the slope")
+    plot.frame(ticks(*span, most=12), ticks(*plot.y), "x", f"value, after 0 to {len(xs) - 1} steps against the slope")
     plot.line(grid, heights, style.VALUE, 2.5)
     plot.line(xs, [f(x) for x in xs], style.DIFFERENCE, 1, "4 3")
     for x in xs:
