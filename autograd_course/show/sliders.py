@@ -13,13 +13,13 @@ UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset
 # What is folded stands in the next widget, for whatever is drawn anew would close: this one is drawn once.
 FOLD = ("<style>.in-words:has(details:not([open])) + .widget-html pre{display:none}</style>"
         "<details><summary>in words</summary></details>")
-WIDE = {"width": "min(420px, 60%)"}
+WIDE = {"width": "min(420px, 60%)", "margin": "2px 8px"}       # its handle beside the box, not on it
 
 FEW = 4         # stops, up to which a control shows them all
 PLAYING = "playing" if hasattr(widgets.Play, "playing") else "_playing"      # in ipywidgets 7, which Colab has
 # Radio buttons in a row that wraps, each high enough for a finger, without ipywidgets' margin of up to
 # a line. It names no group: each says its name first.
-ROW = ("<style>.toggle .widget-radio-box{{flex-wrap:wrap;margin-bottom:0!important}}"
+ROW = ("<style>.toggle{{align-items:start!important}}.toggle .widget-radio-box{{flex-wrap:wrap;margin-bottom:0!important}}"
        ".toggle .widget-radio-box label{{display:flex;flex-flow:row-reverse;align-items:center;height:28px;"
        "padding-right:8px}}.toggle .widget-radio-box input{{height:auto}}"
        '.{0} .widget-radio-box label::before{{content:"{1} ";' + UNSEEN + "}}</style>")

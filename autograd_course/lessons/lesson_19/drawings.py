@@ -13,6 +13,11 @@ MONO = "font:14px/1.75 ui-monospace,Menlo,Consolas,monospace;white-space:pre-wra
 NETWORK, COUNTING = style.VALUE_GROUND, style.GROUND
 
 
+def _share(p):
+    """A probability, to two digits; counting gives none that is 0 or 1."""
+    return "< 0.01" if p < 0.005 else "> 0.99" if p >= 0.995 else number(round(float(p), 2))
+
+
 def guess(letters, p, context, most=8):
     """What may follow: a bar for the probability of each of the likeliest letters, and one for all others together."""
     shown = [letter if letter.strip() else {" ": "␣", "\n": "↵"}[letter] for letter in letters]
@@ -26,8 +31,8 @@ def guess(letters, p, context, most=8):
         plot.words(116, y + 14, escape(name), anchor="end", size=13)
         plot.parts.append(f'<rect x="122" y="{y}" width="{x - 122:.1f}" height="18" '
                           f'fill="{style.GROUND if last else style.INK}" stroke="{style.INK}"/>')
-        plot.words(x + 8, y + 14, number(round(float(share), 2)), anchor="start", size=13)
-    text = f"After {context}: " + ", ".join(f"{shown[i]} {number(round(float(p[i]), 2))}" for i in first[:4])
+        plot.words(x + 8, y + 14, escape(_share(share)), anchor="start", size=13)
+    text = f"After {context}: " + ", ".join(f"{shown[i]} {_share(p[i])}" for i in first[:4])
     return Picture(svg(f"0 0 560 {26 * len(rows) + 92}", "".join(plot.parts), text), text)
 
 
