@@ -46,7 +46,7 @@ prediction(
 
 card("07", [
     "A falling loss is no gradient check: a wrong rule can train, even better, from some starts.",
-    "One point is no check: a wrong rule may cross the right one there. Take several, and special ones: 0, far out, a kink.",
+    "One point is no check: a wrong rule may cross the right one there. Take several, also far out and on both sides of a kink.",
     "Ask twice, use a value twice, make it long: some bugs are not in any rule.",
     "A check compares a rule with the function that was written, not with the one that was meant.",
     "Right numbers are not all: patient E ran 1,023 rules, where 10 would do.",
@@ -126,8 +126,8 @@ Z, WHOLE = "cached(z, cache)", """\
                 cache[x] = sum(local * cached(z, cache) for local, z in x.users) if x.users else 1.0
             return cache[x]""",
     explained="""
-        The first time, x is computed and written down. Every other time it is read. That is one visit for each value. (A new question
-        wants a new cache: an old one gives the answer of yesterday.)""",
+        The first time, the gradient of x is computed and written down. After that it is only read. That is one visit for each value.
+        (A new question wants a new cache: an old one gives the answer of yesterday.)""",
     why="With one dictionary twelve doublings take 13 visits, not 8191. Order and ledger did the same in lesson 05.")
 def cached(answer):
     if has_blank(answer):
@@ -218,7 +218,7 @@ def _asked(answer, x, cache, tried, right):
 
 # --- The ward -------------------------------------------------------------------------------------------------------------------
 
-CAUSES = [("a value passes on what it has before all has arrived", None),
+CAUSES = [("a value sends once, before all has arrived at it", None),
           *((PATIENTS[letter].cause, letter) for letter in "DGEAH"),
           (SQUARED.cause, None), *((PATIENTS[letter].cause, letter) for letter in "BFC")]
 RIGHT = {letter: number for number, (_, letter) in enumerate(CAUSES, start=1) if letter}
