@@ -213,8 +213,8 @@ _MEAN = [
 @exercise(
     "08.spread", minutes=6, difficulty="medium",
     question="""
-        Write both rules as the library has them. axis and keepdims are what the sum was called with. axis is one axis,
-        a tuple of several, or None: then everything was added. `restore` puts a lost axis back, with the length 1, so
+        Write both rules as the library has them. axis and keepdims are what the sum was called with. axis is one axis
+        or a tuple of several; with None everything was added. `restore` puts a lost axis back, with the length 1, so
         that `np.broadcast_to(a, shape)` can copy along it.""",
     stub="""
         def restore(g, x, axis):
