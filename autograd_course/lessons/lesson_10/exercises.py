@@ -305,7 +305,7 @@ def _undefined(name):
            ("Help: onehot, N or C is not defined", "A rule has what is passed to it: N is `len(target)`, C is `x.shape[-1]`, "
                                                    "and onehot is the comparison above."),
            ("Help: operands could not be broadcast",
-            "Beside `np.arange(C)`, a row, target has to stand as a column: `target[:, None]`.")],
+            "`np.arange(C)` is a row, so target has to be a column: `target[:, None]`.")],
     solution="""
         nll_loss_x = lambda g, z, x, target: -g * (np.arange(x.shape[-1]) == target[:, None]) / len(target)""",
     explained="The values of x do not matter: picking and averaging are linear.",
