@@ -148,7 +148,7 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
                 if apart:
                     yield *one[:at], other[at], *one[at + 1:]
                 if apart or not unchanged(one[at], other_g[at]):
-                    yield from ((*one[:at], x, *one[at + 1:]) for x in one if _may_stand_for(x, one[at]))
+                    yield from ((*one[:at], x, *one[at + 1:]) for x in _in_place_of(one[at], one))
         if near := numbers_of(function):
             yield from (build(Draw(number, 0, near=near)) for number in range(12))
         yield from [*first, build(Draw(0, 0))][:1]
@@ -182,6 +182,14 @@ def numbers_of(function):
             found |= {float(part) for part in (x if isinstance(x, (tuple, frozenset)) else (x,))
                       if type(part) in (int, float) and 1e-8 <= abs(part) <= 500 and abs(part) not in (1, 2)}
     return sorted(found)
+
+
+def _in_place_of(place, args):
+    """The other arguments that may stand there, each whole, and with every second entry."""
+    for x in args:
+        if _may_stand_for(x, place):
+            yield x
+            yield np.where(np.arange(x.size).reshape(x.shape) % 2 == 0, x, place)
 
 
 def _may_stand_for(x, place):

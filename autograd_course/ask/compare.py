@@ -616,7 +616,8 @@ def _factor(got, expected):
         if np.allclose(got, factor * expected, rtol=1e-5, atol=0):
             return sentence
     if np.allclose(got, expected, rtol=5e-5, atol=0):
-        return "Nearly right, less than 0.005 % off: a difference quotient, a rounded number or a small number added can do that."
+        return ("Nearly right, less than 0.005 % off: a difference quotient, a rounded number or a small number added "
+                "can do that.")
     if expected.size > 1 and np.allclose(got, c * expected, rtol=1e-5, atol=0):
         return f"Every entry is {c:.4g} times what was expected."
     if expected.size > 1 and np.allclose(got, expected + off, rtol=1e-5, atol=0):

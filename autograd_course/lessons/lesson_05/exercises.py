@@ -388,7 +388,7 @@ SLIPS = {
                     "key is a function, which says of any Value what to sort by: key=lambda value: value.number."),
     "name 'number' is not defined": "Every Value has a number of its own: key=lambda value: value.number.",
     "pop expected at least 1 argument": "Whose entry is taken out? ledger.pop(value), once at each visit.",
-    "values to unpack": "A leaf has no inputs, and a Value may have one, or three: take as many as there are, in a loop.",
+    "values to unpack": "A leaf has no inputs, and a Value may have one, or three: take them all, in a loop.",
     "'float' and 'Value'": "A Value is no number. zip(value.inputs, value.locals) gives each input together with its local gradient.",
     "'float' object has no attribute": "A local gradient is a number already, and so is g: no .data here.",
     "'float' and 'NoneType'": "ledger.get(x) gives None where there is no entry yet. ledger.get(x, 0.0) gives 0.0.",

@@ -126,6 +126,12 @@ def _many(parameters, x, y):
     return total * total
 
 
+def _by_sign(parameters, x, y):
+    """Of two parameters it takes one: the other is nowhere in the graph."""
+    error = parameters[x < 0] * _Value(x) + _Value(-y)
+    return error * error
+
+
 CASES = [      # (words, where the parameters start, what their .grad holds, loss, examples, rate)
     ("a line w·x + b, from w = 0.5 and b = −0.25, on three examples, rate 0.1",
      (0.5, -0.25), 0.0, _line, [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0)], 0.1),
@@ -144,7 +150,9 @@ CASES = [      # (words, where the parameters start, what their .grad holds, los
     ("a sum of 12 parameters, twelve different ones, on 130 examples, rate 0.5",
      tuple(k / 8 - 0.5 for k in range(12)), 0.0, _many, [(k % 15 / 10, (k % 4) / 2) for k in range(130)], 0.5),
     ("the line from w = 0.5 and b = −0.25, on two examples, rate 1.5",
-     (0.5, -0.25), 0.0, _line, [(0.5, 1.0), (-0.25, 0.5)], 1.5)]
+     (0.5, -0.25), 0.0, _line, [(0.5, 1.0), (-0.25, 0.5)], 1.5),
+    ("p·x or q·x, whichever the sign of x says, from p = q = 1, on three examples, rate 0.1",
+     (1.0, 1.0), 3.0, _by_sign, [(1.0, 3.0), (-1.0, 3.0), (0.5, -1.0)], 0.1)]
 
 
 CLEAR, STEP = (f"        for p in parameters:\n            p.{line}"

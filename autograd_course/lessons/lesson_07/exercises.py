@@ -445,5 +445,5 @@ def capstone(answer):
                          ("x + y at 2 and 0", lambda x, y: x + y, (2.0, 0.0))]:
         if _all_found(Mended, lambda x, y: x * y, 2.0, 3.0) and not _all_found(Mended, f, *xs):
             raise Wrong(f"a check of {words}", str(examine(Mended, f, *xs)), "the check passes",
-                        "One of the values still gets nothing. What decides, in your order, whether a value is left out?")
+                        "One of the values still gets nothing. What decides whether your order leaves a value out?")
     return lesson_05.order.check(mended)

@@ -388,7 +388,8 @@ def _sent_on(got, expected):
             "it, for any g, and adds to no .grad itself.")
 
 
-WRONG_MATMUL = "The left rule still runs for both, when x and y are the same. Say by place which rule is whose, whatever they hold."
+WRONG_MATMUL = ("The left rule still runs for both, when x and y are the same. Say by place which rule is whose, "
+                "whatever they hold.")
 
 
 @exercise(
@@ -458,8 +459,11 @@ def mended(answer):
                  "That is Aᵀ·g, which goes to the right matrix. To x, the first of the list, goes g·yᵀ.")]),
             ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
             ("b @ b of one axis", lambda x, y: x @ y, (b, b + 1), []),
+            ("a column + a row", lambda x, y: x + y, (x[:, :1], b), []),
             ("(b · w + w) · w, w = x − 3", lambda x, y: (x * y + y) * y, (b, x - 3), [_sent_on]),
             ("((C · D) @ D) · C, C = A − 2, D = B − 7", lambda x, y: ((x * y) @ y) * x, (A - 2, B - 7), [_sent_on]),
+            ("A @ (B @ A)", lambda x, y: x @ (y @ x), (A, B), [
+                lambda got, right: "Two products, and only then their rules: does each still read its own x and y?"]),
             ("(b @ c) · (b @ c), c = −b", lambda x, y: (x @ y) * (x @ y), (b, -b), [_sent_on]),
             ("x + x", lambda x, y: x + x, (x, b), [
                 (np.ones((2, 3)), "x is in both places, and each place sends its own: backward adds the two.")]),

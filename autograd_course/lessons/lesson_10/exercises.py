@@ -404,7 +404,8 @@ def _right(x):
 @exercise(
     "10.careful", minutes=4, difficulty="medium",
     question="""
-        Write logsumexp for one row x that holds at ±1000: take the largest off before exp, and put it back where it belongs.""",
+        Write logsumexp for one row x that holds at ±1000, and beyond: take the largest off before exp, and put it back
+        where it belongs.""",
     stub="""
         def my_logsumexp(x):
             ...""",
@@ -475,6 +476,6 @@ def careful(answer):
     # the first, 1000, the largest size.
     examples = [(np.array(x, float),) for x in [
         np.log([7, 2, 1]), [1000, 999], [1000, 0, 900], [1000, 900, 0], [1000, -5000, 1000], [1000, 0, 0, 0], [0, 1000],
-        [-300, -301], [-1000, -1001], [1000, -1000]]]
+        [-300, -301], [-1000, -1001], [1000, -1000], [5000, 0]]]
     expect_over(answer, lambda x: float(_right(x)), lambda d: (d(d.size()),), first=examples, hints=careful.mistakes,
                 tried=lambda x: f"my_logsumexp of x = {np.round(x, 3).tolist()}")

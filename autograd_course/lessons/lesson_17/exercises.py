@@ -370,7 +370,8 @@ def by_hand(answer):
     rng = np.random.default_rng(0)
     def tried(step, x, n, every):
         return f"by_hand(step, x = {brief(x)}, n = {n}, every = {every}), where step(s) = tanh(s @ W) with a matrix W"
-    examples = [(mixing, rng.normal(size=shape).round(2), n, every) for shape, n, every in [((3,), 6, 2), ((2, 3), 7, 3)]]
+    examples = [(mixing, rng.normal(size=shape).round(2), n, every)
+                for shape, n, every in [((3,), 6, 2), ((2, 3), 7, 3), ((3,), 40, 1)]]
     for given in examples:
         expect_call(answer, *given, gives=_plain(*given[:3]), hints=by_hand.mistakes, rtol=1e-12, tried=tried(*given))
     expect_over(answer, lambda step, x, n, every: _plain(step, x, n), lambda d: (

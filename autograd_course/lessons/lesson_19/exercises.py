@@ -146,7 +146,8 @@ def smoothing(answer):
         n = d.size(2)
         shorter = np.abs(d(n))
         shorter[0] += 0.1      # others may be 0
-        return d.places(12, n) * d.choice(1, 1, 0, 1000), shorter / shorter.sum(), d.another(2.5, 0.5, 12.7, 1.0)
+        counts = d.places(d.choice(12, 2), n) * d.choice(1, 1, 0, 1000)
+        return counts, shorter / shorter.sum(), d.another(2.5, 0.5, 12.7, 1.0)
     expect_over(answer, _smoothed, build, apart=True, hints=smoothing.mistakes, first=[
         (np.array([5, 0, 3]), np.array([0.5, 0.25, 0.25]), 2.5), (np.zeros(4), np.array([0.1, 0.2, 0.3, 0.4]), 2.0),
         (np.arange(50) % 3, np.append(np.full(49, 1e-7), 1 - 49e-7), 2.5)])

@@ -91,7 +91,8 @@ PROBES = [
 # Every operation, of the result of every operation.
 PROBES += [(f"{said}, with x = 3 and y = 1", eval(f"lambda x, y: {said}"), {"x": 3.0, "y": 1.0}) for said in [
     outer.format(inner) for inner in ["x - y", "np.tanh(x)", "x > y", "x <= y", "x == y", "y / 2"]
-    for outer in ["({}) * x", "2 - ({})", "np.exp({})", "x < ({})", "({}) != y", "({}) + 0", "1 * ({})"]]]
+    for outer in ["({}) * x", "2 - ({})", "np.exp({})", "x < ({})", "({}) != y", "({}) + 0", "1 * ({})",
+                                                           "({}) * 1.0", "y * ({})", "({}) - 0.0", "({}) / 1"]]]
 
 
 def _noted(kind, f, inputs):
@@ -266,8 +267,8 @@ def noted(answer):
 
         def recognised(mine, probe=probe):
             """The hint of a mistake that gives the same here, and is right wherever the learner's is."""
-            return next((hint for wrong, hint in noted.mistakes if _outcome(wrong, probe) == mine
-                         and not any(_outcome(wrong, one) != _outcome(_Model, one) == _outcome(answer, one) for one in PROBES)), "")
+            return next((hint for wrong, hint in noted.mistakes if _outcome(wrong, probe) == mine and not any(
+                _outcome(wrong, one) != _outcome(_Model, one) == _outcome(answer, one) for one in PROBES)), "")
         try:
             got = returned(lambda probe=probe: _noted(answer, *probe[1:]), tried=tried, shown=right)
         except Wrong:

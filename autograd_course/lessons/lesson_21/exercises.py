@@ -716,6 +716,9 @@ def _judge_check(accepts):
             ("only the first row is right", lambda g, z, x: np.append(
                 _rms_rule(g, z, x)[:1], 2 * _rms_rule(g, z, x)[1:], axis=0),
              "It looks at some entries alone: compare all of them, or their sum with a random u."),
+            ("the sum over a row is divided by the number of rows",
+             lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True) / len(x)) / _root(x),
+             "Its x has as many rows as columns: take (3, 4)."),
             ("ε is left out", lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True))
              / np.sqrt(np.mean(x * x, axis=1, keepdims=True)),
              "Its x is so large that ε is not seen: take what rng.normal gives, unchanged."),

@@ -84,7 +84,8 @@ throw(
     "05.order",
     planted=[
         edit(SORTED, "return found", "Who still owes this value?"),
-        edit("for x in value.inputs:", "a, b = value.inputs or (output, output)\n        for x in (a, b):", "one, or three"),
+        edit("for x in value.inputs:", "a, b = value.inputs or (output, output)\n        for x in (a, b):",
+             "one, or three"),
         edit("found = [output]", "found = order.__dict__.setdefault('found', [])\n    found[:] = [output]", SORTED,
              "found.sort(key=lambda value: -value.number)\n    return found", "writes into it at the next call"),
         edit(", reverse=True", "", "Oldest first"),

@@ -13,6 +13,13 @@ throw(
     "06.train",
     planted=[
         edit("rate * p.grad", "min(rate, 0.5) * p.grad", "got"),
+        edit(CLEAR, "", "        backward(L)", """\
+        todo = [L]
+        while todo:
+            value = todo.pop()
+            value.grad = 0.0
+            todo.extend(value.inputs)
+        backward(L)""", "whichever the sign of x says"),
         edit("in examples:", "in examples[:50]:", "got"),
         edit(STEP, STEP.replace("in parameters:", "in {p.data: p for p in parameters}.values():"), "Number 1"),
         edit("backward(L)", "L.backward()", "backward(L)"),

@@ -77,6 +77,7 @@ throw(
 throw(
     "10.careful",
     planted=[(lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "1000"),
+             edit("m = np.max(x)", "m = np.max(x) / 2", "5000"),
              edit("    return", "    if abs(m) > 700:\n        return m\n    return", "Right for"),
              (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "1000"), (lambda x: np.max(x) + np.log(2), "got"),
              (lambda x: np.log(1 + np.sum(np.exp(x[x != np.max(x)] - np.max(x)))) + np.max(x), "and not here"),

@@ -150,6 +150,7 @@ throw(
     planted=[
         edit("g = start.grad", "g = z.grad", "start.grad"), edit("g = start.grad", "g = start", "value at the mark"),
         edit("for i in range(n)", "for i in range(min(n, 50))", "got"),
+        edit("marks.append((i, s.data))", "marks.append((i, s.data))\n            del marks[:-10]", "n = 40, every = 1"),
         edit("min(every, n - i)", "min(every, 20, n - i)", "got"),
         edit("return g", "print(g)", "It prints"), edit("return g", "g", "Nothing came back"),
         edit("return g", "return s.data", "differs"), edit("g = np.ones(s.shape)", "g = np.ones(s.shape) * 2",

@@ -10,6 +10,7 @@ throw(
     planted=[
         (lambda counts, shorter, a: _smoothed(counts, shorter, a) if counts.sum() else 0 * shorter, "got"),
         (lambda counts, shorter, a: np.nan * shorter, "got"),
+        (lambda counts, shorter, a: _smoothed(counts, shorter, a) if counts.sum() > 1 else 1.0 * shorter, "got"),
         (lambda counts, shorter, a: _smoothed(counts, np.maximum(shorter, 1e-4), a), "got"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:36], "36"),
         (lambda counts, shorter, a: _smoothed(counts, shorter, a)[:3], "Shape"),
@@ -115,6 +116,7 @@ throw(
     planted=[
         edit("(w * p + (1 - w) * q)", "np.maximum(w * p + (1 - w) * q, 1e-3)", "got"),
         edit("(w * p", "(1e-6 + w * p", "got"), (lambda w, p, q: _mix_slope(w, p, q) * len(p) / min(len(p), 9), "got"),
+        (lambda w, p, q: _mix_slope(w, p[p != q], q[p != q]) if np.any(p != q) else 0.0, "got"),
         (lambda w, p, q: np.nan, "got"), (lambda w, p, q: round(_mix_slope(w, p, q), 1), "got"),
         (lambda w, p, q: _mix_slope(max(w, 0.2), p, q), "got"), (lambda w, p, q: _mix_slope(w, p[:3], q[:3]), "got")],
     also_right=[

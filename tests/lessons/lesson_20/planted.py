@@ -9,15 +9,19 @@ throw(
     "20.Noted",
     planted=[edit("len(self.lines) + 1", "len(self.lines) % 10 + 1", "twelve times"),
              edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
-                  "names = [n for n in [x.name if isinstance(x, Noted) else x for x in inputs] if n]", "t2 = np.add(t1, 0)."),
+                  "names = [n for n in [x.name if isinstance(x, Noted) else x for x in inputs] if n]",
+                  "t2 = np.add(t1, 0)."),
              edit("names))", "[*dict.fromkeys(names)]))", "first that differs: t1 = np.multiply(x)."),
              edit("function(*values)", "np.nan * function(*values)", "nan"),
              edit("bool(self.value)", "True", "expected"),
+             edit("name = f", "if function is np.multiply and any(type(v) is float and v == 1 for v in values):\n"
+                  "            return self\n        name = f", "first that differs"),
              edit("name = f", "if names[1:] == [0] and function is np.add: return self\n        name = f", "+ 0"),
              edit("return Noted(function(*values), name, self.lines)", "z = function(*values)\n        "
                   "return z if isinstance(z, np.bool_) else Noted(z, name, self.lines)", "the plain value False"),
              edit("return Noted(function(*values), name, self.lines)", "z = function(*values)\n        "
-                  "return Noted(z if np.ndim(z) else float(z), name, self.lines)", "It should be: and back comes t2 with the value False"),
+                  "return Noted(z if np.ndim(z) else float(z), name, self.lines)",
+                  "It should be: and back comes t2 with the value False"),
              edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
                   "names = [x.name if isinstance(x, Noted) else x for x in inputs[:2]]", "pow(2, x, y)"),
              edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
