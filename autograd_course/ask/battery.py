@@ -28,7 +28,7 @@ import autograd_lib as ag
 
 from . import compare
 from .compare import Endless, bounded, copies, expect_call, same, unchanged
-from .verdict import Wrong, brief, called, formula, said, shortest
+from .verdict import Wrong, brief, called, formula, named, shortest
 
 NEAR = 1e-9         # of its size: float32 and difference quotients are further off
 ROUNDS = 22
@@ -273,10 +273,8 @@ def _named(function):
 
 def alike(function, draws, wrong):
     """Whether a mistake does as the learner's function does, on the first sixty of the draws."""
-    def theirs(args):
-        value, error = compare._gives_for(wrong, args)
-        return f"{error[0].__name__}: {error[1]}" if error else value
-    return all(same(_outcome(_plain(function, args), args), theirs(args), 1e-5, 1e-9) for args in islice(draws(), 60))
+    return all(same(_outcome(_plain(function, args), args), error or value, 1e-5, 1e-9)
+               for args in islice(draws(), 60) for value, error in [compare._gives_for(wrong, args)])
 
 
 def _plain(function, args):
@@ -292,7 +290,7 @@ def _gives(function, given):
         try:
             return bounded(function, *given)
         except (Exception, Endless) as error:
-            return f"{type(error).__name__}: {said(error)}"
+            return named(error)
 
 
 def _expect(function, right, args, hints, tried, rtol, atol, draws):

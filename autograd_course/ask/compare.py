@@ -20,7 +20,7 @@ import autograd_lib
 from autograd_lib import Tensor
 
 from ..source import has_blank, is_stub, underneath
-from .verdict import NotYet, Wrong, brief, called, said
+from .verdict import NotYet, Wrong, brief, called, named
 
 
 def expect(got, expected, *, tried, hints=(), shown=None, rtol=1e-6, atol=1e-9, args=(), function=None, sure=None):
@@ -405,11 +405,11 @@ def _key(x):
 
 
 def _ended(wrong, args):
-    """(what a mistake gives, None), or (None, (the type and the text of the error in which it ends))."""
+    """(what a mistake gives, None), or (None, the error in which it ends, in words)."""
     try:
         return _silently(wrong, args), None
     except Exception as error:
-        return None, (type(error), said(error))
+        return None, named(error)
 
 
 @lru_cache(maxsize=4096)
@@ -427,7 +427,7 @@ def _gives_for(wrong, args):
 
 def _raises(wrong, args, error):
     """Whether the mistake `wrong` ends in the very same error."""
-    return _gives_for(wrong, args)[1] == (type(error), said(error))
+    return _gives_for(wrong, args)[1] == named(error)
 
 
 def _is_sequence(x):

@@ -97,7 +97,11 @@ def shortened(error):
             shown = f"{_cell(frame.f_code.co_filename)}line {line}: {text}"
             if text and not text.startswith("check(") and lines[-1:] != [shown]:     # a comprehension has a frame of its own
                 lines.append(shown)
-    return "\n".join([*lines[-6:], f"{type(error).__name__}: {said(error)}"])      # the last six: recursion has a thousand
+    return "\n".join([*lines[-6:], named(error)])      # the last six: recursion has a thousand
+
+
+def named(error):
+    return f"{type(error).__name__}: {said(error)}"
 
 
 def said(error):

@@ -752,16 +752,6 @@ def test_a_walk_that_calls_itself_is_right_and_fails_when_deep():
     Scalar.backward = backward
     verdict = check("99.walk", Scalar)
     assert verdict.status == "right" and dict(verdict.rows)["but"] == probes.DEEP
-
-    def asks_its_users(output):
-        whole = {}
-        for node in probes._order(output):
-            whole[node] = (node is output) + sum(whole[user] * local for user in whole
-                                                 for x, local in zip(user.inputs, user.locals) if x is node)
-            node.grad += 0 if node.inputs else whole[node]
-    Scalar.backward = asks_its_users
-    verdict = check("99.walk", Scalar)
-    assert verdict.status == "right" and dict(verdict.rows)["but"] == probes.SLOW
     Scalar.backward = lambda output: [*iter(lambda: output, 0)]
     assert "no end after" in repr(check("99.walk", Scalar))
     assert check("99.walk", probes.engine()).rows == [("", "So.")]

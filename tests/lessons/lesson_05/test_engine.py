@@ -5,9 +5,10 @@ from itertools import count
 
 import numpy as np
 import pytest
+import thrown
 
 import autograd_lib as ag
-from autograd_course.ask import EXERCISES, registered, weave
+from autograd_course.ask import EXERCISES, check, probes, registered, weave
 from autograd_course.lessons.lesson_05 import engine
 
 NAME = "05_walk_backward.ipynb"
@@ -35,6 +36,12 @@ def gradient(Value, backward):
     a = Value(3.0)
     backward(2 * a * (a * 2 + 1 - 0) - a)
     return a.grad
+
+
+def test_a_walk_that_asks_every_user_is_right_and_told_that_it_is_slow():
+    slow = EXERCISES["05.backward"].answer(thrown.right_answers("05.backward")[-1])
+    verdict = check("05.backward", slow)
+    assert verdict.status == "right" and dict(verdict.rows)["but"] == probes.SLOW
 
 
 SOLVED = {name: EXERCISES[f"05.{name}"].solution for name in ("multiply", "order", "backward")}
