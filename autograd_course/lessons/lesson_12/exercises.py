@@ -45,7 +45,7 @@ prediction(
 
         Before it has learned anything, the network gives each of the ten classes about 1/10. So the loss is about −log(1/10) =
         log 10 ≈ **2.303**. This is worth knowing by heart. If the first loss is far above it, the network is sure
-        before it knows anything: its weights or its inputs are too large. If the loss stays there, nothing is
+        before it knows anything: perhaps its weights or its inputs are too large. If the loss stays there, nothing is
         learned.""")
 
 prediction(
