@@ -295,10 +295,12 @@ def _blown_up(got, expected):
         pixel that is 0.1 in every scan, rounding gives a spread of 1e-15 or so: there ask `spread > 1e-9`.)""",
     why="Mean and spread are learned from the training scans, like weights. The scaler must not learn from the scans that judge.",
     mistakes=[
-        (lambda train, new: (_scaled(train, new, train)[0], _scaled(train, new, new)[1]),
-         "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it after that?"),
-        (lambda train, new: _scaled(train, new, np.concatenate([train, new])),
-         "Mean and spread are taken over both: the test set leaks into training. Who may be asked?"),
+        *((lambda train, new, rows=rows: (_scaled(train, new, train)[0], _scaled(train, new, rows(new))[1]),
+           "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it after that?")
+          for rows in (np.asarray, np.atleast_2d)),
+        *((lambda train, new, both=both: _scaled(train, new, both([train, new])),
+           "Mean and spread are taken over both: the test set leaks into training. Who may be asked?")
+          for both in (np.concatenate, np.vstack)),
         (lambda train, new: _scaled(train, new, new),
          "Mean and spread are those of the new scans. Which of the two may the scaler learn from?"),
         (_not_below_1, "A spread below 1 divides too: only a spread of 0 becomes 1."),

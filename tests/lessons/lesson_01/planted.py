@@ -46,6 +46,7 @@ throw(
 throw(
     "01.fool",
     planted=[(lambda x: 3 * x ** 2, "nobody is fooled"), (lambda x: 3 * x * abs(x), "nobody is fooled"),
+             (lambda x: 3.0001 * x, "a millionth off"), (lambda x: [3 * x], "without brackets"),
              (lambda x: 3 if x == 1 else None, "on every way"), (lambda x: 3 * x * x + 1e-9, "nobody is fooled"),
              (lambda x: central_difference(cube, x), "nobody is fooled"), (lambda x: x + 7, "got       8"),
              (3, "give it the function"),
