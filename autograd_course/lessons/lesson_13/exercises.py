@@ -128,7 +128,7 @@ def _states(w, start, steps):
     question="""
         Now each step also has a tanh: $s_k = \\tanh(w \\cdot s_{k-1})$. `states` is the list $s_0, s_1, \\ldots, s_n$,
         and g arrives at the last one. Fill the three blanks, so that the function returns the gradient of w. (The loop
-        runs backwards: k is n at first, 1 at the end.)""",
+        runs backwards: k goes from n down to 1.)""",
     stub="""
         def gradient_of_w(w, states, g):
             total = 0.0
@@ -271,7 +271,7 @@ def _clip(gradients, max_norm):
             return [g * (max_norm / norm) for g in gradients]""",
     explained="One norm and one factor serve all arrays. So the long vector of all gradients becomes shorter, and "
               "keeps its direction.",
-    why="One factor for all keeps the direction: the step is shorter, and still goes against the measured gradient.",
+    why="One factor for all: the long vector of all gradients is shorter, and points where it did.",
     mistakes=[
         edit("norm <= max_norm", "0 < norm <= max_norm", _NO_LENGTH),
         edit("    if norm <= max_norm:\n        return gradients\n", "",
