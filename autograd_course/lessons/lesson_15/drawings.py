@@ -165,11 +165,13 @@ def flight(path, tangent, angle):
 
 
 def medians(*jobs, rounds=5):
-    """The milliseconds that each job takes, the median of a few rounds, taken in turns."""
+    """The milliseconds that each job takes, the median of a few rounds, taken in turns; never 0."""
     times = []
     for _ in range(rounds):
         for job in jobs:
             start = perf_counter()
             job()
+            while perf_counter() == start:      # a browser's moves by a tenth of a millisecond or a whole one
+                pass
             times.append(perf_counter() - start)
     return [1000 * median(times[i::len(jobs)]) for i in range(len(jobs))]
