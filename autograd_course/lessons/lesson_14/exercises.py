@@ -65,7 +65,7 @@ prediction(
 
 card("14", [
     "A convolution: at each place, pixels times kernel, added up. Bilinear, like a product.",
-    "A pixel moves at most kh·kw of the outputs, a kernel entry may move all. Each adds up what comes back from them.",
+    "Of a kernel's outputs, a pixel moves at most kh·kw. An entry of the kernel may move all. Each adds up what comes back.",
     "A window as a row: Z = X·Y. So g·Yᵀ and Xᵀ·g, as for every matrix product.",
     "unfold copies, fold adds up: each is the other's way back.",
     "Windows along n pixels: (n + 2·padding − kernel) // stride + 1.",
@@ -451,9 +451,9 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
 @exercise(
     "14.pool", minutes=2, difficulty="optional",
     question="""
-        `max_pool2d(x, 2)` makes an array of shape (2, 2) of x = [[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1,
-        6]]. Then g = [[10, 20], [30, 40]] arrives. What is the gradient of x, by the rule of `max` from lesson 10? Give
-        four rows of four numbers.""",
+        Max pooling makes an array of shape (2, 2) of x = [[3, 1, 0, 0], [3, 2, 0, 0], [5, 1, 0, 2], [0, 2, 1, 6]]. Then
+        g = [[10, 20], [30, 40]] arrives. What is the gradient of x, by the rule of `max` from lesson 10? Give four rows
+        of four numbers.""",
     stub="""
         gradient_of_x = ...""",
     hints=["There are four blocks of 2 × 2, each with a `max` of its own. In each: which entries are the largest?",
@@ -502,7 +502,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
          "20 arrives at the top right and 30 at the bottom left: g has its rows one below the other."),
         (np.array([[3.0, 0.0], [5.0, 6.0]]), "Those are the values. What goes back to x, in the shape of x?")])
 def pool(answer):
-    expect(answer, _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]), tried="the gradient of x in max_pool2d(x, 2)",
+    expect(answer, _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]), tried="the gradient of x in max pooling",
            shown="other numbers, in the shape (4, 4)", hints=pool.mistakes)
 
 
