@@ -76,7 +76,7 @@ def square(x):
         def my_central(f, x, h):
             return (f(x + h) - f(x - h)) / (2 * h)""",
     explained="How far the value moved, divided by how far x moved.",
-    why="One step each way: the largest part of the error cancels, and no new idea is needed.",
+    why="One step each way: the part of the error that shrinks like h cancels.",
     mistakes=[
         edit("(2 * h)", "h", "Exactly double: how far apart are your two points?"),
         one_sided("This is the one-sided difference again. The left point is at x − h."),
@@ -103,7 +103,7 @@ def square(x):
         edit("f(x + h)", "(x + h)", "f(x - h)", "(x - h)",
              "You divide a distance by itself: put f around both points."),
         (lambda f, x, h: grad(f)(x),
-         "That is the slope itself, or a tiny step of its own. Use the parameter h, in both points."),
+         "That is the slope itself, or measured with another step. Use the parameter h, in both points."),
         (lambda f, x, h: (f(x + h) - 2 * f(x) + f(x - h)) / h ** 2,
          "That is the second difference: how fast the *slope* changes."),
         (lambda f, x, h: abs(f(x + h) - f(x - h)) / (2 * h), "A slope can be negative: without abs the sign stays."),
@@ -170,7 +170,7 @@ def kink(answer):
             return 3 * x""",
     explained="""
         It is 3 at x = 1, like the true slope $3x^2$, and there are many others. Lesson 07 has a wrong rule that
-        was really published, in *A Dive into Automatic Differentiation*: it passes at one point in just this way.""",
+        was really published, in *A Dive into Automatic Differentiation*: it passes in just this way.""",
     why="A check at one point can be passed by a wrong rule. Check at several, and at none that is special.",
     mistakes=[
         (lambda x: x ** 3, "At 1 the check measures 3, and yours gives 1: it is caught at once."),
@@ -229,7 +229,7 @@ def _stopping(f, x, rate, steps, stops):
 @exercise(
     "01.descend", minutes=5, difficulty="medium",
     names=lambda: {"central": central_difference, "bowl": _bowl, "forward": lambda f, x, h: (f(x + h) - f(x)) / h,
-                   "h": 1e4},
+                   "h": 0.01},
     question="""
         Now take all the steps, on any curve. `descend` returns the list of all positions, the start included. The loop is there: append the
         next position, with the slope measured by `central` at a step of 1e-5. `descend(bowl, 0.0, 0.3, 1)` returns about `[0, 1.8]`.""",
@@ -267,7 +267,7 @@ def _stopping(f, x, rate, steps, stops):
         edit("xs[-1] - rate", "-rate", "Those are the moves alone. The new x is xs[-1] minus rate times the slope."),
         edit("xs[-1] - rate * ", "", "Those are the slopes alone. The new x is xs[-1] minus rate times the slope."),
         edit("1e-5", "rate", "central's step is not the rate: measure at 1e-5."),
-        edit("1e-5", "h", "Your h is the one of a cell above, by now 10,000. Write 1e-5."),
+        edit("1e-5", "h", "Your h is the one of a cell above, by now 0.01. Write 1e-5."),
         edit("range(steps)", "steps", "steps is a number: for _ in range(steps)."),
         edit("xs[-1] - rate", "xs - rate", "f, xs[-1]", "f, xs",
              "A list stands where a number belongs: xs[-1] is the newest position, and is appended without brackets."),
