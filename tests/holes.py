@@ -10,6 +10,7 @@ Each that is printed is right all the same, and is to stand in RIGHT_ALL_THE_SAM
 import ast
 import copy
 import functools
+import itertools
 import re
 import sys
 import warnings
@@ -244,6 +245,12 @@ def _arrays(args):
             yield one
 
 
+def _pairs(args):
+    """Two different arrays of floats of one shape, each pair of them."""
+    floats = [one for one in _arrays(args) if one.dtype.kind == "f"]
+    return [(a, b) for a, b in itertools.combinations(floats, 2) if a.shape == b.shape and a.size > 1]
+
+
 def _square(x):
     return x.ndim > 1 and x.shape[-1] == x.shape[-2] > 1
 
@@ -257,6 +264,10 @@ WHERE = {
     "where two entries are equal": ("floats", _some(lambda a: np.unique(a).size < a.size)),
     "where all entries are above 0": ("floats", _some(lambda a: a.size and np.all(a > 0))),
     "where all entries are below 0": ("floats", _some(lambda a: a.size and np.all(a < 0))),
+    "where two arrays share some entries": (
+        "pair",
+        lambda *args: any(0 < np.sum((a == b) & (a != 0)) < a.size for a, b in _pairs(args)),
+    ),
     "where there are three axes": ("axes", _some(lambda a: a.ndim > 2)),
     "where g is 0 all over": ("g", lambda g, *rest: np.size(g) and not np.any(g)),
     "where an entry is beyond 100": ("floats", _some(lambda a: np.any(np.abs(a) > 100))),
@@ -285,6 +296,7 @@ def met(name, parts, at):
                 "array": arrays,
                 "axes": any({1, 2} <= tried for tried in axes.values()),
                 "matrix": any(a.ndim > 1 for a in arrays),
+                "pair": _pairs(args),
                 "floats": any(a.dtype.kind == "f" for a in arrays),
                 "number": numbers,
                 "some": arrays or numbers,
@@ -383,6 +395,7 @@ RIGHT_ALL_THE_SAME = {
         "line 3: LtE": "at the limit itself both are the same",
         ".*float32": "PyTorch adds 1e-6 to the norm: that is right too",
         ".*where a number": "the limit is above 0",
+        ".*share some": "arrays of several shapes, each squared by itself",
     },
     "14.fold": {"line 1: 2 → -2": "the last two of four"},
     "14.fast": {"line [47]: 2 → -2": "the last two of four"},
@@ -414,6 +427,7 @@ RIGHT_ALL_THE_SAME = {
         ".*(clipped|tiny|sign)": "shares are from 0 to 1",
         ".*(squeezed|length 1)": "there are several letters",
         ".*(below 0|number is 0)": "shares, and a above 0",
+        ".*share some": "counts, and shares",
     },
     "19.pick": {
         "takes its arguments in float32": "as the network gives them",

@@ -8,12 +8,12 @@
 
 Sizes: 1, equal to each other, different, larger. Values: of both signs, whole, 0 here and there, all equal, of one
 sign, large, small. Of every draw there is a second one in the same sizes; of both another g, which is what `d.g`
-gives, and is once all 0; now and then one array stands in two places; and in the end the first comes once more, and
-some with another g beside the very same arrays. So whatever is kept from one call to the next is found out, and
-whatever is right for one shape or sign alone. The numbers in the answer's own text are tried too, where it may turn:
-as values, half and double, as lengths and as how many times. What an exercise leaves out it says where it draws:
-`d.above(n)` where a logarithm is taken, `d.size(2)` where an axis has to be longer than 1; and what may be empty,
-`d.size(0)`.
+gives, and is once all 0; now and then one array stands in two places, whole or with every second entry; and in the
+end the first comes once more, and some with another g beside the very same arrays. So whatever is kept from one
+call to the next is found out, and whatever is right for one shape or sign alone. The numbers in the answer's own
+text are tried too, where it may turn: as values, half and double, as lengths and as how many times. What an
+exercise leaves out it says where it draws: `d.above(n)` where a logarithm is taken, `d.size(2)` where an axis has
+to be longer than 1; and what may be empty, `d.size(0)`.
 """
 import inspect
 import io

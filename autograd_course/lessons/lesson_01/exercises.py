@@ -181,7 +181,7 @@ def kink(answer):
         (lambda x: -3 * x, "At 1 the check measures 3, and yours gives −3: it is caught at once."),
         (lambda x: (cube(x + 1e-5) - cube(x)) / 1e-5,
          "You measured, and are off by 3e-5: that is caught. Write a formula that is 3 at 1."),
-        lambda got, right: "At 1 a millionth off is caught already. Be exactly 3 there." if same(got, right, 0.003, 0) else None,
+        lambda got, right: same(got, right, 0.003, 0) and "At 1 a millionth off is caught already. Be exactly 3 there.",
         printed(lambda x: 3 * x)])
 def fool(answer):
     # as close as the lesson's own `agrees` asks for

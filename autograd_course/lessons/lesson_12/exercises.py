@@ -296,7 +296,7 @@ def _blown_up(got, expected):
     why="Mean and spread are learned from the training scans, like weights. The scaler must not learn from the scans that judge.",
     mistakes=[
         *((lambda train, new, rows=rows: (_scaled(train, new, train)[0], _scaled(train, new, rows(new))[1]),
-           "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it after that?")
+           "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it then?")
           for rows in (np.asarray, np.atleast_2d)),
         *((lambda train, new, both=both: _scaled(train, new, both([train, new])),
            "Mean and spread are taken over both: the test set leaks into training. Who may be asked?")
