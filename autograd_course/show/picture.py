@@ -75,7 +75,7 @@ def beside(*drawings):
 
 
 def fitting(drawn, placed):
-    """HTML of `drawn(placed)`, and of `drawn(placed.down)` in its place below 480 px, if there is one."""
+    """HTML of `drawn(placed)`, and of `drawn(placed.down)` in its place below 720 px, if there is one."""
     if not placed.down:
         return drawn(placed)
     return (f'<div class="across">{drawn(placed)}</div>'

@@ -59,7 +59,8 @@ def sheet(theme, selector=":root"):
 
 # Which of two drawings is seen; and what is wide becomes narrow, all but its letters, dots and strokes. Of what is too large for any
 # window only a part is seen, as it is.
-FITTING = ("@media(max-width:480px){.across{display:none}.down{display:block!important}"
+FITTING = ("@media screen and (max-width:720px){.across{display:none}.down{display:block!important}}"
+           "@media(max-width:480px){"
            ".drawn{--pad:0px;padding-inline:0!important}.wide:not(.part *){min-width:0!important}"
            ".wide:not(.part *)>svg{width:369.3px;max-width:none!important;height:calc(.9231px*var(--high)/var(--tall))!important}"
            ".wide:not(.part *) :is(text,circle){transform:translateX(var(--by,0px)) scale(var(--wide),var(--tall));"

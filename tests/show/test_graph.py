@@ -280,7 +280,7 @@ def test_on_a_phone_a_graph_runs_downwards():
     halves = picture.html.split('<div class="down" style="display:none">')
     both = [re.findall("<text.*?>(.*?)</text>", half) for half in halves]
     assert sorted(both[0]) == sorted(both[1]) and "local −4" in both[1]
-    assert re.search(r"@media\(max-width:480px\){[^@]*.down{display:block!important}", style.SHEET)
+    assert re.search(r"@media screen and \(max-width:720px\){[^@]*.down{display:block!important}", style.SHEET)
     assert "viewBox" in draw_graph(x).html and "down" not in draw_graph(x).html, "it is narrow enough"
 
 
