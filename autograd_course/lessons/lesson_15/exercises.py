@@ -49,8 +49,8 @@ prediction(
 
 prediction(
     "15.angle", question="""
-        Without air a ball flies farthest at 45 degrees. Now the air slows the ball down: in each second, its speed
-        becomes smaller by a hundredth of its square. At which angle does the ball fly farthest?""",
+        Without air a ball flies farthest at 45 degrees. Now the air slows the ball down: in each step, its speed
+        becomes smaller by a thousandth of its square. At which angle does the ball fly farthest?""",
     answer="below 45", choices=["below 45", "at 45", "above 45"],
     reveal="""**Below 45**, here just under 40, as the slider and the search below will show.""")
 
@@ -58,7 +58,7 @@ card("15", [
     "A tangent says how fast a value moves. It goes along with the value, and nothing is kept for a way back.",
     "With ε² = 0, (a + bε)(c + dε) = ac + (ad + bc)ε. Multiplying out gives the product's rule.",
     "A tangent is exact for the program that ran. Where a loop's value is nearly right, its tangent may be less so.",
-    "A row's kind says what finds its tangent: its rules, itself, itself with one argument swapped, or a push.",
+    "A row's kind says what makes its tangent: its rules, its function, that with one argument swapped, or a push.",
     "A forward sweep gives a column of the Jacobian, for one input. A backward sweep gives a row, for one output.",
     "Many inputs and one loss: backward. One knob, or one direction: forward."])
 
@@ -410,9 +410,9 @@ def _job(number, hint):
         job_b = "backward"       # 1 sweep; forward 500
         job_c = "forward"        # 1 sweep: v is the tangent; backward 300""",
     explained="""
-        In C nobody asks for J. For $J^\\top u$ of one given u, one backward sweep would do. (Backward mode has a
-        detour to Jv: `pull(u)` is $J^\\top u$. Go backward through this function of u: when v arrives, Jv comes
-        back.)""",
+        In C nobody asks for J. For $J^\\top u$ of one given u, one backward sweep would do. (Backward
+        mode has a detour to Jv: `pull` is a function of u, and gives $J^\\top u$. A backward sweep through `pull` makes
+        Jv of v.)""",
     why="Count what has to be asked separately: inputs forward, outputs backward.",
     mistakes=[
         _job(0, "A: backward needs a sweep for each of the 82 outputs. Forward needs one."),
