@@ -258,7 +258,7 @@ def reflected(answer):
          "The 1 is taken from the power. The exponent has one less: x ** (y - 1)."),
         (lambda g, z, x, y: g * y * x ** (y + 1), "The exponent falls by one: y − 1."),
         (lambda g, z, x, y: g * x ** (y + 1) / (y + 1),
-         "That is the way back, the integral. The slope is y times the power before."),
+         "That is the integral. The slope is y times a power whose exponent is one less."),
         (lambda g, z, x, y: g * 3 * x**2, "That is the rule of the cube alone. The exponent is y."),
         (lambda g, z, x, y: g * (y - 1) * x ** (y - 1),
          "The factor is the exponent itself; only the power has one less."),
@@ -273,7 +273,7 @@ def power(answer):
                     hints=power.mistakes)
         expect_call(answer, 10.0, np.float64(0), np.float64(0), 2.0, gives=0.0,
                     tried="the rule for x of power, with g = 10, z = 0, x = 0, y = 2",
-                    hints=[(np.nan, "At x = 0, z / x is 0 / 0 and log x is −∞. The power before has no such hole.")])
+                    hints=[(np.nan, "At x = 0, z / x is 0 / 0 and log x is −∞. x ** (y - 1) has no such hole.")])
         logarithm = np.nan, "Below 0 the box holds too, and x ** (y - 1) needs no logarithm."
         below = 0.0, "Below 0 z has a slope too: the box holds there."
         _expect_at(answer, ag.power, 0, -2.0, 3.0, [logarithm, below])
