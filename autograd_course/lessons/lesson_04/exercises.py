@@ -111,7 +111,7 @@ FROM_Z = [
      (lambda g, z, x: g * z * z, "That is ① without its minus, and ② is missing: multiply by it."),
      (lambda g, z, x: g * (1 - z) / z, "A factor, not a divisor: ① is −z/q, and 1/q is z."),
      (lambda g, z, x: g * z * np.abs(z - 1) ** 2, "One factor 1 − z too many."),
-     (lambda g, z, x: -g * z * z, "That is ① with z for 1/q. It goes on through q: multiply by ②.")]]
+     (lambda g, z, x: -g * z * z, "That is ① with z for 1/q. Multiply it by ②.")]]
 
 
 @exercise(
@@ -123,7 +123,7 @@ FROM_Z = [
         sigmoid_x = lambda g, z, x: ...""",
     hints=["① is $-z/q$, as in $z = x/y$. ② is $-e^{-x}$, which is $1 - q$.",
            "① · ② is $z\\,(q - 1)/q$. That is z times $1 - 1/q$, and $1/q$ is …",
-           ("Help: I have g * x * (1 - x)", "Feed it z: x is gone. The formula is about the sigmoid's output.")],
+           ("Help: I have g * x * (1 - x)", "Write z in place of x: the formula is about the sigmoid's output.")],
     solution="""
         sqrt_x = lambda g, z, x: g / (2 * z)
         sigmoid_x = lambda g, z, x: g * z * (1 - z)""",
