@@ -588,8 +588,8 @@ BACK = "The local gradients are taken in the wrong order: the first belongs to t
 # What comes back from the path x = 1, y = 4, w = −3 of expect_engine, where (−3, −3, 5) is right.
 FIRST = {
     "(4, 4, 2)": "Each local gradient belongs to one input. Walk along both at once: zip(value.inputs, value.locals).",
-    "(-6, -6, 10)": "Exactly double: each gradient is written to .grad twice. At the visit is enough; what is sent goes into the ledger "
-                    "alone.",
+    "(-6, -6, 10)": "Exactly double: each gradient is written to .grad twice. Add g at the visit only; what is sent goes into the "
+                    "ledger alone.",
     "(0, 0, 0)": NOTHING,
     "(-1, -1, 6)": "An entry begins at 0.0, ledger.get(x, 0.0), and what is added to it is g times local.",
     "(3, 3, 5)": "The right sizes; where is the sign? A gradient may be negative.",
