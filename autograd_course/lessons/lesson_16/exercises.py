@@ -383,7 +383,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
     explained="""
         Near a lowest point, where the curvature is above 0, this *is* Newton's method. Near a top it leaves: each step
         about doubles the distance from the top.""",
-    why="The curvature says how far, the slope says which way.",
+    why="The slope alone says which way. The curvature says how far, for a given slope.",
     mistakes=[
         edit("slope / abs(curvature)", "np.clip(slope / abs(curvature), -1, 1)",
              "Nothing bounds the step: it is as long as Newton's, however long that is."),
