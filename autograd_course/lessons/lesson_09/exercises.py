@@ -506,6 +506,9 @@ def _expect_gradients(name, Mended, f, xs, hints):
         raise Wrong(f"the rule of {name}", "nothing", "two gradients",
                     "backward calls z.rule(g), and finds none of yours there.")
     for slot, (_, got, measured) in zip(["left", "right"], examine(Mended, lambda x, y: f(x, y).sum(), *xs).rows):
+        if isinstance(got, str):
+            raise Wrong(f"backward, from the sum of {name}", got, "gradients",
+                        "What a rule sends does not fit the value it goes to.")
         expect(got, measured.round(6), tried=f"the sum of {name}: the gradient of what stands on the {slot}",
                shown="another array",
                hints=hints)

@@ -169,12 +169,16 @@ def batches(answer):
     expect(sorted(np.concatenate([y for _, y in blank]).tolist()), list(range(6)),
            tried="six images, all of them blank, with the labels 0 to 5: the labels of an epoch, sorted",
            hints=[lambda got, right: "Images that look the same may have other labels: go by the rows' numbers."])
-    for count, size in [(3, 8), (6, 3), (4, 1), (250, 130)]:
-        expect([len(y) for _, y in _one_epoch(answer, count, size, rng)],
+    for count, size in [(3, 8), (6, 3), (4, 1), (250, 130), (30, 40), (203, 2)]:
+        came = _one_epoch(answer, count, size, rng)
+        expect([len(y) for _, y in came],
                [size] * (count // size) + [count % size] * (count % size > 0),
                tried=f"how many rows have the batches of {count} images, with size {size}",
                hints=[lambda got, right: "The last batch is empty: the loop ends where the rows do." if 0 in got else
                       "`size` says how many rows a batch has. The last one takes what is left."])
+        if count > 20 and _order(came) == [*range(count)]:
+            raise Wrong(f"{count} images in batches of {size}", "the order of the file", "a new order",
+                        "Is the order drawn always, however many batches there are?")
 
 
 def _order(came):

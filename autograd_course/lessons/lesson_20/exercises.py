@@ -308,6 +308,7 @@ CASES = [
     ([(f"t{k + 1}", np.add, [f"t{k}" if k else "x"] * 2) for k in range(130)], ["t130"]),
     ([("t1", np.where, ["x", "y", 0.0]), ("t2", np.exp, ["y"]), ("t3", np.clip, ["t1", 0.0, "t2"])], ["t3"]),
     ([("h", np.tanh, ["x"]), ("error", np.subtract, ["h", "y"]), ("unused", np.exp, ["error"])], ["error"]),
+    ([*((f"t{k}", np.exp, ["x"]) for k in range(1, 13)), ("t13", np.stack, [f"t{k}" for k in range(1, 13)])], ["t13"]),
     ([], ["x"]),
     ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], []),
     ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], ["t1", "t2"])]

@@ -133,6 +133,8 @@ throw(
         ((_add(lambda g, x, y: _handed_on(g, x, y) if x.data.size >= y.data.size else _handed_on(g, y, x)[::-1]),
           _product()), "a column + a row"),
         ((_add(), _of_the_last()), "read its own x and y"),
+        ((_add(lambda g, x, y: [g if one.data.shape == g.shape else g.sum(axis=0) for one in (x, y)]), _product()),
+         "does not fit"),
         ((_add(), _product(_left_twice)), "Say by place"),
         ((_add(), _product(lambda g, x, y: (np.dot(x.data.T, g), np.dot(g, y.data.T)))), "goes to the right matrix"),
         ((_add(), _product(lambda g, x, y: (g * y.data, g * x.data))), "entry by entry"),

@@ -43,6 +43,8 @@ throw(
         edit("labels[rows]", "labels[[np.argmax((images == row).all(axis=1)) for row in images[rows]]]",
              "look the same"),
         edit("len(images), size", "len(images) - size + 1, size", "may be smaller"),
+        edit("len(images), size", "min(len(images), 50 * size), size", "203 images"),
+        edit("    for", "    if len(images) <= size:\n        order = np.arange(len(images))\n    for", "drawn always"),
         edit("rng.permutation(len(images))", "np.append(rng.permutation(len(images) - 1), len(images) - 1)",
              "in the same place"),
         edit("size):", "len(images) // size + 1):", "start + size", "start + len(images) // size + 1", "how many rows"),

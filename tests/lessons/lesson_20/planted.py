@@ -78,6 +78,8 @@ throw(
         edit("wanted.update", "all(isinstance(x, str) for x in names) and wanted.update", "you gave 2"),
         edit("name in wanted", "name.lower() in {str(one).lower() for one in wanted}", "expected"),
         edit("update(names)", "update(names[:3])", "expected"),
+        edit("kept.append(line)", "kept.append(line)\n            wanted = {*sorted(map(str, wanted - {name}))[:8]}",
+             "t13 = stack("),
         edit("reversed(lines)", "reversed(lines[-100:])", "expected"),
         edit("set(results)", "set(results[:3])", "expected"),
         edit("wanted.update(names)", "wanted.update(str(x).lower() for x in names)", "expected"),
