@@ -310,7 +310,7 @@ def front():
     mark = "<!-- moves 0 -->"
     page = FRONT.render(title=title, many=sum(len(lessons) for _, lessons in parts), first=first, graph=mark,
                         parts=parts, icons=icons.ICONS, rest=markdown(rest))
-    return page, {mark: moving(frames.packed(front_graph()), 0)}
+    return page, {mark: moving(front_graph(), 0)}
 
 
 def grouped(text):
@@ -331,13 +331,14 @@ def cells(text):
     return re.sub(r"^<p>|</p>$", "", made.strip()).replace("<strong>", "<b>").replace("</strong>", "</b>")
 
 
+@cache
 def front_graph():
-    """The graph of docs/graph.svg, to move."""
+    """The graph of docs/graph.svg, to move: its pictures, packed."""
     def L(x, y, w):
         z = x + y
         L = z * w
         return L
-    return live_graph(L, x=(-4.0, 4.0, 1.0, 2.0), y=(-4.0, 4.0, 1.0, 3.0), w=(-4.0, 4.0, 1.0, -4.0))
+    return frames.packed(live_graph(L, x=(-4.0, 4.0, 1.0, 2.0), y=(-4.0, 4.0, 1.0, 3.0), w=(-4.0, 4.0, 1.0, -4.0)))
 
 
 class Page:

@@ -166,3 +166,10 @@ def notebook(path):
     if not kept(path).exists():
         store(ran(nbformat.read(path, as_version=4)), path)
     return nbformat.read(kept(path), as_version=4)
+
+
+def text(path):
+    """The notebook without its code: enough for a page that no test will read."""
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    return notebook

@@ -37,11 +37,7 @@ def site(request):
              if "site" in getattr(item, "fixturenames", [])]
 
     def executed(path):
-        if {path.stem, "all"} & set(given):
-            return once.notebook(path)
-        notebook = nbformat.read(path, as_version=4)
-        notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
-        return notebook
+        return once.notebook(path) if {path.stem, "all"} & set(given) else once.text(path)
     return once.made("site", lambda folder: pages.build(folder / "pages", executed)) / "pages"
 
 
@@ -161,7 +157,7 @@ def test_the_front_page_says_what_x_does_to_L(site):
     """In its words, and in the pictures behind its sliders; and each lesson on it has a picture of its own."""
     text = (site / "index.html").read_text(encoding="utf-8")
     assert "move x from 2 to 3, and watch L. It moves by −4, for −4 is the gradient of x" in plain(text)
-    packed = frames.packed(pages.front_graph())
+    packed = pages.front_graph()
     pictures = frames.unpacked(packed)
     before, after = (pictures[place(packed, [x, "3", "-4"])][1] for x in "23")
     assert "L = multiply(z, w): value −20" in before and "L = multiply(z, w): value −24" in after
@@ -409,7 +405,7 @@ def test_on_paper_a_page_is_a_handout(site, page):
 def moving(name):
     """What frames.py packed for the page `name`, in order."""
     if name == "index":
-        return [frames.packed(pages.front_graph())]
+        return [pages.front_graph()]
     cells = once.notebook(ROOT / f"notebooks/{name}.ipynb").cells
     found = [output.get("data", {}).get(frames.MIME) for cell in cells for output in cell.get("outputs", [])]
     return [packed for packed in found if packed and packed["controls"]]
