@@ -129,7 +129,7 @@ def multiply(answer):
 
     Plain.__name__ = "Value"
     for a, b in [(3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None), (1.0, -4.5), (4.5, 1.0), (1.0, 4.5), (-2.5, -2.5),
-                 (3e-7, 4e6), (-1 / 3, 1 / 7), (-1.0, None), (2.0, 2.0), (0.0, 0.0)]:
+                 (3e-7, 4e6), (-4e5, 3e-4), (-1 / 3, 1 / 7), (-1.0, None), (2.0, 2.0), (0.0, 0.0)]:
         x = Plain(a, name="x")
         y = x if b is None else Plain(b, name="y")
         x.number, y.number = sorted((x.number, y.number), reverse=a < 1)      # either may be the older one
@@ -152,13 +152,13 @@ def multiply(answer):
                         "Return a new Value: a number alone remembers nothing.")
         if isinstance(z.data, _Value):
             raise Wrong(f"the number in the result of {call}", brief(z.data), brief(a * y.data), NUMBERS)
-        expect(z.data, a * y.data, rtol=1e-14, tried=f"the number in the result of {call}", hints=[
+        expect(z.data, a * y.data, rtol=1e-14, atol=0, tried=f"the number in the result of {call}", hints=[
             (round(a * y.data), "The product need not be a whole number: nothing is rounded.")])
         _expect_inputs(z.inputs, (x, y), call)
         if any(hasattr(local, "data") and hasattr(local, "inputs") for local in np.ravel(np.array(z.locals, object))):
             raise Wrong(f"the local gradients in the result of {call}", brief(z.locals), brief((y.data, a)),
                         "These are Values. A local gradient is a number: y.data.")
-        expect(z.locals, (y.data, a), rtol=1e-14, tried=f"the local gradients in the result of {call}", hints=[
+        expect(z.locals, (y.data, a), rtol=1e-14, atol=0, tried=f"the local gradients in the result of {call}", hints=[
             ((a, y.data), "The two are swapped: how far z moves with x is the other factor, y."),
             ((1.0, 1.0), "Those are add's."),
             *[((a * y.data,) * 2,
@@ -209,6 +209,11 @@ def _waits():
     c = (b + _Value(1.0, name="1")).called("c")
     (b * b).called("M")
     return (b * c).called("L"), "b = 2 · a, c = b + 1, L = b · c, and beside them M = b · b", "L, c, 1, b, 2, a"
+
+
+def _of_local_0():
+    a, o = _Value(2.0, name="a"), _Value(0.0, name="o")
+    return (a * o).called("L"), "a = 2, o = 0, L = a · o", "L, o, a"
 
 
 def _twice():
@@ -333,7 +338,7 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
 def order(answer):
     _expect_function(answer, "order(L)")
     _Value.clock = count(1)      # a verdict may show numbers, and is to be the same every time
-    for build in (_path, _waits, _twice, _long_way, _equal_numbers, _of_one_and_three, _leaf):
+    for build in (_path, _waits, _of_local_0, _twice, _long_way, _equal_numbers, _of_one_and_three, _leaf):
         output, words, right = build()
         reached = _newest_first(_reached(output))
         for value in reached:

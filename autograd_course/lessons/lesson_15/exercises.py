@@ -102,11 +102,14 @@ PROGRAMS = [
     ("x / x", lambda x: x / x, (-1.5, 2.0)),
     ("x * y / (x + y)", lambda x, y: x * y / (x + y), (0.0, 1.0), (2.0, 3.0)),
     ("x / y", lambda x, y: x / y, (1e8, 1.0), (1e-3, 1e-6)),
+    ("x * y + y + x, of which y is 0 and moves", lambda x, y: x * y + y + x, (3.0, 1.0), (0.0, 2.0)),
     ("three steps towards the root of a", lambda a: root(a, 3), (2.0, 1.0)),
     ("x * x * x, of whole numbers", lambda x: x * x * x, (3, 1)),
     *((f"x {sign} y{said}", program, x, y) for sign, program in [
         ("+", lambda x, y: x + y), ("*", lambda x, y: x * y), ("/", lambda x, y: x / y)] for said, x, y in [
-            (" of equal values", (1.5, 2.0), (1.5, -0.5)), (" of equal tangents", (0.5, 2.0), (4.0, 2.0)),
+            (" of 1 and 3, which move", (1.0, 2.0), (3.0, -0.5)), (" of 3 and 1, which move", (3.0, 2.0), (1.0, -0.5)),
+            (" of whole numbers", (7, 1), (2, 3)), (" of equal values", (1.5, 2.0), (1.5, -0.5)),
+            (" of equal tangents", (0.5, 2.0), (4.0, 2.0)),
             (" of large numbers", (-4e5, 2e4), (3e3, 5e5)), (", twice the same", (-0.3, 0.7), (-0.3, 0.7)),
             (" of small numbers", (2e-7, -3e-7), (5e-7, 1e-8))])]
 
@@ -213,6 +216,9 @@ def _right(program, *pairs):
              "z is a plain number already: the quotient of the values."),
         edit(_OVER, "self.tangent / other.value - other.tangent / self.value",
              "The second term is z · ẏ / y, with the quotient z."),
+        *(edit(old, old.replace("return", f"return self if other.value == {number} else"),
+               f"A {number} may move too, and then its tangent counts: nothing is left out.")
+          for old, number in [(_ADD, 0), ("return Dual(self.value * other", 1)]),
         edit(_ADD, "return Dual(self.value + other.value, self.value + other.value)",
              "Those are the values again. In a sum the tangents are added."),
         edit("tangent=0.0):", "tangent=1.0):", "A plain number stands still: its tangent is 0."),

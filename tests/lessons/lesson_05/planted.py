@@ -12,6 +12,7 @@ throw(
     planted=[
         edit(LOCALS, "(x.data, y.data)", "The two are swapped"),
         edit("x.data * y.data", "round(x.data * y.data, 6)", "Nearly right"),
+        edit("x.data * y.data", "round(x.data * y.data, 12)", "Nearly right"),
         edit(LOCALS, "(np.float32(y.data), np.float32(x.data))", "Nearly right"),
         edit(LOCALS, "(1.0, 1.0)", "Those are add's"),
         edit(LOCALS, "(y, x)", "These are Values"),
@@ -84,6 +85,7 @@ throw(
     "05.order",
     planted=[
         edit(SORTED, "return found", "Who still owes this value?"),
+        edit("x in value.inputs", "x in [x for x, local in zip(value.inputs, value.locals) if local]", "a is missing"),
         edit("for x in value.inputs:", "a, b = value.inputs or (output, output)\n        for x in (a, b):",
              "one, or three"),
         edit("found = [output]", "found = order.__dict__.setdefault('found', [])\n    found[:] = [output]", SORTED,

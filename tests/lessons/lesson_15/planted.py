@@ -11,6 +11,7 @@ throw(
         edit(_ADD, "return self.value + other.value, self.tangent + other.tangent", "gives back a new Dual"),
         edit(_ADD, _ADD.replace("return ", ""), "None"),
         edit(_OVER, f"({_OVER}) if self.value else 0.0", "Number 2 of 2 differs"),
+        edit("self.value / other.value", "type(self.value)(self.value / other.value)", "of whole numbers"),
         edit(_OVER, f"1.0 if self is other else {_OVER}", "x / x"),
         edit(_OVER, f"({_OVER}) if self.tangent else abs({_OVER})", "wrong sign"),
         edit(_ADD, _ADD.replace("self.tangent +", "int(self.tangent) +"), "Number 2 of 2 differs"),
