@@ -24,7 +24,7 @@ def guess(letters, p, context, most=8):
     first = np.argsort(-p, kind="stable")[:most]
     rows = [(shown[i], p[i]) for i in first] + [(f"{len(p) - most} others", 1 - p[first].sum())]
     end = 2.5 * round_step(max(share for _, share in rows) / 2.5)       # the longest bar is most of the axis, or half of it
-    plot = Axes((122, 44, 388, 26 * len(rows)), (0, min(1, end)), (0, 1))
+    plot = Axes((122, 44, 350, 26 * len(rows)), (0, min(1, end)), (0, 1))
     plot.frame(ticks(*plot.x, most=5), [], "probability", f"what follows {escape(context)} …")
     for k, (name, share) in enumerate(rows):
         x, y, last = plot.at(share, 0)[0], 48 + 26 * k, k == len(rows) - 1
