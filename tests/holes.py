@@ -397,7 +397,7 @@ RIGHT_ALL_THE_SAME = {
         ".*where a number": "the limit is above 0",
         ".*share some": "arrays of several shapes, each squared by itself",
     },
-    "14.fold": {"line 1: 2 → -2": "the last two of four"},
+    "14.fold": {"line [12]: 2 → -2": "the last two of four"},
     "14.fast": {"line [47]: 2 → -2": "the last two of four"},
     "14.my_op": {"line 3: name dropped": "a row needs no name"},
     "15.jacobians": {
