@@ -142,8 +142,7 @@ def _slope(x):
     hints=["Every call of an op leaves one array, its result. So silu has to be *one* op.",
            "`ag.elementwise(function, rule, name=\"silu\")` makes one op. Inside it the function gets plain "
            "arrays, so nothing else is recorded.",
-           ("Help: where do I keep σ(x)?", "Nowhere: compute it again in the rule, from x. x is kept anyway, by "
-                                           "whoever made it.")],
+           ("Help: where do I keep σ(x)?", "Nowhere: compute it again in the rule, from x, which is held anyway.")],
     solution="""
         silu = ag.elementwise(
             lambda x: x * ag.sigmoid(x),

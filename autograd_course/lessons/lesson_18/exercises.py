@@ -425,7 +425,7 @@ WRONG_SWAP_Y = [
     explained="With \"ij\", \"jk\" and \"ik\" the first is \"ik,jk->ij\": that is g · Yᵀ, and nobody had to think "
               "of a transpose.",
     names=lambda: {"einsum": ag.einsum},
-    why="Two lines for matrices, heads and batches: no letter stands twice in one array, and each in two or three.")
+    why="Two lines for matrices, heads and batches alike.")
 def swap(answer):
     if any(map(is_stub, answer)):
         raise NotYet

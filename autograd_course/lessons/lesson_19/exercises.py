@@ -191,7 +191,7 @@ def _endless(logits, temperature, u):
             p = ag.softmax(logits / temperature)
             return min(int((np.cumsum(p) <= u).sum()), len(p) - 1)""",
     explained="Each end that u has passed counts one letter. `min` is for rounding, where u passes the last end too.",
-    why="u falls on a stretch as often as the stretch is long, so each letter comes as often as its p says.",
+    why="If u is drawn evenly, each letter comes as often as its p says.",
     mistakes=[
         edit("(np.cumsum(p) <= u).sum()", "p.argmax()",
              "This is always the likeliest letter, whatever u is: nothing is drawn."),
@@ -410,7 +410,7 @@ def _mix_slope(w, p, q):
     solution="""
         def mix_slope(w, p, q):
             return -np.mean((p - q) / (w * p + (1 - w) * q))""",
-    explained="Log's rule is 1 over what stands in the log. That is multiplied by its slope, p − q.",
+    explained="Log's rule is 1 over what stands in the log. What stands there has the slope p − q.",
     why="At w = 0 it is 1 − mean(p/q): where that is below 0, mixing in some p helps. Its own slope is never negative, "
         "so there is one valley at most.",
     mistakes=[

@@ -33,8 +33,8 @@ prediction(
         A compiled function is called six times in a row, each time with one thing changed: other numbers in x; another
         shape; float32; the first x again; a parameter moved; a global number changed. How many of the six calls run
         another program than the call before them?""", answer=4,
-    reveal="""**4**: at the new shape, at float32, at the first x again and at the new global number. (For the first x
-        the program of the first call is still there, but the call before ran another one.) Other numbers in an array or
+    reveal="""**4**: at the new shape, at float32, at the first x again and at the new global number. (The first x
+        runs the program of the first call again, and the call before it ran another.) Other numbers in an array or
         in a parameter need no other program: it reads them at every call.""")
 
 prediction(

@@ -25,7 +25,7 @@ recall("21", [
              "**3**: at a tie each gets half. That is stated, not derived.")])
 
 prediction(
-    "21.agree", question="""Take each function as PyTorch, JAX and our engine bring it. Which of these have the same
+    "21.agree", question="""Each engine is asked with its own functions and defaults. Which of these have the same
         gradient in all three, up to rounding: the network as written above? gelu(t)? the std of three numbers? max
         pooling at a tie?""",
     answer={"network": True, "gelu": False, "std": False, "pooling at a tie": False},

@@ -256,7 +256,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
                 for k in range(steps):
                     total += np.sum(field(start + (k + 0.5) * part) * part)
             return total""",
-    explained="⟨gradient, part⟩ says how much the loss changes on that part. The sum says how much the loss has "
+    explained="⟨gradient, part⟩ is about how much the loss changes on that part. The sum is about how much it has "
               "changed in the end.",
     why="What comes back to where it began has changed by 0. A field that does not add up to 0 is no gradient.",
     mistakes=[
