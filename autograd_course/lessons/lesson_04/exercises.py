@@ -219,7 +219,7 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, x: g * (x > 0), "On the left z rises when x falls: the slope there is −1, not 0."),
         (lambda g, z, x: np.abs(g), "That is the size of g. It is x that decides: on the left the slope is −1."),
         (lambda g, z, x: g * x, "The slope of each arm does not grow with x: it is −1 or 1."),
-        (lambda g, z, x: g * np.abs(x), "The size of x is the value. Its slope is −1, 0 or 1.")]),
+        (lambda g, z, x: g * np.abs(x), "The size of x is the value. To x goes −g, 0 or g.")]),
     (ag.maximum, 0, [np.array([2.0, 5.0, 3.0, -2.0, 1.0]), np.array([5.0, 2.0, 3.0, -2.0, 1 + 1e-12])], [
         (lambda g, z, x, y: g / 2,
          "Half of g everywhere. Only a tie is shared: where x is larger, all of it; where y is, nothing."),
@@ -371,7 +371,7 @@ def _by_size(x):
          "The size is right. tanh of a negative number is negative: bring the sign back."),
         (lambda x: math.sinh(x) / math.cosh(x),
          "sinh and cosh are made of exp, and overflow with it. Which exponents cannot?"),
-        (lambda x: np.sign(x), "Far out that is right. Near 0 tanh rises slowly: it needs the exp."),
+        (lambda x: np.sign(x), "Far out that is right. Near 0 tanh has no jump: it needs the exp."),
         (lambda x: (1 - np.exp(-np.abs(x))) / (1 + np.exp(-np.abs(x))) * np.sign(x),
          "That is tanh of x/2: where is the 2?"),
         (lambda x: x / abs(x) * np.abs(_by_size(x)), "x / |x| is 0 / 0 at 0. np.sign(0) is 0."),
