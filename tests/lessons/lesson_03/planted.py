@@ -43,6 +43,8 @@ throw(
                 edit("-g * z / y", "-g * x * np.power(y, -2)"), edit("g / y", "g * y**-1"),
                 edit("-g * z / y", "-(g / y) * (x / y)"),
                 edit("g / y", "g * y ** -1.0"),
+                edit("lambda g, z, x, y: g / y", "np.vectorize(lambda g, z, x, y: float(g) / float(y))"),      # y is never 0
+                edit("-g * z / y", "np.where(y == 0, 0.0, -g * z / np.where(y == 0, 1.0, y))"),
                 edit("g / y", "np.true_divide(g, y)", "-g * z / y", "np.negative(g) * np.divide(z, y)"), """
                 def divide_x(g, z, x, y):
                     return g * (1 / y)
