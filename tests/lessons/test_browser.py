@@ -174,7 +174,7 @@ def test_toggles_are_what_they_say(lesson):
             assert min(room["width"], room["height"]) >= 24
             if not radio.is_checked():
                 lesson.press(radio.element_handle(), "Space")
-        assert widget.evaluate(SHOWN)[1] == f"{side}, {n} at {float(h.replace("−", "-")):g}"
+        assert widget.evaluate(SHOWN)[1] == f"{side}, {n} at {float(h.replace('−', '-')):g}"
 
 
 @every
