@@ -152,7 +152,8 @@ CASES = [      # (words, where the parameters start, what their .grad holds, los
     ("the line from w = 0.5 and b = −0.25, on two examples, rate 1.5",
      (0.5, -0.25), 0.0, _line, [(0.5, 1.0), (-0.25, 0.5)], 1.5),
     ("p·x or q·x, whichever the sign of x says, from p = q = 1, on three examples, rate 0.1",
-     (1.0, 1.0), 3.0, _by_sign, [(1.0, 3.0), (-1.0, 3.0), (0.5, -1.0)], 0.1)]
+     (1.0, 1.0), 3.0, _by_sign, [(1.0, 3.0), (-1.0, 3.0), (0.5, -1.0)], 0.1),
+    ("a sum of one parameter, from 0, on two examples, rate 0.5", (0.0,), 0.0, _many, [(30.0, 1.0), (10.0, 2.0)], 0.5)]
 
 
 CLEAR, STEP = (f"        for p in parameters:\n            p.{line}"

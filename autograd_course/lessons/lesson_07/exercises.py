@@ -304,7 +304,8 @@ def mended_tanh(answer):
     if not callable(answer) or isinstance(answer, type):
         raise Wrong("mended_tanh", brief(answer), "a function", "Give the function itself.")
     Mended = type("Scalar", (Scalar,), {"tanh": lambda self: answer(self)})
-    for factor, data in ((2, 0.5), (-700, -1.2), (9, 0.125), (2, 400.0), (0, 0.5)):
+    for factor, data in ((2, 0.5), (-700, -1.2), (9, 0.125), (2, 400.0), (0, 0.5), (3, 2.5), (-40, 6.0), (5, -4.0),
+                         (2, 0.0)):
         tried = f"{factor} · tanh x at x = {data:g}: the gradient of x"
         x, z = Mended(data), math.tanh(data)
         slope = 1 - z * z
@@ -442,7 +443,8 @@ def capstone(answer):
                   {"order": lambda self: returned(mended, self, tried="mended()", shown="a list of Scalars")})
     for words, f, xs in [("x * y at 3 and 3", lambda x, y: x * y, (3.0, 3.0)),
                          ("x.relu() at 2", lambda x: x.relu(), (2.0,)),
-                         ("x + y at 2 and 0", lambda x, y: x + y, (2.0, 0.0))]:
+                         ("x + y at 2 and 0", lambda x, y: x + y, (2.0, 0.0)),
+                         ("x + y at 0 and 0", lambda x, y: x + y, (0.0, 0.0))]:
         if _all_found(Mended, lambda x, y: x * y, 2.0, 3.0) and not _all_found(Mended, f, *xs):
             raise Wrong(f"a check of {words}", str(examine(Mended, f, *xs)), "the check passes",
                         "One of the values still gets nothing. What decides whether your order leaves a value out?")

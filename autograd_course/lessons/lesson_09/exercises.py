@@ -472,7 +472,9 @@ def mended(answer):
                 (np.array([[8, 8], [12, 12]]),
                  "Now the right rule runs for both, when x and y are the same. Each place has its own."),
                 (np.array([[11, 15], [15, 19]]),
-                 "One of the two is counted twice. Give one for each place: backward adds, if both are one matrix.")])]:
+                 "One of the two is counted twice. Give one for each place: backward adds, if both are one matrix.")]),
+            ("(A @ A) · B", lambda x, y: (x @ x) * y, (A, B), []),
+            ("A @ C, two Arrays with the numbers of A", lambda x, y: x @ y, (A, A), [])]:
         _expect_gradients(name, Mended, f, xs, hints)
     for name, f, xs in [("b + x", answer[0], (b, x)), ("A @ B", answer[1], (A, B))]:
         z = f(*map(Mended, xs))

@@ -171,7 +171,7 @@ def nesterov(answer):
         raise NotYet
     def build(d):
         shape = d.shape(1, 2, 3)
-        return d(*shape), d(*shape), d.g(*shape), d.another(0.1, 3.0, 0.003), d.another(0.8, 0.3, 0.0, 0.99)
+        return d(*shape), d(*shape), d.g(*shape), d.another(0.1, 3.0, 0.0, 0.003), d.another(0.8, 0.3, 0.0, 0.99)
     example = np.array([1.0, -2.0, 0.5]), np.array([0.5, 1.0, -3.0]), np.array([2.0, -1.0, 0.25]), 0.1, 0.8
     expect_over(answer, _nesterov, build, first=[example], apart=True, hints=nesterov.mistakes)
 

@@ -110,6 +110,9 @@ throw(
     planted=[
         edit("(g * (1 - t * t),)", "(g * (np.tanh(x.data + 1e-6) - np.tanh(x.data - 1e-6)) / 2e-6,)", "1 − z²"),
         edit("(g * (1 - t * t),)", "(g * (1 - t * t),) if g else (1.0,)", "got"),
+        edit("(g * (1 - t * t),)", "(g * (1 - t * t) if abs(x.data) < 2 else 0.0,)", "got"),
+        edit("(g * (1 - t * t),)", "(g * (1 - t * t) if abs(x.data) < 5 else 0.0,)", "got"),
+        edit("np.tanh(x.data)", "np.tanh(x.data if x.data > -3 else 0.0)", "only the rule is ill"),
         edit("(g * (1 - t * t),)", "(max(g, -100.0) * (1 - t * t),)", "-700 · tanh"),
         edit("z.rule", "z.backward", "never runs"), edit("z.rule", "z._rule", "never runs"), edit("z.rule", "x.rule",
              "never runs"),
@@ -172,6 +175,8 @@ throw(
     "07.capstone",
     planted=[
         (("order", Unknown.order), "What decides"),
+        edit("if x not in found", "if x not in found and not any(x.data == y.data == 0 and not x.inputs for y in found)",
+             "What decides"),
         edit("if x not in found", "if x.data and x not in found", "What decides"),
         (("relu", Scalar.relu), "Any operation that gives back the number it got"),
         (("__mul__", Scalar.__mul__), "x + Unknown(0.0) fails too"),

@@ -148,6 +148,10 @@ throw(
          "counted twice"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.data), np.dot(x.data, g)))), "Nothing is transposed"),
         ((_add(), _product(_right_twice)), "Each place"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g if x is not y or np.allclose(g, g.T) else g.T, y.data.T), np.dot(x.data.T, g)))),
+         "(A @ A) · B"),
+        ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g) if x is y or not np.array_equal(x.data, y.data)
+                                            else np.dot(g, y.data.T)))), "two Arrays"),
         ((_add(), _product(lambda g, x, y: (g @ y.data.T, x.data.T @ g))), "np.dot"),
         ((_add(), _product(lambda g, x, y: (np.dot(np.ones_like(g), y.data.T), np.dot(x.data.T, np.ones_like(g))))),
          "· D) @ D"),

@@ -19,6 +19,7 @@ throw(
 throw(
     "11.nesterov",
     planted=[edit(_STEP, "return m, w - lr * (g + beta * m)", "swapped"),
+             edit(_STEP, "return w - lr * (g + beta * m), m if lr else np.ones_like(m)", "differs"),
              edit(_SUM, "kept = nesterov.__dict__.setdefault(m.shape, 0 * m); kept[...] = beta * m + g; m = kept",
                   "It keeps what it gives back"),
              edit(_STEP, "return w - np.minimum(lr, 0.9999) * (g + beta * m), m", "differs"),
