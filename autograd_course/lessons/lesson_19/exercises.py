@@ -255,7 +255,7 @@ def _endless(logits, temperature, u):
         (lambda logits, temperature, u: _pick(logits, 1 / temperature, u),
          "You multiply. A high temperature is to make the letters more alike, so divide."),
         (lambda logits, temperature, u: _pick(np.abs(logits), temperature, u),
-         "A logit below 0 is an unlikely letter: no abs."),
+         "A logit counts with its sign: no abs."),
         (lambda logits, temperature, u: _pick(logits, temperature, 1 - u),
          "You count from the other end. Letter number 0 comes first."),
         printed(_pick)])

@@ -527,7 +527,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             ...""",
     hints=["After `value, back = ag.vjp(f, z, x)`, `back(u)[0]` is Jᵀu and `back(u)[1]` is Bᵀu.",
            "In the loop: `u = g + back(u)[0]`. After it: `back(u)[1]`.",
-           ("Help: too small by about g", "u begins as g, not as 0.")],
+           ("Help: one round too few", "u begins as g, not as 0.")],
     solution="""
         def pull_back(f, z, x, g, rounds):
             _, back = ag.vjp(f, z, x)
