@@ -21,13 +21,13 @@ def _wave(box, xlabel="x", title=""):
 
 def asked(x, y):
     """The first values of the sequence as dots, and a question mark where the next one belongs."""
-    plot = _wave((62, 20, 482, 170))
+    plot = _wave((62, 34, 482, 170), title="the value at each x")
     for at in zip(x, y):
         plot.dot(*at, style.VALUE, style.VALUE, size=3.5)
     px, py = plot.at(2 * x[-1] - x[-2], 2 * y[-1] - y[-2])
-    plot.words(px + 6, py + 5, "?", style.INK, size=20)
+    plot.words(px + 14, py + 5, "?", style.INK, size=20)
     text = f"{len(x)} values of sin(x)·cos(x), from x = 0 to {number(x[-1])}: a wave. The next value is asked."
-    return Picture(svg("0 0 560 240", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 254", "".join(plot.parts), text), text)
 
 
 def turning(h, n):
@@ -80,7 +80,7 @@ def unrolled(rho, gradients):
     gradients: one row for each state, the first is where the steps begin.
     """
     n, lengths = len(gradients) - 1, np.sqrt(np.sum(np.square(gradients), axis=1))
-    chart = Axes((60, 290, 430, 130), (0, n), (-4, 4))
+    chart = Axes((60, 290, 430, 130), (0, n), (-4, 4.5))
     row, widest = 150, 96
     parts = [f'<rect x="140" y="8" width="270" height="30" rx="5" fill="{style.GROUND}"/>']
     for k in range(1, n + 1):
@@ -162,13 +162,15 @@ def continued(known, truth, network, rule):
         off.dot(k, errors[1][k], style.INK, "none", square=True, size=3.5)
     for axes in (plot, off):
         axes.line([-0.5, -0.5], axes.y, style.FAINT, 1, "3 3")
-    for words, colour, place in [("the wave", style.FAINT, (78, 178)), ("the network", style.VALUE, (68, 290)),
-                                 ("the rule", style.INK, (78, 378))]:
-        plot.words(*place, words, colour, "start", 13, halo=True)
+    for left, words, colour, width in [(66, "the wave", style.LINE, 6), (230, "the network", style.VALUE, 2.2)]:
+        off.parts.append(f'<path d="M{left} 453h24" stroke="{colour}" stroke-width="{width}"/>')
+        off.words(left + 30, 458, words, anchor="start", size=13)
+    off.mark(432, 453, style.INK, "none", square=True, size=3.5)
+    off.words(442, 458, "the rule", anchor="start", size=13)
     text = "\n".join([f"after {len(known)} known values, {len(truth)} steps blind: the largest error",
                       *(f"{name}: {np.abs(said - truth).max():.1g}"
                         for name, said in [("network", network), ("rule", rule)])])
-    return Picture(svg("0 0 560 444", "".join(plot.parts + off.parts), text), text)
+    return Picture(svg("0 0 560 468", "".join(plot.parts + off.parts), text), text)
 
 
 def gradient_sizes(named, limits=None):

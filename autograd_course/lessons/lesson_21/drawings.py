@@ -65,7 +65,7 @@ def trained(evidence):
     plot.line(range(steps + 1), runs["ours"], style.VALUE, 4, "2 6")
     for group in groups:
         px, py = plot.at(steps, runs[group[-1]][-1])
-        plot.words(px, py + 20, _listed(group), anchor="end", size=13, halo=True)
+        plot.words(px, py - 16, _listed(group), anchor="end", size=13, halo=True)
     text = [f"Six trainings of {steps} steps from one start: yours and five ports. All losses fall.",
             *(f"{'yours' if name == 'ours' else name}: from {losses[0]:.5f} to {losses[-1]:.5f}" for name,
               losses in runs.items())]
