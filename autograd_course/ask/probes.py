@@ -282,7 +282,7 @@ FAULTS = {
     "=": "Exactly half at a value used twice: two contributions arrive, and one survived. Is there an = where += belongs?",
     "early": "A value was passed on before all of it had arrived. Who still owes this value? Visit it after all its users.",
     "kept": "Three times, for two calls: something still holds what arrived in the first. Which value was not fresh?",
-    "seeded twice": "Four times, for two calls: L itself still held its 1 from the first. Which value was not fresh?",
+    "seeded twice": "Four times, for two calls: something of the first call is still held. Which value was not fresh?",
     "unseeded": "Nothing arrives anywhere. What is the gradient of L itself, where the walk begins?",
     "local": "Those are local gradients. Multiply each by what arrives at its output.",
     "own": "In a product the local gradient of x is the other factor, not x itself.",

@@ -267,7 +267,7 @@ def _stopping(f, x, rate, steps, stops):
         edit("xs[-1] - rate", "-rate", "Those are the moves alone. The new x is xs[-1] minus rate times the slope."),
         edit("xs[-1] - rate * ", "", "Those are the slopes alone. The new x is xs[-1] minus rate times the slope."),
         edit("1e-5", "rate", "central's step is not the rate: measure at 1e-5."),
-        edit("1e-5", "h", "Your h is the one of a cell above, by now 0.01. Write 1e-5."),
+        edit("1e-5", "h", "That is measured at a step of 0.01. Write 1e-5."),
         edit("range(steps)", "steps", "steps is a number: for _ in range(steps)."),
         edit("xs[-1] - rate", "xs - rate", "f, xs[-1]", "f, xs",
              "A list stands where a number belongs: xs[-1] is the newest position, and is appended without brackets."),

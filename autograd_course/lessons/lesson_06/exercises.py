@@ -161,7 +161,7 @@ CLEAR, STEP = (f"        for p in parameters:\n            p.{line}"
 WALK = "        L = loss(parameters, x, y)\n        backward(L)\n"
 LAST = "\n    for p in parameters:\n        p.data -= rate * p.grad"
 OLD = "The gradients of the examples before are still in it: p.grad = 0.0 for every parameter, at the beginning of each example."
-ONCE = "That is one step, after the last example. The step belongs into the loop: one after each example."
+ONCE = "Each example is to be measured where the step before it led: one whole round, step included, for each."
 STILL = ("Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the walk back, and before anything is "
          "forgotten? (p -= … only makes a new Value.)")
 ALONE = "The gradient alone moves it: p.data -= rate * p.grad."

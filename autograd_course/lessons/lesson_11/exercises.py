@@ -241,7 +241,7 @@ def _nan(got, expected):
         _power("(1 - β**min(t, 3))", "The power is t at every step, at the hundredth too."),
         edit("np.sqrt(v_hat)", "v_hat", "The root is missing: g is measured in √v, which has its unit."),
         edit("np.sqrt(v_hat) + eps", "np.sqrt(v_hat + eps)", "eps is added to the root, not under it."),
-        *[edit(" + eps", slip, "eps is missing below, or a number of your own: it is given, as eps.")
+        *[edit(" + eps", slip, "Below stands the root plus eps, as it is given.")
           for slip in ("", " + 1e-8")],
         edit("* g * g", "* (g @ g)", "g @ g is one number for all weights. Each weight has its own: g * g."),
         edit("* g * g", "* np.mean(g * g)", "Every weight has a v of its own: no mean or sum over the weights."),
