@@ -53,9 +53,6 @@ throw(
         edit("return Value(x.data * y.data, (x, y), (y.data, x.data))", "return x.data * y.data",
              "a number alone remembers nothing"),
         edit("return Value(", "return (", "wrap the three in Value"),
-        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))",
-             "z = Value(x.data * y.data, (x, y), (y.data, x.data))\n    z.number = max(x.number, y.number)\n    return z",
-             "its own, the newest"),
         (lambda x, y: print(x.data * y.data), "It prints the result")],
     also_right=[
         edit(LOCALS, "[y.data, x.data]"), edit("(x, y), (", "[x, y], ("), edit(LOCALS, "tuple(v.data for v in (y, x))"),

@@ -21,7 +21,6 @@ throw(
             todo.extend(value.inputs)
         backward(L)""", "whichever the sign of x says"),
         edit("in examples:", "in examples[:50]:", "got"),
-        edit("rate * p.grad", "rate * p.grad * (1 if len(parameters) > 1 else 2)", "one parameter"),
         edit("loss(parameters, x, y)", "loss(parameters if len(parameters) > 1 else parameters[0], x, y)", "one parameter"),
         edit(STEP, STEP.replace("in parameters:", "in {p.data: p for p in parameters}.values():"), "Number 1"),
         edit("backward(L)", "L.backward()", "backward(L)"),
