@@ -163,7 +163,7 @@ def unchanged(before, after):
         return np.array_equal(before, after, equal_nan=before.dtype.kind in "fc")
     if isinstance(before, (list, tuple)):
         return len(before) == len(after) and all(map(unchanged, before, after))
-    return not isinstance(before, Number) or before is after or bool(before == after)
+    return not isinstance(before, Number | str) or before is after or bool(before == after)
 
 
 # --- One way to stop an endless answer -----------------------------------------------------------------------------------------

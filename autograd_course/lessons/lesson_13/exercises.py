@@ -229,7 +229,7 @@ def uses(answer):
         w = d.choice(1.2, -1.4, 0.9, 0.0, d(), d())
         return w, _states(w, np.tanh(d()), d.choice(1, 2, 5, 12)), d.g()
     examples = [(w, _states(w, start, n), g) for w, start, n, g in [
-        (1.2, 0.5, 3, 2.0), (-1.4, -0.6, 5, 0.7), (1.0, 0.5, 130, 1.0)]]
+        (1.2, 0.5, 3, 2.0), (1.2, 0.5, 3, 2e9), (-1.4, -0.6, 5, 0.7), (1.0, 0.5, 130, 1.0)]]
     expect_over(answer, _uses, build, first=examples, hints=uses.mistakes, tried=lambda w, states, g: (
         f"gradient_of_w for {len(states) - 1} steps, with w = {brief(w)}, s₀ = {brief(states[0])} and g = {brief(g)}"))
 
@@ -350,7 +350,7 @@ def clip(answer):
     each, still = [np.array([3.0, -6.0]), np.array([[6.0]])], [np.zeros(2), np.zeros((1, 2))]       # each: 9 together
 
     def build(d):
-        gradients = [d(*d.shape(1, 2, 3)) for _ in range(d.size())]
+        gradients = [np.asarray(d(*d.shape(0, 1, 2, 3))) for _ in range(d.size())]
         return gradients, d.another(2.6, 0.2, 500.0, 1.0)
     # PyTorch adds 1e-6 to the norm: that is right too.
     expect_over(answer, _clip, build, rtol=1e-5, atol=1e-9, hints=clip.mistakes, first=[

@@ -314,7 +314,7 @@ def fold(answer):
         kernel = d.choice(1, 2, 3, (2, 3), (1, 2))
         high, wide = kernel if isinstance(kernel, tuple) else (kernel, kernel)
         side = high + d.size(0)
-        shape = d.size(1, 3), d.size(1, 3), side, side if high == wide and d.round % 3 == 0 else wide + d.size(0)
+        shape = d.size(1, 3), d.choice(1, 1, 2, 7), side, side if high == wide and d.round % 3 == 0 else wide + d.size(0)
         sizes = {"kernel_size": kernel, "stride": d.choice(1, 2, 3), "padding": d.choice(0, 1, 2)}
         return shape, Named(list(sizes.items())[:d.choice(3, 3, 1, 2)])
 

@@ -174,7 +174,7 @@ def hvp(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     examples = [(f, *rng.uniform(-1, 1, (2, *shape)).round(2)) for f, shape in [(mixed, (3,)), (lopsided, (2, 3))]]
-    examples.append((cubes, *np.full(2, 0.5)))
+    examples += [(cubes, *np.full(2, 0.5)), (mixed, examples[0][1], np.ones(3))]
 
     def build(d):
         shape = d.choice(d.shape(1, 0), (d.size(2), *d.shape(1, 2)))
@@ -456,4 +456,5 @@ def downhill(answer):
     expect_over(answer, _downhill, build,
                 hints=downhill.mistakes, rounds=12, first=[
                     (f, x) for f, x in [(valley, 3.0), (slide, 0.5), (slide, -0.5), (wave, 0.3), (wave, -0.8), (valley, -0.4),
-                                        (valley, -1.9), (slide, -0.17), (valley, 1.2), (slide, 3.0)]])
+                                        (valley, -1.9), (slide, -0.17), (valley, 1.2), (slide, 3.0),
+                                        (valley, 15_000.0), (ag.cos, 0.0)]])

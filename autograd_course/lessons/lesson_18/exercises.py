@@ -3,7 +3,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...ask import NotYet, edit, exercise, expect_over, formula, has_blank, is_stub
+from ...ask import NotYet, edit, exercise, expect_call, expect_over, formula, has_blank, is_stub
 from ...ask.mistakes import doubled, printed, sign_lost
 from ...ask.texts import Question, card, prediction, recall
 
@@ -223,6 +223,8 @@ def embedding(answer):
         n, shape = d.size(), (d.size(), d.size())
         return d.g(*shape, d.size()), d.places(n, *shape), n
     expect_over(answer, _to_table, build, first=[(rng.normal(size=(2, 4, 2)).round(1), letters, 5)], hints=embedding.mistakes)
+    many = np.full((1, 2, 1), 1.3), np.array([[299, 140]]), 300
+    expect_call(answer, *many, gives=_to_table(*many))
 
 
 # --- 18.attention_back ------------------------------------------------------------------------------------------------
@@ -435,7 +437,7 @@ def swap(answer):
         swapped = (other, "That is what goes to the other array: are the two rules swapped?")
         def build(d):
             a, b, c = d.choice(("ij", "jk", "ik"), ("ij", "kj", "ki"), ("thd", "shd", "hts"), ("i", "j", "ij"),
-                               ("ij", "ij", "ji"), ("bij", "bjk", "bik"))
+                               ("ij", "ij", "ji"), ("ij", "j", "i"), ("ij", "ij", ""), ("bij", "bjk", "bik"))
             length = {letter: d.size() for letter in sorted({*a, *b})}
             x, y = (d(*(length[letter] for letter in letters)) for letters in (a, b))
             z = np.einsum(f"{a},{b}->{c}", x, y)

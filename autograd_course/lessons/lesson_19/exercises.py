@@ -265,7 +265,7 @@ def picking(answer):
     hints = [*((_row(wrong), hint) for wrong, hint in picking.mistakes), _one_u]
     rng = np.random.default_rng(0)
     returned(answer, np.zeros(3), 1.0, 0.5, tried="pick(np.zeros(3), 1.0, 0.5)", shown="1", hints=picking.mistakes)
-    expect_over(_row(answer), _row(_pick), lambda d: (np.tanh(d(d.size())) * d.choice(3, 30, 8000), d.another(0.5, 3.0, 1.0, 0.01)),
+    expect_over(_row(answer), _row(_pick), lambda d: (np.tanh(d(d.size())) * d.choice(3, 30, 8000), d.another(0.5, 3.0, 1.0, 0.01, 1000.0)),
                 first=[(rng.normal(0, 1.5, 6).round(1), temperature) for temperature in (0.5, 3.0, 1.0)], hints=hints, rounds=9,
                 apart=True, tried=lambda logits, temperature: (
                     f"pick({brief(logits)}, {temperature}, u) for u = 0, 0.05, … 0.95, and about each end"))
@@ -385,7 +385,7 @@ def inventing(answer):
         names = [form for name in known[:3] for form in _alike(name)]
         lines, some = ([names[k] for k in d.places(len(names), n)] for n in (d.size(1, 9), 5))
         return "\n".join(lines), some
-    examples += [("KEY\nMAN", []), ("MAN\n KEY \nBat\nMAN", known)]
+    examples += [("KEY\nMAN", []), ("300\n299", [str(k) for k in range(300)]), ("MAN\n KEY \nBat\nMAN", known)]
     expect_over(answer, _invented, build, first=examples, apart=True, hints=inventing.mistakes)
 
 

@@ -718,7 +718,7 @@ def _judge_check(accepts):
              "It looks at some entries alone: compare all of them, or their sum with a random u."),
             ("the sum over a row is divided by the number of rows",
              lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True) / len(x)) / _root(x),
-             "Its x has as many rows as columns: take (3, 4)."),
+             "A square x does not tell the two apart, nor does a tiny one: take (3, 4), as rng.normal gives it."),
             ("ε is left out", lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True))
              / np.sqrt(np.mean(x * x, axis=1, keepdims=True)),
              "Its x is so large that ε is not seen: take what rng.normal gives, unchanged."),

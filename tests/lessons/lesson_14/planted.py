@@ -71,6 +71,7 @@ throw(
     "14.fold",
     planted=[*(((wrong, _fold_x), hint) for wrong, hint in WRONG_UNFOLD),
              *(((_unfold_x, wrong), hint) for wrong, hint in WRONG_FOLD),
+             edit("fold(g, x.shape[2:],", "fold(g, x.shape[2:] if x.shape[1] > 1 else x.shape[-1:] * 2,", "x ("),
              edit("fold(g, x", "fold(g.astype(int), x", "got"),
              edit("x.shape[2:], kernel_size, stride, padding)", "x.shape[2:], kernel_size, min(stride, 2), padding)", "stride=3"),
              edit("x.shape[2:], kernel_size, stride, padding)", "x.shape[2:], kernel_size, stride, min(padding, 1))", "padding=2"),

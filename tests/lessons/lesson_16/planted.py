@@ -16,6 +16,7 @@ throw(
              (lambda f, w, v: np.diag(ag.hessian(f)(w.ravel())) * v if w.ndim == 1 else ag.hvp(f, w, v), "differs"),
              (lambda f, w, v: ag.hvp(f, w, np.abs(v)), "differs"),
              (lambda f, w, v: ag.hvp(f, w, v) + (w.ndim > 2), "got"),
+             (lambda f, w, v: ag.grad(f)(w) if np.all(v == 1) else ag.hvp(f, w, v), "got"),
              (lambda f, w, v: np.round(ag.hvp(f, w, v)), "differs"),
              (lambda f, w, v: ag.hvp(f, w, np.sign(v) if v.size > 1 and np.ptp(v) == 0 else v), "got"),
              (lambda f, w, v: _hvp(lambda w: np.sum(ag.grad(f)(w) * w), w, 1 + 0 * v) if v is w else _hvp(f, w, v),
@@ -97,6 +98,8 @@ throw(
              edit("return x - slope / abs(curvature)", "return abs(x - slope / abs(curvature))", "got"),
              edit("return x - slope / abs(curvature)", "return x - min(1, max(-1, slope / abs(curvature)))", "got"),
              (lambda f, x: _downhill(slide, x), "got"),
+             edit("slope / abs(curvature)", "np.clip(slope / abs(curvature), -1000, 1000)", "15000"),
+             edit("slope / abs(curvature)", "(slope / abs(curvature) or 0.01)", ", 0)"),
              *(edit("abs(curvature)", f"(abs(curvature) if abs(slope) < {most} else curvature)", "got")
                for most in (30, 100)),
              edit("abs(curvature)", "max(abs(curvature), 1e-6)", "downhill(slide, 3"),

@@ -62,6 +62,7 @@ throw(
 throw(
     "18.embedding",
     planted=[(lambda g, letters, n: np.nan * _to_table(g, letters, n), "got"),
+             edit("table, letters", "table, letters.astype(np.int8)", "got"),
              (lambda g, letters, n: np.abs(_to_table(g, letters, n)), "got"),
              (lambda g, letters, n: _to_table(g, letters, n).astype(int), "Whole"),
              (lambda g, letters, n: _to_table(g, letters, n)[:3], "Shape"),
@@ -131,6 +132,8 @@ throw(
     planted=[*(((wrong, _einsum_y), hint) for wrong, hint in WRONG_SWAP_X), *(((_einsum_x, wrong), hint) for wrong,
         hint in WRONG_SWAP_Y),
              edit('"{c},{b}->{a}", g', '"{c},{b}->{a}" if len(a) < 3 else "hts,shd->thd", g', "bij"),
+             *(((_einsum_x, lambda g, z, x, y, a, b, c, few=few: _einsum_y(g, z, x, y, a, b, c) * (len(c) != few)), "->")
+               for few in (0, 1)),
              ((_einsum_y, _einsum_x), "swapped"), ((_einsum_x, _einsum_x), "other array"), ((_einsum_y, _einsum_y),
                   "other array")],
     also_right=[

@@ -86,11 +86,12 @@ throw(
         (lambda written, known: _invented(written, known)[:10], "got"),
         (lambda written, known: _invented(written, known) if known else [], "got"),
         (lambda written, known: [w for w in _invented(written, known) if sorted(w) not in map(sorted, known)], "got"),
-        (lambda written, known: _invented(written, known[:2]), "got"),
+        *((lambda written, known, most=most: _invented(written, known[:most]), "got") for most in (2, 150)),
         (lambda written, known: "\n".join(_invented(written, known)), "got"),
         (lambda written, known: [], "got"), (lambda written, known: written.split("\n"), "got"),
         (lambda written, known: [name.title() for name in _invented(written, known)], "as it stands"),
         edit('written.split("\\n")', '(line.strip() for line in written.split("\\n"))', "as it stands"),
+        edit("return", "known.sort()\n    return", "caller"),
         edit("name not in known", "name.upper() not in known", "got"),
         *(edit("name not in known", f"name not in known and not any({alike} for one in known)", "got") for alike in (
             "one.endswith(' ' + name)", "one.startswith(name) and len(one) == len(name) + 1", "name + 'S' == one",

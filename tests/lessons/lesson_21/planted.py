@@ -227,7 +227,7 @@ throw(
     planted=[
         (_fooled(accepts=_accepts_if(lambda rng: (rng.normal(size=(3, 4)), 1e5 * rng.normal(size=(3, 4))))),
          "ε is not seen"),
-        (_fooled(accepts=_accepts_if(lambda rng: rng.normal(size=(2, 4, 4)))), "as many rows as columns"),
+        (_fooled(accepts=_accepts_if(lambda rng: rng.normal(size=(2, 4, 4)))), "A square x"),
         (_fooled(accepts=lambda rule, kept={}: kept.setdefault("said", rule is _rms_rule)), "keeps the answer"),
         (_fooled(accepts=lambda rule: True), "never measures"), (_fooled(accepts=lambda rule: False),
                                                                  "refuses the right rule"),
