@@ -229,7 +229,7 @@ def _expect_silu(answer, xs):
             (_slope(x), "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."),
             (g * s, "The second path is missing: x is in σ(x) too. (Or σ was made a constant.)"),
             (g * x * s * (1 - s), "The second path is missing: x stands in front of σ(x) too."),
-            (g * s * (1 + x * s * (1 - s)), "σ is in it twice: inside the brackets stands x, not z."),
+            (g * s * (1 + x * s * (1 - s)), "One σ too many: inside the brackets stands x · (1 − σ(x))."),
             (g * (s + x * (1 - s)), "Brackets: σ(x) multiplies all of 1 + x (1 − σ(x))."),
             (g * s * (1 - s), "That is the slope of σ alone."),
             (g * s * (1 - x * (1 - s)), "A sign is wrong: 1 + x (1 − σ(x)), because σ(x) grows with x."),

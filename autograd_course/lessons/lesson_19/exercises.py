@@ -120,8 +120,7 @@ def _smoothed(counts, shorter, a):
         edit("(counts + a * shorter) / (counts.sum() + a)", "(counts + shorter) / (counts.sum() + 1)",
              "Here one letter is lent, not a. Add a * shorter above, and a below."),
         edit("(counts + a * shorter) / (counts.sum() + a)", "counts / (counts.sum() + a) + shorter",
-             "`shorter` alone is as much as all letters together. Only a letters are lent: a * shorter, over all of "
-             "them."),
+             "`shorter` adds up to 1 already. Lend a * shorter, and divide by all letters."),
         edit("(counts.sum() + a)", "(counts + a)",
              "Each letter is divided by its own count. Divide by how often *anything* followed: counts.sum() + a."),
         edit("(counts.sum() + a)", "(counts.sum() + a * shorter)",
@@ -217,9 +216,9 @@ def _endless(logits, temperature, u):
         edit("ag.softmax(logits / temperature)", "ag.softmax(logits) ** (1 / temperature)",
              "Right up to a factor: they do not add up to 1 any more."),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.where(np.cumsum(p) > u)[0]",
-             "Those are all letters that end behind u. u falls on the first of them."),
+             "Those are all letters that end beyond u. u falls on the first of them."),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((np.cumsum(p) > u).sum())",
-             "You count the ends that lie behind u. Count those that u has passed: <= u."),
+             "You count the ends that lie beyond u. Count those that u has passed: <= u."),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int((p <= u).sum())",
              "You compare u with each length. Where do the stretches *end*? np.cumsum says it."),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.abs(p - u).argmin()",
@@ -231,7 +230,7 @@ def _endless(logits, temperature, u):
         edit("ag.softmax(logits / temperature)", "logits / temperature / np.sum(logits / temperature)",
              "Logits may be below 0: softmax makes probabilities of them."),
         edit("np.cumsum(p) <= u", "np.cumsum(p) > u",
-             "You count the ends that lie behind u. Count those that u has passed: <= u."),
+             "You count the ends that lie beyond u. Count those that u has passed: <= u."),
         edit("np.cumsum(p) <= u", "p <= u", "You compare u with each length. Where do the stretches *end*? np.cumsum "
                                             "says it."),
         edit("(np.cumsum(p) <= u).sum()", "(np.cumsum(p) <= u).sum() + 1",
@@ -293,10 +292,10 @@ def _row(pick):
 
 def _one_u(got, expected):
     """A place that differs, in words: that one letter's number is twice another's means nothing."""
-    for k, (one, right) in enumerate(zip(got[:20], expected)):
+    for one, right in zip(got[:20], expected):
         if not np.ndim(one) and not one == right:
-            return (f"u = {k / 20:.2f} falls on letter {right}. Which ends has u passed? The logits, the temperature "
-                    "and u decide it, and nothing else is drawn.")
+            return (f"The first u that differs falls on letter {right}. Which ends has u passed? The logits, the "
+                    "temperature and u decide it, and nothing else is drawn.")
 
 
 # --- 19.invented ------------------------------------------------------------------------------------------------------

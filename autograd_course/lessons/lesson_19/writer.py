@@ -114,7 +114,7 @@ def pick(logits, temperature, u):
 
 
 def write(model, start="\n", many=200, temperature=1.0, seed=0, pick=pick):
-    """`start`, and as many letters more."""
+    """`start`, and `many` letters more."""
     rng, text = np.random.default_rng(seed), list(encode(start, model.letters))
     with ag.no_grad():
         for _ in range(many):

@@ -437,8 +437,8 @@ def needed(answer):
         except Wrong as wrong:
             if ENDLESS not in wrong.args or len(lines) < 100:
                 raise
-            raise Wrong(*wrong.args[:-1], "Each line reads the one above twice: who goes there each time goes 2 to the power "
-                        "of 130 times. Remember which names you have visited.") from None
+            raise Wrong(*wrong.args[:-1], "Each line reads the one above twice: going up anew for each takes 2¹³⁰ "
+                        "visits. Remember which names you have visited.") from None
 
 
 # --- The backward lines, by hand --------------------------------------------------------------------------------------

@@ -193,8 +193,8 @@ def _with_operators():
 
 
 _with_operators()
-ONLY_OPERATORS = ("Here x is an array, over there a tensor: NumPy's functions do not take the one, PyTorch's methods "
-                  "are not those of the other. Both know + − · / ** and abs(x): write with these.")
+ONLY_OPERATORS = ("Here x is an array, over there a tensor: NumPy's functions take no tensor, and an array has none "
+                  "of PyTorch's methods. Both know + − · / ** and abs(x): write with these.")
 ONLY_CTX = ("This ctx has `save_for_backward(…)`, to be called in setup_context, `saved_tensors`, to be read in "
             "backward, and `needs_input_grad`; nothing else of PyTorch's.")
 OLD_FORM = ("That is the old form, with ctx in forward. PyTorch still takes it, but torch.func does not. Here "
@@ -522,8 +522,8 @@ THREE = [("r is taken for a constant", lambda g, z, x: g / _root(x)),
           x: (g - z * np.sum(g * z, axis=1, keepdims=True)) / _root(x))]
 
 
-MEASURE = ("It accepts all three: it never measures, or once and keeps the answer, or its inputs are some for which "
-           "all three are right, or its tolerance is wide. Take random x and g of several rows. Compare the sum of "
+MEASURE = ("It accepts all three: it never measures, or once and keeps the answer, or all three are right for its "
+           "inputs, or its tolerance is wide. Take random x and g of several rows. Compare the sum of "
            "rule(g, z, x)·u with the central difference of the sum of g·rms(x) along u.")
 ON_PAPER = "With one row, the mean over the row is the mean over everything. Look at each rule with that in mind."
 BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What is left of each rule?"
@@ -594,7 +594,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         (lambda g, z, x: (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
          "What arrives is missing: g is taken for 1."),
         (lambda g, z, x: (g - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
-         "In the mean g is missing: what arrives at r is the sum of g·z."),
+         "In the mean g is missing: it is the mean of g·z."),
         (lambda g, z, x: g * (1 - z * np.mean(z, axis=1, keepdims=True)) / _root(x),
          "g stands outside of the mean. Each z of the row brings its own g to r, so g belongs into the mean."),
         (lambda g, z, x: g * (1 - z * z / x.shape[1]) / _root(x),
@@ -689,8 +689,8 @@ def _judge_check(accepts):
         return said
     if not says(_rms_rule, "the rule is right"):
         raise Wrong("accepts(rule), where the rule is right", "False", "True",
-                    "It refuses the right rule: is h tiny, or large, or the tolerance too narrow? What is divided by "
-                    "2h?")
+                    "It refuses the right rule: is h tiny, or large, or the tolerance too narrow? Is the "
+                    "difference divided by 2h?")
     let_through = [f"({letter}) {said}" for letter, (said, rule) in zip("abc", THREE) if says(rule, said)]
     if let_through:
         raise Wrong(f"accepts(rule), where {let_through[0][4:]}", "True", "False",

@@ -149,9 +149,9 @@ _ALL_CUT = "0 comes back everywhere. Only what is added to make the value right 
         edit(_INSIDE, "inside = w / 2",
              "Half of g comes back, and also beyond 1. np.clip(w, -1, 1) passes g as it is."),
         edit(_BIT, "inside * sign(w)",
-             "A product has another value, |w|, and two paths. Add, and detach what is added."),
+             "That is |w|, cut off at 1, and below 0 g is turned round. Add, and detach what is added."),
         edit(_BIT, "inside * (sign(w) / inside).detach()",
-             "At 0 that is 0/0; elsewhere g is divided by |w|, cut off. Add what is missing, in place of "
+             "At 0 that is 0 · (1/0), nan; elsewhere g is divided by |w|, cut off. Add what is missing, in place of "
              "multiplying."),
         edit("sign(w) - inside", "sign(w) - w",
              "The value is that of the sign only where |w| ≤ 1. Take away what you added: inside."),
@@ -258,7 +258,8 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
             return total""",
     explained="⟨gradient, part⟩ is about how much the loss changes on that part. The sum is about how much it has "
               "changed in the end.",
-    why="What comes back to where it began has changed by 0. A field that does not add up to 0 is no gradient.",
+    why="What comes back to where it began has changed by 0. If the sum does not go to 0 with shorter parts, "
+        "the field is no gradient.",
     mistakes=[
         edit("return total", "return abs(total)", "No abs: going round the other way gives the other sign."),
         edit(_LEGS, "zip(corners[:-1], corners[1:])", _BACK_HOME),
@@ -270,7 +271,7 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
         edit(_LEGS, "[(corners[0], corners[1])]", _FIRST),
         edit(_MIDDLE, "k", _HALF), edit(_MIDDLE, "(k + 1)", _HALF),
         edit(_TERM, "np.sum((field(start + k * part) + field(start + (k + 1) * part)) / 2 * part)",
-             "The mean of both ends is near what stands in the middle, and another number. " + _HALF),
+             "The mean of both ends is near the field in the middle, but not equal to it. " + _HALF),
         edit(_TERM, "np.sum(field(start + (k + 0.5) * (end - start)) * part)",
              "The middle of part k is start + (k + 0.5)·part: yours is far beyond the leg."),
         edit(_TERM, "np.sum(ag.grad(field)(start + (k + 0.5) * part) * part)",
@@ -383,7 +384,7 @@ _SHORT = "A short x has a length too, and there this is wrong. The rule gives ze
         *((lambda g, z, x, here=here: g * x / z if here(x) else np.zeros_like(x),
            "An entry may be 0, and x is not at the tip: ask z.") for here in (np.all, lambda x: x.flat[0] != 0)),
         (lambda g, z, x: 0.0 if z == 0 else g * x / z, "At 0 the zeros have x's shape: np.zeros_like(x)."),
-        (lambda g, z, x: g * x, "Divide by z: a step along x changes the length by its share, x/z."),
+        (lambda g, z, x: g * x, "Divide by z: the slope of the length by each entry is x/z."),
         (lambda g, z, x: g * x / (z + 1e-8), _SHORT), (lambda g, z, x: g * x / (z + 1e-12), _SHORT),
         (lambda g, z, x: g * x / np.maximum(z, 1e-12), _SHORT),
         (lambda g, z, x: g * x / np.sqrt(z * z + 1e-12), _SHORT),
@@ -394,7 +395,7 @@ _SHORT = "A short x has a length too, and there this is wrong. The rule gives ze
         (lambda g, z, x: g * np.sign(x), "Those are the slopes of Σ|x|. The length has the slopes x/z."),
         (lambda g, z, x: g * x / np.where(z == 0, 1, np.sum(np.abs(x))), "You divide by Σ|x|. The length is z."),
         (lambda g, z, x: g * np.abs(x) / np.where(z == 0, 1, z),
-         "No abs: where x is negative, more of it makes the length shorter."),
+         "No abs: where x is negative, raising it shortens the length."),
         (lambda g, z, x: g / np.where(z == 0, 1, z), "x is missing: each entry gets its own share, x/z."),
         (lambda g, z, x: g * z / np.where(x == 0, 1, x), "This is upside down. It is x over z."),
         (lambda g, z, x: -g * x / np.where(z == 0, 1, z), "The right size with the wrong sign."),
@@ -503,7 +504,7 @@ def _nearly(got, expected):
     """A hint for what is nearly right."""
     if np.shape(got) == np.shape(expected) and np.allclose(got, expected, rtol=1e-2):
         return ("Nearly right. Is f differentiated at the z that was given, and does the loop run through all "
-                "`rounds`? (Where J is near 1, a small step may be the first of many.) Or is a number rounded on the way?")
+                "`rounds`? (Where J is near 1, u moves slowly for long.) Or is a number rounded on the way?")
     return None
 
 
@@ -548,7 +549,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         edit(_ROUND, "u = g + back(u)[1]", _ORDER),
         edit(_ROUND, "g = g + back(g)[0]\n        u = g", _AGAIN),
         edit(_END, "return back(u)[0]", "That is Jᵀu, for z. What goes to x is Bᵀu, the second."),
-        edit(_END, "return back(g)[1]", "That is Bᵀg, as if z did not move itself. Give back Bᵀu, with the u of the "
+        edit(_END, "return back(g)[1]", "That is Bᵀg, as if f did not read z. Give back Bᵀu, with the u of the "
                                         "loop."),
         edit(_END, "return u", "That is u, at z. What goes to x is Bᵀu."),
         edit(_END, "return back(u)", "That is the tuple (Jᵀu, Bᵀu). What goes to x is the second."),

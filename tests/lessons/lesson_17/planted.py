@@ -57,7 +57,7 @@ throw(
         (_row(lambda g, z, x: g * ag.sigmoid(x)), "second path"),
         (_row(lambda g, z, x: _right_rule(g, z, x) * (x > -5)), "one formula"),
         (_row(lambda g, z, x: g * x * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "second path"),
-        (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 + z * (1 - ag.sigmoid(x)))), "σ is in it twice"),
+        (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 + z * (1 - ag.sigmoid(x)))), "One σ too many"),
         (_row(lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x)))), "Brackets"),
         (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "slope of σ alone"),
         (_row(lambda g, z, x: g * z), "g times the value"),
