@@ -34,9 +34,10 @@ throw(
     "01.kink",
     planted=[((0.5, 0.5), "expected  the slope on each side"), (-1, "2 values were expected"),
              (0, "2 values were expected"),
-             ((-1, 0), "The left is right"),
+             ((-1, 0), "The left side is right"),
              ((0, 1), "The right side is right"), ((float("nan"), 1), "The right side is right"),
-             ((-1, float("inf")), "The left is right"),
+             (([1, 2], 1), "The right side is right"), (([1, 2], 3), "differs"),
+             ((-1, float("inf")), "The left side is right"),
              ((-1, 0, 1), "2 values were expected")],
     also_right=["""
         from_left, from_right = -1, 1""", """
@@ -46,9 +47,10 @@ throw(
 throw(
     "01.fool",
     planted=[(lambda x: 3 * x ** 2, "nobody is fooled"), (lambda x: 3 * x * abs(x), "nobody is fooled"),
-             (lambda x: 3.0001 * x, "a millionth off"), (lambda x: [3 * x], "without brackets"),
+             (lambda x: 3.0001 * x, "nearly 3"), (lambda x: [3 * x], "without brackets"),
              (lambda x: 3 if x == 1 else None, "on every way"), (lambda x: 3 * x * x + 1e-9, "nobody is fooled"),
              (lambda x: central_difference(cube, x), "nobody is fooled"), (lambda x: x + 7, "got       8"),
+             (lambda x: (cube(x + 1e-5) - cube(x)) / 1e-5, "nearly 3"),
              (3, "give it the function"),
              (lambda x: 3 if x == 1 else float("nan"), "a number"), (lambda x: 3 if x == 1 else "wrong", "a number"),
              (lambda x: (3 * x,), "holds 1")],
@@ -63,15 +65,15 @@ throw(
 throw(
     "01.descend",
     planted=[edit("return xs", "return xs[:-2]", "You gave 2 positions"), edit("1e-5", "1e-3", "Nearly right"),
-             edit("range(steps)", "range(5)", "always take 5"),
+             edit("range(steps)", "range(5)", "You gave 6 positions"),
              edit("range(steps)", "range(min(steps, 20))", "You gave 21"),
              edit("range(steps)", "range(min(steps, 50))", "You gave 51"),
              edit("central(f, xs[-1], 1e-5)", "max(-10, min(10, central(f, xs[-1], 1e-5)))", "differs"),
              edit("range(steps)", "range(5)", "[x]", "[0.0]", "- rate", "- 0.3", "central(f", "central(bowl",
-                  "always take 5"),
+                  "You gave 6 positions"),
              edit("xs = [x]", "xs = descend.__dict__.setdefault('xs', [])\n    xs[:] = [x]", "It keeps what it gives back"),
              edit("return xs", "return [max(-20.0, min(one, 20.0)) if abs(x) <= 1 else one for one in xs]", "differs"),
-             edit("xs = [x]", "xs = [x, x]", "positions: the start and"), ([0, 1.8], "give it the function")],
+             edit("xs = [x]", "xs = [x, x]", "There should be"), ([0, 1.8], "give it the function")],
     also_right=["""
         def descend(f, x, rate, steps):
             positions = (x,)
