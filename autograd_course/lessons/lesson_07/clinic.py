@@ -40,6 +40,9 @@ class Scalar:
         self.rule = lambda g: [None] * len(inputs)
         self.number = next(Scalar.clock)
 
+    def __repr__(self):
+        return f"{type(self).__name__}({self.data})"
+
     def __add__(self, other):
         z = type(self)(self.data + other.data, (self, other))
         z.rule = lambda g: (g, g)

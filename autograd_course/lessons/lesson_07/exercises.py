@@ -72,7 +72,7 @@ card("07", [
     mistakes=[
         (0.0, "Compare both rules there: 1 and 0. Where are they equal?"),
         (math.sqrt(0.5), "That is z. Which x has this tanh?"),
-        (0.5, "That is z². From there to z, and from z to x."),
+        (0.5, "z² is ½. From there to z, and from z to x."),
         (math.atanh(0.5), "arctanh of ½: but ½ is z². Take the root first."),
         (math.tanh(math.sqrt(0.5)), "That is the tanh of z. The other way round: which x has the tanh z?"),
         (math.atan(math.sqrt(0.5)), "That is arctan, of another function. np.arctanh is what undoes tanh."),
@@ -147,9 +147,9 @@ def cached(answer):
                 (2.0, "The gradient of z is missing, or taken for 1. Nobody has filled the cache yet: cached(z, cache) looks into it, and "
                       "fills it."),
                 (3.0, "The local gradients are missing: local · the gradient of z, added over the users."),
-                (4.0, "local is multiplied by the gradient of z, not by itself."), (36.0, add), (1.0, add),
-                (-6.0, "That is the value of x. local is multiplied by the gradient of z."),
-                (-12.0, "That is the value of z. local is multiplied by the gradient of z."),
+                (4.0, "4 is local · local. What multiplies local is the gradient of z."), (36.0, add), (1.0, add),
+                *((wrong, "What multiplies local is the gradient of z, and not the number that a value holds, its data.")
+                  for wrong in (-6.0, -12.0)),
                 (-3.5, "Along an arrow you multiply: local · the gradient of z.")]),
             ("x", x, 34.5, [])]:
         tried = f"cached({name}, {{}}), where z = x · y, L = 0.5 · z + z · z, at x = 2 and y = −3"
@@ -166,9 +166,9 @@ def cached(answer):
     tried = "cached(x, {}) once more, with a new cache, after x was added to L 40 times"
     got = _asked(answer, x, {}, tried, 46.0)
     expect(got, 46.0, tried=tried, hints=[
-        (6.0, "That is the answer of an earlier question: keep everything in the cache that is handed in.")])
-    for w, hint in [(0.0, "A gradient may be 0. Ask whether x has users, not what their sum is."),
-                    (1 / 3, "A gradient need not be a whole number: nothing is rounded."), (-300.0, "")]:
+        (6.0, "6 was right before those 40. Is anything kept outside the cache that is handed in, or a user left out?")])
+    for w, hint in [(0.0, "A local gradient may be 0, and so may a sum. Neither says whether x has users."),
+                    (1 / 3, "A gradient need not be a whole number: all of its digits count."), (-300.0, "")]:
         x = Trace(2.0)
         L = x * Trace(w) * Trace(w)
         tried = f"cached(x, {{}}), where L = x · w · w, at w = {w:.3g}"
@@ -193,7 +193,7 @@ YESTERDAY = {}      # of a planted answer
 NO_NUMBER = "z is a value of the trace, and keeps no gradient. Which call gives its gradient, a number?"
 # What Python says of a slip, and the hint
 SAID = {
-    **dict.fromkeys(["'function'", "'method'"], "Call it: cached(z, cache)."),
+    **dict.fromkeys(["'function'", "'method'"], "That is a function, and no number. Call one: cached(z, cache)."),
     "'dict'": "cache is the whole dictionary. Which call gives the gradient of z?",
     "positional argument": "cached takes two things, the value and the cache: cached(z, cache).",
     **dict.fromkeys(["'Trace'", "multiply sequence"], NO_NUMBER),
@@ -229,7 +229,7 @@ EVIDENCE = {
     "C": "There is no slope, so the honest answer is nan. This engine says 0.",
     "D": "Exactly 0, and no error: nothing is sent at all. (The slope z² would give 0.427.)",
     "E": "All numbers are right. 1,023 = 1 + 2 + 4 + … + 512: how often is the first sum passed?",
-    "F": "All gradients are right, and L is −1. Can half a square be below 0? Put ŷ = −1, y = 1 into each candidate.",
+    "F": "All gradients are right, and L is −1. Can half a square be below 0? Which cause gives −1 at ŷ = −1, y = 1?",
     "G": "36 is 3 · 12: right at first, too much afterwards. What did the first call leave behind?",
     "H": "There is no slope, and this engine invents 9.888. That is 9 · log 3. Whose logarithm is it?"}
 
@@ -268,7 +268,7 @@ def diagnose(answer):
                         "A number, without quotes." if isinstance(number, str)
                         and number.isdigit() else f"The causes are numbered from 1 to {len(CAUSES)}.")
         if number != right:
-            raise Wrong(f"patient {letter}", f"{number}: {CAUSES[number - 1][0]}", "another cause", EVIDENCE[letter])
+            raise Wrong(f"patient {letter}", f"{number}: {CAUSES[int(number) - 1][0]}", "another cause", EVIDENCE[letter])
 
 
 # --- Patient D, mended ------------------------------------------------------------------------------------------------------------
@@ -313,14 +313,14 @@ def mended_tanh(answer):
         try:
             got = returned(answer, x, tried=tried, shown=brief(right))
         except RecursionError as error:
-            error.hint = "np.tanh(x) asks x for its tanh, and that is this very function. Give it the number: np.tanh(x.data)."
+            error.hint = "x.tanh() is this very function, and np.tanh(x) calls x.tanh(). Write np.tanh(x.data), of the number alone."
             raise
         except NameError as error:
             if error.name == "g":
                 error.hint = "g arrives only when the walk comes by. A rule is a function of it: lambda g: …"
             raise
         except OverflowError as error:
-            error.tried, error.hint = tried, "An exponential has grown too large. math.tanh and np.tanh manage without."
+            error.tried, error.hint = tried, "A number on the way has grown too large. math.tanh and np.tanh avoid that."
             raise
         if not isinstance(got, Scalar):
             raise Wrong(tried, brief(got), "a Scalar", "Return z itself: the value that remembers where it came from.")
@@ -331,18 +331,18 @@ def mended_tanh(answer):
             raise Wrong(f"the .grad of the result of tanh x at x = {data:g}", brief(got.grad), "0",
                         "A new value has no gradient yet.")
         if isinstance(got.inputs, Scalar):
-            raise Wrong("the inputs of the result", "x", "(x,)",
-                        "The inputs are a tuple, also where there is one: (x,)")
+            raise Wrong("the inputs of the result", brief(got.inputs), "(x,)",
+                        "The inputs are a tuple, also where there is one: (x,).")
         if list(got.inputs) != [x]:
-            raise Wrong("the inputs of the result", f"{len(got.inputs)} of them", "(x,)",
+            raise Wrong("the inputs of the result", brief(got.inputs), "(x,)",
                         "x goes in once: the inputs are (x,)." if x in got.inputs else
-                        "This result has no inputs, so the way back ends there: Scalar(t, (x,)), and return that very z.")
+                        "x itself is not among the inputs, so nothing comes back to x: Scalar(t, (x,)), and return that z.")
         if answer(x) is got:
             raise Wrong(f"tanh x at x = {data:g}, twice", "one value", "two",
-                        "Equal numbers are no reason: make a new value at each call.")
+                        "Two calls gave the very same Scalar: make a new one at each call.")
         if math.isnan(got.data):
             raise Wrong(f"tanh x at x = {data:g}: the value", "nan", brief(z),
-                        "An exponential has grown too large. math.tanh and np.tanh manage without.")
+                        "nan is what ∞ / ∞ gives, where exponentials have grown too large. np.tanh(x.data) alone gives none.")
         expect(float(got.data), z, tried=f"tanh x at x = {data:g}: the value of the result", shown=brief(z), hints=[
             lambda got, right: "The result is the tanh of x.data, all its digits, as it was: only the rule is ill."])
         answer(Mended(0.25))           # its number must not get into the rule of the first
@@ -352,7 +352,8 @@ def mended_tanh(answer):
         except TypeError as error:
             error.hint = ("x and z are Scalars, and what you need here is a number: t, or x.data."
                           if "'Scalar'" in str(error)
-                          else "backward calls z.rule(g), with what arrives: lambda g: …")
+                          else "backward calls z.rule(g), with what arrives: lambda g: …" if "argument" in str(error)
+                          else "")
             raise
         if not hasattr(sent, "__len__"):
             raise Wrong(called, brief(sent), "a tuple", "A rule returns a tuple, also for one input: (…,)")
@@ -360,8 +361,8 @@ def mended_tanh(answer):
             raise Wrong(called, brief(sent), "a tuple of one", "One input, so one entry goes back.")
         if sent[0] is not None:        # the rule of a Scalar that nobody gave one
             expect(sent[0], slope, rtol=1e-13, atol=1e-15, tried=called, shown="another number", hints=[
-                (z * z, "That is the slope z². It is 1 − z²."),
-                (1 - data * data, "1 − x²? It is the slope of tanh from z: 1 − z²."),
+                (z * z, "That is z². The slope of tanh is 1 − z²."),
+                (1 - data * data, "That is 1 − x². The slope of tanh is 1 − z²."),
                 (1 - math.tanh(0.25) ** 2,
                  "That is the slope of a tanh made in between: t must belong to this call alone, no global."),
                 (-slope, "The right size with the wrong sign."),
@@ -369,12 +370,13 @@ def mended_tanh(answer):
         Mended.backward(Mended(factor) * got)
         expect(x.grad - 0.75, right, atol=1e-12, tried=tried, shown=brief(right) if data == 0.5 else "another number",
                hints=[
-            (0.0, "Nothing arrives: the rule never runs. Under which name does backward look for it, and on which value?"),
+            (0.0, "Nothing arrives. Under which name does backward look for the rule, and on which value?"
+                  if sent[0] is None else f"Nothing arrives where g is {factor}: what arrives multiplies the slope, all of it."),
             (slope, "As if g were 1. What arrives multiplies the slope, all of it."),
             (factor - z * z, "g multiplies all of it, brackets and all: g * (1 - t * t)."),
             (-right, "The sign of g is lost: what arrives may be negative.")])
         if "backward" in vars(got):
-            raise Wrong("z.backward", "the formula", "the engine's own method",
+            raise Wrong("z.backward", "an attribute that you set", "the engine's own method",
                         "z.backward = … hides the engine's own method of that name.")
 
 
@@ -433,8 +435,8 @@ def capstone(answer):
             "backward": "The ledger is right. But backward visits only what it is told about: who tells it?",
             **dict.fromkeys(("tanh", "__sub__", "__pow__", "half_squared_error"),
                             f"{name} passes wherever no two values have the same number.")
-        }.get(name, "There is no method of this name that is wrong. Scalar has: order, backward, relu, tanh, __add__, __mul__, …"
-              if name in vars(Scalar) else "Scalar has no method of this name: order, backward, relu, tanh, __add__, __mul__, …"))
+        }.get(name, f"{name} is not what is ill. The methods of Scalar are order, backward, relu, tanh, __add__, __mul__, …"
+              if name in vars(Scalar) else "Scalar has no method of this name. It has order, backward, relu, tanh, __add__, __mul__, …"))
     if not callable(mended):
         raise Wrong("mended", brief(mended), "a function", "Give the function itself.")
     if is_stub(mended):
