@@ -8,7 +8,7 @@ import numpy as np
 from ...show import ink, style
 from ...show.picture import Picture, svg
 
-TOP, HIGH, LEFT, WIDE, GAP = 40, 26, 8, 308, 96       # px: of the columns, and of what is between them
+TOP, HIGH, LEFT, WIDE, GAP = 64, 26, 8, 272, 60       # px: of the columns, and of what is between them
 
 
 @dataclass
@@ -111,9 +111,11 @@ def two_columns(program, line):
         boxes.append(_box(x, y, line, look, line.name in now.reads and line.name in made, line.name == partner))
     start, end = LEFT + WIDE / 2, right + WIDE / 2
     turn = f"M{start} {low + 4}C{start} {low + 34} {end} {low + 34} {end} {low + 4}"
-    heads = [ink.words(LEFT + 2, 20, "forward, down", style.VALUE, "start"),
-             ink.words(right + 2, 20, "backward, up", style.GRADIENT, "start"),
-             ink.words(LEFT + WIDE + GAP / 2, 20, "kept", style.FAINT, size=13),
+    heads = [ink.words(LEFT + 2, 20, "thick frame: runs; thin: is read; dashed: its gradient or value; filled: held",
+                       style.FAINT, "start", 13),
+             ink.words(LEFT + 2, 46, "forward, down", style.VALUE, "start"),
+             ink.words(right + 2, 46, "backward, up", style.GRADIENT, "start"),
+             ink.words(LEFT + WIDE + GAP / 2, 46, "kept", style.FAINT, size=13),
              f'<path d="{turn}" fill="none" stroke="{style.GRADIENT}" stroke-width="2" stroke-dasharray="5 3"/>']
     text = _told(program, at)
     body = "".join([*heads, *across, *boxes, _bars(program, at, low + 58, right + WIDE)])
@@ -126,13 +128,13 @@ def _box(x, y, line, look, read, partner):
     stroke, width, dash, fill, colour = ink.LOOKS[look]
     if read or partner:
         stroke, width, dash = style.INK, 1.8, "none" if read else "8 3"
-    code = line.text if len(line.text) < 37 else f"{line.text[:35]}…"
+    code = line.text if len(line.text) < 33 else f"{line.text[:31]}…"
     return (f'<rect x="{x}" y="{y + 2}" width="{WIDE}" height="{HIGH - 4}" rx="3" fill="{fill}" stroke="{stroke}" '
             f'stroke-width="{width}" stroke-dasharray="{dash}"/>'
             f'<text x="{x + 8}" y="{y + 17}" fill="{colour}" font-size="13" font-family="{style.MONO}">'
             f'{escape(code)}</text>'
             + (ink.words(x + WIDE - 7, y + 17, line.row, style.FAINT, "end", 13)
-               if 8 * len(code) + 7 * len(line.row) < WIDE - 20 else ""))
+               if 7.8 * len(code) + 7 * len(line.row) < WIDE - 20 else ""))
 
 
 def _across(start, end, read, held):
@@ -150,9 +152,9 @@ def _bars(program, at, top, wide):
     most, step, high = max(sizes) or 1, (wide - LEFT) / len(sizes), 56
     parts = [ink.words(LEFT + 2, top, f"held: {_said(sizes[at])}", anchor="start", size=13),
              ink.words(wide, top, f"at most {_said(max(sizes))}", style.FAINT, "end", 13)]
-    for k, (size, line) in enumerate(zip(sizes, program.lines)):
+    for k, size in enumerate(sizes):
         tall = max(1, high * size / most)
-        colour = style.INK if k == at else style.GRADIENT_GROUND if line.back else style.VALUE_GROUND
+        colour = style.INK if k == at else style.GROUND
         parts.append(f'<rect x="{LEFT + k * step + 1:.1f}" y="{top + 12 + high - tall:.1f}" width="{step - 2:.1f}" '
                      f'height="{tall:.1f}" fill="{colour}" stroke="{style.LINE}" stroke-width="0.6"/>')
     return "".join(parts)
