@@ -121,27 +121,27 @@ def batches(answer):
     _together(tried, first)
     if sum(sizes) < 10:
         raise Wrong(tried, f"batches of {sizes}", "batches of [4, 4, 2]",
-                    "Some scans are never used: is the order one of all rows? And the last batch may be smaller.")
+                    "Some scans are never used. Does the order hold all rows? And the last batch may be smaller.")
     if sorted(sizes) == [2, 4, 4] and sizes != [4, 4, 2] and all(np.ptp(y) == len(y) - 1 for _, y in first):
         raise Wrong(tried, f"batches of {sizes}", "batches of [4, 4, 2]",
-                    "The batches are shuffled, and neighbours stay together: it is the rows that want a new order.")
+                    "Each batch holds neighbours in the file: the rows want a new order, each on its own.")
     if sizes != [4, 4, 2]:
         raise Wrong(tried, f"batches of {sizes}", "batches of [4, 4, 2]",
                     "`size` says how many rows a batch has. The last one takes what is left.")
     if sorted(called) != list(range(10)):
         raise Wrong(tried, f"labels {called}", "each of the ten once",
-                    "Some scans come twice and others never: draw an order of all rows, not row after row.")
+                    "Some scans come twice and others never: draw one order of all rows, and use each piece once.")
     if called == list(range(10)):
         raise Wrong(tried, f"labels {called}", "another order",
                     "Nothing is shuffled now. rng.permutation(n) gives the numbers 0 to n − 1 in random order.")
     again = _order(_one_epoch(answer, 10, 4, rng))
     if again == called:
         raise Wrong("a second epoch with the same rng", f"labels {again}, as before", "a new order",
-                    "Every epoch comes in the same order: use the rng that is passed in, and make no new one inside.")
+                    "Every epoch comes in the same order: draw a new one at each call, from the rng that is passed in.")
     twice = [_order(_one_epoch(answer, 10, 4, np.random.default_rng(7))) for _ in range(2)]
     if twice[0] != twice[1]:
         raise Wrong("two runs, each with a new rng of seed 7", "two different orders", "the same order",
-                    "The order does not come from the rng that is passed in: nobody could repeat this training.")
+                    "The order does not come from the rng that is passed in alone: nobody could repeat this training.")
     places = [np.argsort(_order(_one_epoch(answer, 10, 4, rng))) for _ in range(6)]
     if (still := np.flatnonzero(np.ptp(places, axis=0) == 0)).size:
         raise Wrong("six epochs of 10 images", f"image {still[0]} in the same place each time", "any place",
@@ -150,30 +150,30 @@ def batches(answer):
     tried = "60 images in batches of 6"
     if all(np.ptp(np.floor_divide(y, 6)) == 0 and np.ptp(np.diff(y)) for _, y in many):
         raise Wrong(tried, f"a batch {_order(many[:1])}", "scans from all over the file",
-                    "The rows are mixed only within a batch: draw one order of all rows, and cut that.")
+                    "Each batch holds six neighbours in the file: draw one order of all rows, and cut that.")
     if np.mean(np.isin(np.diff(_order(many)), (-1, 1))) > 0.5:
         raise Wrong(tried, f"a batch {_order(many[:1])}", "scans from all over the file",
                     "Most neighbours in the file are neighbours still: the rows want a new order, each on its own.")
     if abs(np.mean(np.diff(_order(many)) > 0) - 0.5) > 0.25:
         raise Wrong(tried, f"a batch {_order(many[:1])}", "rows up and down the file",
-                    "Nearly every row stands in the file on the same side of the one before it: draw one order of all "
+                    "From one row to the next it goes mostly the same way through the file: draw one order of all "
                     "rows, and leave it as it is.")
     early = np.count_nonzero(np.less(_order(many)[:30], 30))
     if not 5 < early < 25:
         raise Wrong(tried, f"{early} of the first 30 images in the first 30 places", "about 15",
-                    "The rows are mixed only with those nearby: any row may come anywhere.")
+                    f"Most of the file's first half comes {'first' if early > 15 else 'last'}: any row may come "
+                    "anywhere.")
     blank = answer(np.zeros((6, 3)), np.arange(6), 4, np.random.default_rng(0))
     expect(sorted(np.concatenate([y for _, y in blank]).tolist()), list(range(6)),
            tried="six images, all of them blank, with the labels 0 to 5: the labels of an epoch, sorted",
-           hints=[lambda got, right: "Images that look the same may have other labels: go by the rows' numbers."])
+           hints=[lambda got, right: "Images that look the same may have different labels: go by the rows' numbers."])
     for count, size in [(3, 8), (6, 3), (4, 1), (250, 130), (30, 40), (203, 2), (1437, 64)]:
         came = _one_epoch(answer, count, size, rng)
         _together(f"{count} images in batches of {size}", came)
         expect([len(y) for _, y in came],
                [size] * (count // size) + [count % size] * (count % size > 0),
                tried=f"how many rows have the batches of {count} images, with size {size}",
-               hints=[lambda got, right: "The last batch is empty: the loop ends where the rows do." if 0 in got else
-                      "`size` says how many rows a batch has. The last one takes what is left."])
+               hints=[lambda got, right: "`size` says how many rows a batch has. The last one takes what is left."])
         if count > 20 and _order(came) == [*range(count)]:
             raise Wrong(f"{count} images in batches of {size}", "the order of the file", "a new order",
                         "Is the order drawn always, however many batches there are?")
@@ -203,33 +203,37 @@ def _one_epoch(answer, count, size, rng):
         raise NotYet
     if came is None:
         raise Wrong(tried, "None", "pairs (images, labels)", "Nothing came out: is there a yield?")
-    if isinstance(came, tuple) and isinstance(came[0], np.ndarray):
+    if isinstance(came, tuple) and came and isinstance(came[0], np.ndarray):
         raise Wrong(tried, "one pair of arrays", "all the batches",
-                    "return ends the function at its first batch. yield goes on.")
+                    "A return ends the function. A yield for each batch goes on.")
     try:
         came = list(islice(came, 10 * count))
     except IndexError as error:
-        error.hint = ("In the brackets stand row numbers, whole and from 0 to len(images) − 1: pieces of one order of all "
-                      "rows, the same for both arrays.")
+        error.hint = ("The rows are used up: the last batch may be smaller." if "pop" in str(error) else
+                      "In the brackets stand row numbers, whole and from 0 to len(images) − 1: pieces of one order of "
+                      "all rows, the same for both arrays.")
         raise
     if len(came) == 10 * count:
-        raise Wrong(tried, f"{len(came)} batches, and more to come", "one epoch",
-                    "It goes on for ever. One call is one epoch: every scan once, and then the end.")
+        raise Wrong(tried, f"{len(came)} batches or more", "one epoch",
+                    "One call is one epoch: every scan comes once, and then the function ends.")
     if not came:
         raise Wrong(tried, "no batch", "pairs (images, labels)", "Nothing came out: does the loop run over all rows?")
     for batch in came:
-        if (not isinstance(batch, (tuple, list)) or [np.ndim(part) for part in batch] != [2, 1]
-                or len(batch[0]) != len(batch[1])):
-            raise Wrong(tried, f"a batch that is {type(batch).__name__} of shapes {[np.shape(part) for part in batch]}",
+        shapes = [*map(np.shape, batch)] if isinstance(batch, (tuple, list)) else []
+        if [*map(len, shapes)] != [2, 1] or shapes[0][0] != shapes[1][0]:
+            raise Wrong(tried, f"a batch of type {type(batch).__name__}, of shape {shapes or np.shape(batch)}",
                         f"pairs (images, labels), the first of shapes {(size, 3)} and {(size,)}",
                         "Yield two arrays, images first, with one label for every row.")
+        if not shapes[0][0]:
+            raise Wrong(tried, "a batch without a row", "rows in every batch",
+                        "A batch is empty: yield only pieces that hold rows.")
     arrays = [batch[0] for batch in came[:2] if isinstance(batch[0], np.ndarray)]
     if len(arrays) == 2 and np.shares_memory(*arrays):
-        raise Wrong(tried, "two batches in the same array", "a new array for each batch",
-                    "The second batch is written over the first, and who keeps the first loses it.")
+        raise Wrong(tried, "two batches that share memory", "a new array for each batch",
+                    "The first two batches share memory. Each wants rows of its own: new ones, and no row in both.")
     if not (np.array_equal(x, images) and np.array_equal(y, labels)):
         raise Wrong("the caller's arrays after an epoch", "changed", "as they were",
-                    "The caller's own data are stirred. Draw row numbers with rng.permutation, and index with them.")
+                    "It writes into the caller's arrays. Draw row numbers with rng.permutation, and index with them.")
     rows = {*map(tuple, images.tolist())}
     for batch in came:
         if not np.isin(batch[1], labels).all() or np.asarray(batch[1]).dtype != labels.dtype:
@@ -266,7 +270,8 @@ def _right_scale(train, new):
 
 def _one_row(got, expected):
     more = isinstance(got, (tuple, list)) and len(got) == 2 and np.ndim(got[1]) > np.ndim(expected[1])
-    return more and "A single scan has shape (64,): no loop over its rows, and no row added (keepdims adds one)."
+    return more and ("`new` keeps its shape, (64,) for a single scan: no loop over its rows, and no row added "
+                     "(keepdims adds one).")
 
 
 def _blown_up(got, expected):
@@ -310,7 +315,7 @@ def _blown_up(got, expected):
            "The new scans are scaled by their own mean. Tomorrow one scan arrives alone: what is left of it then?")
           for rows in (np.asarray, np.atleast_2d)),
         *((lambda train, new, both=both: _scaled(train, new, both([train, new])),
-           "Mean and spread are taken over both: the test set leaks into training. Who may be asked?")
+           "Mean and spread are taken over both: the test set leaks into training. Which may the scaler learn from?")
           for both in (np.concatenate, np.vstack)),
         (lambda train, new: _scaled(train, new, new),
          "Mean and spread are those of the new scans. Which of the two may the scaler learn from?"),
@@ -318,7 +323,7 @@ def _blown_up(got, expected):
         (lambda train, new: (train - train.mean(axis=0), new - train.mean(axis=0)),
          "The mean is gone. Now divide by the spread, pixel by pixel."),
         (lambda train, new: (train / _spread(train), new / _spread(train)),
-         "Divided by the spread. Subtract the mean before that."),
+         "It divides by the spread. Subtract the mean before that."),
         (lambda train, new: tuple(x - train.mean(axis=0) / _spread(train) for x in (train, new)),
          "Only the mean is divided: put parentheses around x - mean."),
         edit("train.std(axis=0)", "train.std(axis=0, ddof=1)",
@@ -326,7 +331,7 @@ def _blown_up(got, expected):
         (lambda train, new: tuple((x - train.mean(axis=0)) / _spread(train) ** 2 for x in (train, new)),
          "That divides by the variance. The spread is its root, .std."),
         (lambda train, new: tuple((x - train.mean()) / train.std() for x in (train, new)),
-         "That is one mean for all pixels. Take it down the rows, axis=0, so that each pixel has its own."),
+         "That is one mean and one spread for all pixels. With axis=0 each pixel has its own."),
         (lambda train, new: tuple(_scaled(x, x, x, axis=1, keepdims=True)[0] for x in (train, new)),
          "axis=1 goes along a scan, from pixel to pixel: each scan loses its own mean. Go down the rows, axis=0."),
         (lambda train, new: _scaled(train, new, train, axis=1),
@@ -440,7 +445,7 @@ def curve(answer):
                         "A network came back. Ask it: accuracy(model, test_images, test_labels).")
         if np.ndim(got):
             raise Wrong(tried, brief(got), shown,
-                        "Several values came back: which of them is the share of the held-out digits?")
+                        "A single number is wanted: the share of the held-out digits.")
         expect(got, _share(knows, *digits()[2:]), tried=f"{tried}, where train makes two epochs, to be quick",
                shown="another share", rtol=0, atol=1e-9,
                hints=[lambda got, right: _misread(n, knows, float(got), right)])
@@ -465,15 +470,15 @@ def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
     begun = "It goes on with what it has learned before: make a new network at each call, inside the function."
     for good, got, expected, hint in [
             (call == 1, "another call", "one call for each n",
-             "Once for each n: every call of `train` begins anew, with a large rate."),
+             "Train once for each n: a second call of `train` starts with the large rate again."),
             ([*map(np.shape, weights)] == [*map(np.shape, fresh)], "a network of other sizes",
-             "nn.MLP([64, 32, 10], rng=0)", "64 pixels, 32 hidden neurons, 10 digits."),
+             "nn.MLP([64, 32, 10], rng=0)", "The network has 64 inputs, 32 hidden neurons and 10 outputs."),
             (all(map(np.array_equal, weights, fresh)), "a network with other weights", "nn.MLP([64, 32, 10], rng=0)",
              _outside(answer) or (begun if all(map(np.array_equal, weights, _stand_in().values())) else
                                   "rng=0 makes the same network every time.")),
             (np.array_equal(x, images[:n]), f"other images, of shape {np.shape(x)}", f"the first {n} training scans",
              "What is held out is not for training." if np.array_equal(x, test_images[:len(x)]) else
-             "That is one scan. The first n are images[:n]." if np.ndim(x) == 1 else
+             "That is a single row of numbers. First come the images, images[:n], then labels." if np.ndim(x) == 1 else
              "The first n rows of images are images[:n]."),
             (np.array_equal(y, labels[:n]), f"other labels, of shape {np.shape(y)}", f"those of the first {n} scans",
              "Take the first n of both, images[:n] and labels[:n]."),
@@ -501,8 +506,8 @@ def _misread(n, model, got, right):
 def _outside(function):
     """What to say where a function asks a network that it does not make."""
     outside = _networks_of(function)
-    return outside and (f"`{outside[0]}` was made outside your function, and goes on from what it has learned before. "
-                        "Make a new nn.MLP inside, for each n.")
+    return outside and (f"`{outside[0]}` was made outside your function. Make a new nn.MLP inside, for each n: "
+                        "a network goes on from what it has learned before.")
 
 
 def _networks_of(function):

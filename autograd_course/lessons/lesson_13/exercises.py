@@ -82,17 +82,17 @@ def _two(angle):
     why="Every pure wave, sampled evenly, has a rule of two terms.",
     mistakes=[
         (_two(0.4), "That is the factor of the lesson's wave, with 2x inside. Here it is 3x."),
-        (_two(1.2), "That is doubled once too often: the 2 in 2h came from sin 2x. What stands inside this sine?"),
+        (_two(1.2), "The angle is doubled once too often: the 2 in 2h came from sin 2x. What stands inside this sine?"),
         (_two(0.2), "From sample to sample x grows by 0.2. By how much does 3x grow?"),
         (_two(0.3), "That is for samples 0.1 apart. Here they are 0.2 apart."),
         (_two(3), "3x grows by 3 when x grows by 1. From sample to sample x grows by 0.2 only."),
         (_two(np.radians(0.6)), "Degrees? np.cos counts in radians."),
         ((3 * np.cos(0.6), -1), "The 2 in front stays: it comes from adding the two lines, not from sin 2x."),
-        ((6 * np.cos(0.6), -1), "The 3 belongs into the cosine alone: it says how far the angle grows."),
+        ((6 * np.cos(0.6), -1), "The 3 belongs inside the cosine alone: it says how far the angle grows."),
         ((np.cos(0.6), -1), "The 2 in front is missing: two neighbours are added in the derivation."),
-        ((np.cos(1.2), -1), "The 2 belongs in front of the cosine, not into it."),
+        ((np.cos(1.2), -1), "The 2 belongs in front of the cosine, not inside it."),
         ((2 * np.sin(0.6), -1), "Which of the two, sin b or cos b, stayed when the two lines were added?"),
-        ((2 * np.cos(0.6), 1), "The sign of the second: the value before went to the other side."),
+        ((2 * np.cos(0.6), 1), "The second factor has the wrong sign: the value before went to the other side."),
         ((-1, 2 * np.cos(0.6)), "The right factors in the wrong order."),
         (sign_lost(_two(0.6)))])
 def rule(answer):
@@ -103,7 +103,7 @@ def rule(answer):
 # --- 13.uses --------------------------------------------------------------------------------------------------------------
 
 # The three blanks, filled.
-NO_ABS = "abs: g and w come with their signs, and keep them all the way."
+NO_ABS = "g and w come with their signs, and keep them all the way: no abs."
 _TANH, _ADD, _ON = "g = g * (1 - states[k] ** 2)", "total = total + g * states[k - 1]", "g = g * w"
 
 
@@ -154,15 +154,15 @@ def _states(w, start, steps):
     why="That is backpropagation through time, whole. The engine does the same, and has never heard of time.",
     mistakes=[
         edit(_ADD, "total = total + abs(g * states[k - 1])",
-             "abs: what one use brings may well be negative, and counts with its sign."),
+             "What one use brings may be negative, and counts with its sign: no abs."),
         edit(_ADD, "total = total + g * abs(states[k - 1])",
-             "abs: a state may be negative, and is multiplied in with its sign."),
+             "A state may be negative, and is multiplied in with its sign: no abs."),
         edit(_ON, "g = g * abs(w)", NO_ABS),
         edit(_TANH, "g = abs(g) * (1 - states[k] ** 2)", NO_ABS),
         edit("len(states) - 1, 0,", "len(states) - 1, len(states) - 2,",
-             "The last step alone. w was used at every step: what do the other uses bring?"),
+             "That is the last use alone. w was used at every step: what do the other uses bring?"),
         (lambda w, states, g: (len(states) - 1) * _uses(w, states[-2:], g),
-         "The last use, times the number of steps. Each use brings its own share: walk on to the state before."),
+         "That is the last use, times the number of steps. Each use brings its own share: walk on, state by state."),
         edit(_ADD, "total = g * states[k - 1]",
              "One use survives: `total = …` forgets the others. The gradients of the uses are added."),
         edit(_TANH, "", "The tanh is missing on the way back: 1 − z², with its output z."),
@@ -175,28 +175,29 @@ def _states(w, start, steps):
         edit("states[k] **", "np.tanh(states[k]) **", "states[k] is tanh's output already: no second tanh."),
         edit(" ** 2", "", "tanh's slope from its output z is 1 − z²: the square is missing."),
         edit("(1 - states[k] ** 2)", "np.tanh(states[k])",
-             "Back through tanh, g meets its *slope*: 1 − z², with its output z."),
+             "Back through tanh, g meets tanh's slope: 1 − z², where z is tanh's output."),
         edit("(1 - states[k] ** 2)", "states[k] ** 2", "That is z². The slope of tanh is 1 − z²."),
-        edit("total + g", "total * g", "The uses are multiplied. Each use is a route of its own, and what comes by "
-                                       "the routes is added."),
+        edit("total + g", "total * g", "0 comes back, whatever arrives. What each use brings is added to total: "
+                                       "multiplied by 0, it is lost."),
         edit("1, 0, -1", "1, 1, -1", "The first step is missing: the loop has to reach k = 1."),
         edit("g * states[k - 1]", "g * w",
-             "What this use brings to w: g times what stands in the product's *other* slot. There stands a state."),
+             "What this use brings to w is g times what stands in the product's *other* slot. There stands a state."),
         edit("g * states[k - 1]", "g * w", _ON, "g = g * states[k - 1]",
              "The two slots are swapped: w gets g times the state, and the state gets g times w."),
         edit(_ON, "g = g * states[k - 1]",
-             "On to the state before: g times what stands in the *other* slot of the product. There stands w."),
-        edit("g * (1 -", "g / (1 -", "Divided by tanh's slope. Back through an op, too, g is multiplied by it."),
+             "What goes on to the state before is g times what stands in the product's *other* slot. There stands w."),
+        edit("g * (1 -", "g / (1 -", "g is divided by tanh's slope. On the way back, too, g is multiplied by a slope."),
         edit("g * (1 -", "(1 -", _ON, "", "What arrives is lost: g is multiplied at each place, and goes on."),
-        edit("total + g * states", "total + states", "The states alone: each use brings g times the state it met."),
+        edit("total + g * states", "total + states",
+             "That adds the states alone: each use brings g times the state it met."),
         edit("(1 - states[k] ** 2)", "(1 - states[k]) ** 2",
              "The square belongs to the state alone: 1 − states[k] ** 2, without brackets."),
         edit("(1 - states[k] ** 2)", "1 - states[k] ** 2",
-             "Brackets: g * (1 - states[k] ** 2). Without them the 1 is lost."),
+             "Brackets are missing: in g * (1 - states[k] ** 2) g multiplies both the 1 and the square."),
         edit(_ON, "g = g + w", "g and w are added. Through a product you multiply."),
-        edit(_ON, "g = g / w", "Divided by w. Back through a product, too, you multiply."),
+        edit(_ON, "g = g / w", "g is divided by w. Back through a product, too, you multiply."),
         edit(_TANH, "g = g * (1 - states[-1] ** 2)", "Each step has its own slope: states[k], not always the last."),
-        edit(_ON, "g = w", "On to the state before: g times w. What arrived is lost here."),
+        edit(_ON, "g = w", "What goes on to the state before is g times w. Here what arrived is lost."),
         edit("g * (1 - states[k] ** 2)", "g * (1 - states[k] ** 2) * w",
              "w is there twice. The first line stops at the product; w belongs to the way on to states[k - 1]."),
         edit(_ON, "g = g * w * (1 - states[k] ** 2)",
@@ -214,13 +215,13 @@ def _states(w, start, steps):
         edit("total = 0.0", "total = 0.0; g = g * (1 - states[-1] ** 2)", _TANH, "pass",
              "The slope of tanh is taken once. There is a tanh in every step: the line belongs inside the loop."),
         edit(_TANH, "at_product = g * (1 - states[k] ** 2)", "g * states[k - 1]", "at_product * states[k - 1]",
-             "What passed through tanh goes on: on the way to the state before, too, its slope is a factor."),
+             "What passed through tanh goes on: on the way to the state before, too, tanh's slope is a factor."),
         edit(_TANH, "at_product = g * (1 - states[k] ** 2)", "g * states[k - 1]", "at_product * states[k - 1]", _ON, "",
              "At every step you start from the same g. On its way to the state before it passes tanh and the product."),
         edit("g * states[k - 1]", "g * states[k - 1] / w",
-             "Divided by w. Back through a product, g meets the other slot, and there stands the state alone."),
+             "There is a division by w. Back through a product, g meets the other slot: there stands the state alone."),
         edit("return total", "return total / (len(states) - 1)",
-             "A mean over the uses. The gradients of the uses are added, and no more."),
+             "That is a mean over the uses. The gradients of the uses are added, and no more."),
         sign_lost(_uses), printed(_uses)])
 def uses(answer):
     if has_blank(answer):
@@ -237,7 +238,7 @@ def uses(answer):
 # --- 13.clip --------------------------------------------------------------------------------------------------------------
 
 _ALL, _SHORT = "sum(np.sum(g * g) for g in gradients)", "return [g * (max_norm / norm) for g in gradients]"
-_NO_LENGTH = "All of these are 0, and so is their norm. It is short enough, and nothing can be divided by it."
+_NO_LENGTH = "All of these are 0, and so is their norm. A norm of 0 is short enough, and nothing can be divided by it."
 _TO_ANY = "max_norm may be below 1. Then a norm between max_norm and 1 is too long as well."
 
 
@@ -279,7 +280,7 @@ def _clip(gradients, max_norm):
         edit("    if norm <= max_norm:\n        return gradients\n", "    norm = float(norm)\n",
              "(max_norm / norm)", "min(1, max_norm / norm)", _NO_LENGTH),
         *[edit("norm <= max_norm", f"{size} <= max_norm",
-               "Stretched, though their norm was at most max_norm. Do you compare its square, or a sum of norms?")
+               "They grew, though their norm was at most max_norm. Do you compare its square, or a sum of norms?")
           for size in ("norm ** 2", "sum(map(np.linalg.norm, gradients))")],
         edit("norm <= max_norm", "norm <= max(1, max_norm)", _TO_ANY),
         edit("    if norm <= max_norm:\n        return gradients\n", "    norm = max(norm, 1)\n",
@@ -292,7 +293,7 @@ def _clip(gradients, max_norm):
         (lambda gradients, c: [np.minimum(g, c) for g in gradients],
          "Each entry is clipped by itself, and a large negative one not at all. It is the length of all together that counts."),
         (lambda gradients, c: [_clip([g], c)[0] for g in gradients],
-         "Each array is clipped by its own norm, so some shrink more than others. One norm for all together."),
+         "Each array is clipped by its own norm, so some shrink more than others. Take one norm for all together."),
         edit("(max_norm / norm)", "(1 / norm)", "Their norm is now 1. Wanted is max_norm."),
         edit("(max_norm / norm)", "(norm / max_norm)", "The factor is upside down: what is too long grows."),
         edit(f"np.sqrt({_ALL})", _ALL, "The root is missing: that is the norm squared."),
@@ -301,25 +302,27 @@ def _clip(gradients, max_norm):
         edit(f"np.sqrt({_ALL})", "max(np.max(np.abs(g)) for g in gradients)",
              "That is the largest entry. The norm takes all of them."),
         edit(f"np.sqrt({_ALL})", "sum(np.sqrt(np.sum(g * g)) for g in gradients)",
-             "The arrays' norms are added. Add all squares, then one root."),
+             "The arrays' norms are added. Add all squares, then take one root."),
         edit(f"np.sqrt({_ALL})", "max(np.sqrt(np.sum(g * g)) for g in gradients)",
-             "That is the largest array's norm. Add the squares of all arrays, then one root."),
+             "That is the largest of the arrays' norms. Add the squares of all arrays, then take one root."),
         edit(_ALL, "np.mean(np.concatenate([g.ravel() for g in gradients]) ** 2)",
-             "That is a mean of squares: sum them."),
-        edit(_ALL, "sum(np.mean(g * g) for g in gradients)", "That is a mean of squares: sum them."),
+             "That is a mean of squares: the norm wants their sum."),
+        edit(_ALL, "sum(np.mean(g * g) for g in gradients)",
+             "That adds means of squares: the norm wants the sum of all squares."),
         edit(_ALL, "sum(np.sum(g) for g in gradients) ** 2",
-             "Added before they are squared, so signs cancel. Square first."),
+             "The entries are added before they are squared, so signs cancel. Square first."),
         edit(_ALL, "sum(np.sum(g) ** 2 for g in gradients)",
-             "Added before they are squared, so signs cancel. Square first."),
+             "The entries are added before they are squared, so signs cancel. Square first."),
         edit("if norm <= max_norm:", "if False:",
              "These were short enough, and have been stretched. Leave alone what is not too long."),
         edit("norm <= max_norm", "norm >= max_norm",
              "Nothing got shorter. Is a comparison or the factor upside down? "
              "Or does a loop only rename: `g = g * …` changes no list."),
-        edit("(max_norm / norm)", "0", "They are thrown away. Their direction is worth keeping: shorten them."),
+        edit("(max_norm / norm)", "0", "What is too long becomes 0. Its direction is worth keeping: shorten it."),
         edit("(max_norm / norm)", "(max_norm / (norm + 0.1))",
-             "A little too short: max_norm / norm makes it exactly max_norm."),
-        edit("(max_norm / norm)", "(max_norm / norm) ** 2", "Shortened twice: the factor is max_norm / norm, once."),
+             "Their norm is now a little too small: the factor max_norm / norm makes it max_norm."),
+        edit("(max_norm / norm)", "(max_norm / norm) ** 2",
+             "They are shortened twice: the factor is max_norm / norm, once."),
         edit(_SHORT, "return gradients",
              "Nothing got shorter. Is a comparison or the factor upside down? "
              "Or does a loop only rename: `g = g * …` changes no list."),
@@ -330,15 +333,16 @@ def _clip(gradients, max_norm):
         (lambda gradients, c: np.sqrt(sum(np.sum(g * g) for g in gradients)),
          "The norm came back, as from clip_grad_norm_. Wanted here is the list."),
         (lambda gradients, c: [g.grad for g in gradients],
-         "The arrays *are* the gradients. clip_grad_norm_ wants weights: write it out."),
+         "The arrays *are* the gradients, and have no .grad. (clip_grad_norm_ wants weights.)"),
         *[(wrong, "The arrays differ in shape: add up squares array by array, then add those sums.")
           for wrong in (lambda gradients, c: np.linalg.norm(gradients), lambda gradients,
                         c: np.concatenate(gradients))],
         edit(_ALL, "sum(g * g for g in gradients)",
              "Your norm is an array. `np.sum(g * g)` makes one number of each array."),
-        edit(_ALL, "np.sum(gradients[0] * gradients[0])", "The norm of the first array alone. All of them count."),
+        edit(_ALL, "np.sum(gradients[0] * gradients[0])",
+             "That is the norm of the first array alone. All of them count."),
         edit(_ALL, "sum(np.sum(g[0] * g[0]) for g in gradients)",
-             "The first row of each array alone. All entries count."),
+             "That is the first row of each array alone. All entries count."),
         edit(_ALL, "sum(np.linalg.norm(np.atleast_2d(g), 2) ** 2 for g in gradients)",
              "np.linalg.norm(g, 2) of a matrix is another norm. Wanted is the root of the sum of all squares."),
         printed(_clip)])
