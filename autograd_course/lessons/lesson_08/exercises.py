@@ -55,41 +55,43 @@ card("08", [
 # --- Broadcasting -----------------------------------------------------------------------------------------------------------
 
 _ADD = "Each copy brings its whole g: add them up, and take no mean."
-_SIZES = "The signs are lost: what is negative is taken off."
+_SIZES = "The signs are lost: what arrives may be below 0, and so may the sum."
 _NAMES = "Those are PyTorch's names, or its order. In NumPy: g.sum(axis=1, keepdims=True)."
 _TO_COLUMN = [
     (lambda g: g.sum(axis=1),
-     "The sums are right, and the axis is gone: b has the shape (2, 1), two axes. keepdims=True keeps it."),
+     "The sums are right, and the axis is gone: b has the shape (2, 1), two axes. A sum with keepdims=True keeps it."),
     (lambda g: g.sum(dim=1, keepdim=True), _NAMES),
     (lambda g: g.sum(1, keepdim=True), _NAMES),
     (lambda g: g.sum(1, True), _NAMES),
     (lambda g: g.sum(axis=0), "That is what a row gets. b is a column: along which axis do its copies lie?"),
     (lambda g: g.sum(axis=0, keepdims=True), "Summed down. b is a column: along which axis do its copies lie?"),
-    (lambda g: g.sum(axis=1)[None, :], "A row, and b is a column. keepdims=True leaves the 1 where axis 1 was."),
-    (lambda g: g.sum(axis=1).reshape(3, 1), "Two sums, one for each row: b has the shape (2, 1), not (3, 1)."),
+    (lambda g: g.sum(axis=1)[None, :],
+     "That is a row, and b is a column. keepdims=True leaves the 1 where axis 1 was."),
+    (lambda g: g.sum(axis=1).reshape(3, 1), "b has two numbers, one for each row: its shape is (2, 1), not (3, 1)."),
     (lambda g: g.reshape(2, 1), "A reshape keeps all six numbers, and b has two: what its copies bring is added."),
     (lambda g: g.sum(axis=2), "g has two axes, 0 and 1: axis 0 leads down, axis 1 across."),
-    (lambda g: g.sum(), "All in one number. b has two, one for each row."),
-    (lambda g: g.sum(keepdims=True), "All in one number. b has two, one for each row."),
+    (lambda g: g.sum(), "That is all of g in one number. b has two numbers, one for each row."),
+    (lambda g: g.sum(keepdims=True), "That is all of g in one number. b has two numbers, one for each row."),
     (lambda g: g, "That has the shape of z. b has two numbers: what comes back to each of them?"),
     (lambda g: g.mean(axis=1, keepdims=True), _ADD),
-    (lambda g: g[:, :1], "Only the first copy has paid. What of the others?"),
+    (lambda g: g[:, :1], "Only the first copy brings its g here. What of the others?"),
     (lambda g: g.max(axis=1, keepdims=True), "That is the largest of each row. Every copy brings its g: add them up."),
     (lambda g: np.abs(g).sum(axis=1, keepdims=True), _SIZES),
     (lambda g: np.cumsum(g, axis=1),
      "Those are the sums on the way. The last of each row is the whole: g.sum(axis=1, keepdims=True).")]
 _TO_NUMBER = [
-    (lambda g: g.sum(axis=0), "One axis is left, and a number has none. It went to every cell of z: add up all of g."),
-    (lambda g: g.sum(axis=1), "One axis is left, and a number has none. It went to every cell of z: add up all of g."),
+    *((wrong, "One axis is left, and a number has none. The number went to every cell of z: add up all of g.")
+      for wrong in (lambda g: g.sum(axis=0), lambda g: g.sum(axis=1))),
     (lambda g: g.sum(axis=1, keepdims=True),
-     "That is the column's. A number has no axis, and it went to every cell of z."),
-    (lambda g: g.sum(keepdims=True), "The right sum in the shape (1, 1). A number has the shape (): no keepdims here."),
+     "That is what a column gets. A number has no axis, and it went to every cell of z."),
+    (lambda g: g.sum(keepdims=True),
+     "That is the right sum in the shape (1, 1). A number has the shape (), as g.sum() has."),
     (lambda g: g, "That has the shape of z. b is one number, which went to every cell."),
     (lambda g: g.mean(), _ADD),
-    (lambda g: g.size, "You count the cells, as if each of them brought 1. Each brings its g."),
+    (lambda g: g.size, "That is the number of cells, as if each of them brought 1. Each brings its g."),
     (lambda g: g.sum(axis=2), "g has two axes, 0 and 1. For all of it no axis is named: g.sum()."),
     (lambda g: g.sum(axis=1)[0], "That is the first row alone. The number went to every cell of z."),
-    (lambda g: g[0, 0], "Only one copy has paid. What of the others?"),
+    (lambda g: g[0, 0], "Only one copy brings its g here. What of the others?"),
     (lambda g: abs(g.sum()), _SIZES),
     (np.trace, "That is the diagonal alone, g[0, 0] + g[1, 1]. The number went to every cell of z."),
     (lambda g: 21.0, "That is right for the g of the picture alone. Add up whatever arrives.")]
@@ -141,19 +143,19 @@ def _no_n(g, z, x, axis, keepdims):
 
 _FIT = "NumPy compares shapes from the right, and g has lost an axis. restore(g, x, axis) gives it back, with the length 1."
 _ONE_AXIS = "That is right for axis=1 alone. restore(g, x, axis) puts the axis back wherever it was."
-_ONE_SHAPE = "Right for an x of shape (2, 3). Any x has x.shape, and its mean x.size / z.size entries."
+_ONE_SHAPE = "That is right for an x of shape (2, 3) alone. Any x has an x.shape and an x.size."
 _N = "How many entries share one mean? x.size / z.size of them, whatever the axis."
 _SUM = [
     (lambda g, z, x, axis, keepdims: np.broadcast_to(g[:, None] if axis == 1 and not keepdims else g, x.shape),
-     "axis may also count from the end, −1 is the last: restore(g, x, axis) puts any axis back."),
+     "axis may also count from the end, and −1 is the last: restore(g, x, axis) puts any axis back."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(g, x.shape), _FIT),
     *((wrong, _FIT) for wrong in (lambda g, z, x, axis, keepdims: g * np.ones_like(x),
                                   lambda g, z, x, axis, keepdims: np.ones_like(x) * g,
                                   lambda g, z, x, axis, keepdims: np.full(x.shape, g))),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x.shape()),
-     "x.shape is no function: without brackets."),
+     "x.shape is no function: write it without brackets."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(x.shape, restore(g, x, axis)),
-     "First what is copied, then the shape: np.broadcast_to(a, shape)."),
+     "What is copied comes first, and then the shape: np.broadcast_to(a, shape)."),
     (lambda g, z, x, axis, keepdims: g,
      "That has the shape of z. Each entry of x wants its gradient: copy g along the axis."),
     (lambda g, z, x, axis, keepdims: restore(g, x, axis),
@@ -172,7 +174,7 @@ _SUM = [
      "That sums once more. On the way back nothing is summed: every entry of x gets a copy of its g."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.sum(g), x.shape),
      "g is summed. An entry of x is part of one sum alone."),
-    (mean_x, "That is the mean's: 1/n belongs to mean_x."),
+    (mean_x, "That is the rule of the mean: 1/n belongs to mean_x."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, axis), x.shape),
      "axis may be None, and with keepdims no axis is lost: restore(g, x, axis) looks after both."),
@@ -182,7 +184,7 @@ _SUM = [
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * (x != 0),
      "A 0 in x counts like any other entry: if it rises by 1, so does the sum.")]
 _MEAN = [
-    (sum_x, "n times too large: a mean has a 1/n."),
+    (sum_x, "That is n times too large: a mean has a 1/n."),
     (_no_n, "Nothing is called n here: it has to be counted. " + _N),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x) * z.size / x.size,
      "g has lost an axis here. Is axis passed on? sum_x(g, z, x, axis) puts it back."),
@@ -193,14 +195,15 @@ _MEAN = [
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.size,
      "x.size counts all entries, 6. One mean is made of 3 of them. " + _N),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * x.size / z.size,
-     "Multiplied by n, where it is divided by n."),
+     "That is multiplied by n, and should be divided by n."),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[1], "That is right for axis=1 alone. " + _N),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / len(x),
-     "That divides by 2: so many rows there are, and so many means. " + _N),
+     "That divides by 2, the number of rows. " + _N),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * len(z) / x.size, "z may be a single number. " + _N),
-    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[axis], "axis may be None: over all. " + _N),
+    (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.shape[axis],
+     "axis may be None: then the mean is over all entries. " + _N),
     (lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / (x.size if axis is None else x.shape[axis]),
-     "axis may be a tuple: over several at once. " + _N),
+     "axis may be a tuple: then the mean is over several axes at once. " + _N),
     (lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
      "That has the shape of z. Each entry of x wants its gradient."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(z.size / x.size, x.shape),
@@ -281,10 +284,11 @@ def lucky(answer):
                     f"If {brief(answer)} is meant as a shape: np.ones({brief(answer)}) has it.")
     x = np.asarray(answer.data if isinstance(answer, ag.Tensor) else answer)
     if x.dtype.kind not in "iuf" or not np.isfinite(x).all():
-        raise Wrong("your x", brief(answer), "an array of finite numbers", "Such as np.ones((2, 3)).")
+        raise Wrong("your x", brief(answer), "an array of finite numbers", "np.ones((2, 3)) is one, for example.")
     if x.ndim != 2:
         raise Wrong("your x", f"shape {x.shape}", "an array of two axes",
-                    "To transpose one axis changes nothing: too easy." if x.ndim == 1 else "Rows and columns, as np.ones((2, 3)) has.")
+                    "To transpose one axis changes nothing: too easy." if x.ndim == 1 else
+                    "An array of two axes has rows and columns, as np.ones((2, 3)) has.")
     if x.size < 2:
         raise Wrong("your x", f"shape {x.shape}", "at least two entries",
                     "With fewer than two entries nothing can be in a wrong place.")
@@ -292,8 +296,9 @@ def lucky(answer):
         ag.check_grads(_wrong_T, x, order=1)
     except AssertionError as report:
         raise Wrong(f"the check, at your x of shape {x.shape}", str(report).splitlines()[0], "nothing found",
-                    "A square: x may be its own transpose, but what arrives, g, is not. When do the entries stand in the same order after "
-                    "a transpose?" if x.shape[0] == x.shape[1] else
+                    "This is a square: x may be its own transpose, but what arrives, g, is not. When do the entries stand in the "
+                    "same order after a transpose?" if x.shape[0] == x.shape[1] else
+                    "Numbers as large as these are too much for the check. Take smaller ones." if 1 in x.shape else
                     "The numbers in x do not matter, its shape does. When do the entries stand in the same order after a transpose?"
                     ) from None
     if 1 not in x.shape:
@@ -305,17 +310,18 @@ _RESHAPE = [
     (lambda g, z, x, shape: np.reshape(g, shape), "That has the shape of z. The gradient of x has x's shape."),
     (lambda g, z, x, shape: np.transpose(g), "A reshape keeps the order, line by line; a transpose does not."),
     (lambda g, z, x, shape: x, "That is x itself. What comes back is g, in the shape of x."),
-    (lambda g, z, x, shape: np.reshape(g, (2, 3)), "Right for this x. What gives the shape of any x?"),
-    (lambda g, z, x, shape: np.reshape(g, (len(x), -1)), "Right for an x of two axes. Any x has x.shape."),
+    (lambda g, z, x, shape: np.reshape(g, (2, 3)),
+     "That is right for an x of shape (2, 3) alone. What gives the shape of any x?"),
+    (lambda g, z, x, shape: np.reshape(g, (len(x), -1)), "That is right for an x of two axes. Any x has x.shape."),
     (lambda g, z, x, shape: np.reshape(g, x), "np.reshape wants a shape: x.shape."),
-    (lambda g, z, x, shape: np.maximum(np.reshape(g, x.shape), 0), "What is negative is moved, too, as it is."),
+    (lambda g, z, x, shape: np.maximum(np.reshape(g, x.shape), 0), "A number below 0 is moved, too, as it is."),
     (lambda g, z, x, shape: np.ones(x.shape), "g is missing: it is what comes back."),
     (lambda g, z, x, shape: np.reshape(g, x.shape, order="F"),
      "That reads column by column. A reshape goes line by line, both ways."),
     (lambda g, z, x, shape: np.reshape(np.abs(g), x.shape), "The signs are lost: what arrives is moved as it is.")]
 _TRANSPOSE = [
     (lambda g, z, x, axes: np.reshape(g, x.shape),
-     "Right shape, wrong places: x[0, 1] went to z[1, 0]. What brings it back?"),
+     "The shape is right, and the places are wrong: x[0, 1] went to z[1, 0]. What brings it back?"),
     (lambda g, z, x, axes: g, "That has the shape of z. The gradient of x has x's shape."),
     (lambda g, z, x, axes: np.transpose(x), "That is z. What comes back is g."),
     (lambda g, z, x, axes: x, "That is x itself. What comes back is g, moved."),
@@ -323,7 +329,7 @@ _TRANSPOSE = [
      "Turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
     (lambda g, z, x, axes: np.rot90(g, -1),
      "Turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
-    (lambda g, z, x, axes: g.T[:2], "Right for an x of two rows. g.T has all of them."),
+    (lambda g, z, x, axes: g.T[:2], "That is right for an x of two rows. g.T has all rows."),
     (lambda g, z, x, axes: np.abs(g.T), "The signs are lost: what arrives is moved as it is."),
     (lambda g, z, x, axes: np.reshape([[1.0, 3, 5], [2, 4, 6]], x.shape),
      "That is right for the g of the example alone.")]
@@ -333,26 +339,26 @@ _JOIN_X = [
     (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the first rows of z are x's."),
     (lambda g, z, x, y, axis, starts: g[len(x):], "Those are y's rows. Are the two swapped?"),
     (lambda g, z, x, y, axis, starts: g[len(y):], "Those are the last rows of z. The first are x's: g[:len(x)]."),
-    (lambda g, z, x, y, axis, starts: g[:len(y)], "Too few: x has as many rows as len(x) says."),
+    (lambda g, z, x, y, axis, starts: g[:len(y)], "Those are too few rows: x has len(x) of them."),
     (lambda g, z, x, y, axis, starts: g[:, :len(x)], "Those are columns. The rows come first: g[:len(x)]."),
-    (lambda g, z, x, y, axis, starts: g[:2], "Right for an x of two rows. How many has any x?"),
-    (lambda g, z, x, y, axis, starts: g[0], "One row alone. x has two."),
+    (lambda g, z, x, y, axis, starts: g[:2], "That is right for an x of two rows. How many has any x?"),
+    (lambda g, z, x, y, axis, starts: g[0], "That is one row, and x has two."),
     (lambda g, z, x, y, axis, starts: g[:-len(y)], "If y has no row, g[:-0] is empty. Count forward: g[:len(x)]."),
-    (lambda g, z, x, y, axis, starts: g[len(x)], "One row alone, and it is y's. A part needs a colon."),
+    (lambda g, z, x, y, axis, starts: g[len(x)], "That is one row, and it is y's. A part needs a colon."),
     *((wrong, "A slice wants a colon, and behind it one number of rows: len(x).")
       for wrong in (lambda g, z, x, y, axis, starts: g[:x], lambda g, z, x, y, axis, starts: g[x],
                     lambda g, z, x, y, axis, starts: g[:x.shape], lambda g, z, x, y, axis, starts: g[x.shape])),
     (lambda g, z, x, y, axis, starts: np.reshape(g, x.shape), _MORE),
     (lambda g, z, x, y, axis, starts: np.broadcast_to(g, x.shape), _MORE)]
 _JOIN_Y = [
-    (lambda g, z, x, y, axis, starts: g[-1:], "Right for a y of one row. y begins after len(x) rows."),
+    (lambda g, z, x, y, axis, starts: g[-1:], "That is right for a y of one row. y begins after len(x) rows."),
     (lambda g, z, x, y, axis, starts: g[-len(y):], "If y has no row, g[-0:] is all of g. Count forward: g[len(x):]."),
     (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the last rows of z are y's."),
     (lambda g, z, x, y, axis, starts: g[:len(x)], "Those are x's rows. Are the two swapped?"),
     (lambda g, z, x, y, axis, starts: g[len(y):], "y begins where x ends, after len(x) rows."),
     (lambda g, z, x, y, axis, starts: g[len(x)],
      "An axis is lost: a single index takes it away, a part such as g[2:] keeps it."),
-    (lambda g, z, x, y, axis, starts: g[2:], "Right for an x of two rows. How many has any x?"),
+    (lambda g, z, x, y, axis, starts: g[2:], "That is right for an x of two rows. How many has any x?"),
     (lambda g, z, x, y, axis, starts: g[len(x) + 1:], "One row is lost: after rows 0 to len(x) − 1 comes row len(x)."),
     (lambda g, z, x, y, axis, starts: y, "That is y itself. What comes back to it are rows of g."),
     (lambda g, z, x, y, axis, starts: g[:len(y)], "That begins at row 0, where x is. y begins after len(x) rows.")]
@@ -508,42 +514,43 @@ def _in_the_mean(g, index, shape):
     why="An entry that is read twice gets two gifts, and they add: the sum over paths of lesson 02, where a path is "
         "a place in z.",
     mistakes=[
-        (_last_wins, "Entry 0 was read twice, so 100 and 3 belong there. = and += write twice, and the last one wins."),
+        (_last_wins, "Entry 0 was read twice, so 100 and 3 belong there. "
+                     "The last one has won: out[index] = g and out[index] += g do that."),
         (_first_wins, "Entry 0 was read twice, so 100 and 3 belong there, and both count."),
         (lambda g, index, shape: g[index],
          "That reads once more. On the way back g is written, to the places that were read."),
         (lambda g, index, shape: g, "That has the shape of what was read. The gradient of x has x's shape."),
         (_by_own_place, "The first gift is for entry index[0], the next for index[1]: two counters, as in enumerate(index)."),
-        (_all_to_each, "That brings all of g to one place. One gift for each: zip(index, g)."),
-        (_first_alone, "One gift, and it was over: is return inside the loop? It belongs to the left, under for."),
-        (_three, "Right for three gifts. How many are there in any index? len(index)."),
+        (_all_to_each, "That adds all of g to each place. Each gets one gift: zip(index, g)."),
+        (_first_alone, "Only the first gift was added. Does return stand inside the loop? It belongs under the for."),
+        (_three, "That is right for three gifts. An index has len(index) of them."),
         (lambda g, index, shape: np.add.at(np.zeros(shape)[index], g), "np.add.at takes three things: out, index, g."),
         (lambda g, index, shape: [gift for row, gift in (index, g)],
          "Two counters at once: zip(index, g) gives each place with its gift."),
-        (_exchanged, "In np.add.at comes out first, then where, index, and last what is added, g."),
+        (_exchanged, "np.add.at takes out first, then index, the places, and last g, which is added there."),
         (lambda g, index, shape: scattered(g, index, g.shape),
-         "out is to have the shape of x, which is passed as shape. (np.bincount ends with the largest index.)"),
+         "out has the shape of x, which is passed as shape. g has another."),
         (_in_the_mean, "What meets in one place is added, and no mean is taken."),
         (_whole,
          "Whole numbers came back, the rest is cut off: is out an array of integers? np.zeros(shape) is of floats."),
         (lambda g, index, shape: scattered(g, index, shape).astype(np.float16),
-         "Digits are lost on the way: np.zeros(shape) is of floats with all of theirs."),
+         "Digits are lost on the way: an array of floats such as np.zeros(shape) keeps them."),
         (lambda g, index, shape: scattered(np.abs(g), index, shape),
          "The signs are lost: what arrives is added as it is."),
         (lambda g, index, shape: scattered(g, sorted(index), shape),
          "g[k] is for entry index[k], in the order of index: do not sort it."),
         (lambda g, index, shape: scattered(g, list(dict.fromkeys(index)), shape),
-         "Each place once? An entry that was read twice gets two gifts."),
+         "Is each place taken once? An entry that was read twice gets two gifts."),
         (lambda g, index, shape: scattered(g, index, shape) + np.resize(g, shape),
          "g is in it from the beginning. out starts as zeros, in the shape of x: np.zeros(shape)."),
         (lambda g, index, shape: np.add.at(np.zeros_like(shape), index, g),
          "np.zeros_like(shape) is as long as the tuple. An array of that shape is np.zeros(shape)."),
         (lambda g, index, shape: np.zeros(shape),
-         "Only zeros: nothing was added into this array. Add into out, and return that one."),
-        (_from_the_front, "An index may count from the end: −1 is the last place, and out[-1] is it too."),
+         "There are only zeros: nothing was added into this array. Add into out, and return that one."),
+        (_from_the_front, "An index may count from the end: −1 is the last place, and out[-1] is that place."),
         (_ones, "g is missing: those are the numbers of times that each entry was read."),
         (lambda g, index, shape: np.bincount(index, g, shape[0]),
-         "Right for one axis. If x has two, a row of g goes to a row of x.")])
+         "That is right for one axis. If x has two, a row of g goes to a row of x.")])
 def scatter(answer):
     if is_stub(answer):
         raise NotYet

@@ -56,7 +56,8 @@ throw(
 throw(
     "08.lucky",
     planted=[
-        (np.ones((2, 2)), "square"), (np.eye(3), "square"), (np.zeros((2, 3)), "numbers in x do not matter"),
+        (np.ones((2, 2)), "square"), (np.full((3, 1), -1.7e308), "smaller ones"),
+        (np.eye(3), "square"), (np.zeros((2, 3)), "numbers in x do not matter"),
         (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"), (np.ones(3), "one axis"),
         ((1, 3), "np.ones((1, 3))"),
         (np.ones((1, 1)), "two entries"), ([[1.0, 2.0], [2.0, 1.0]], "square"), (2.0, "two axes"), ("np.ones", "array"),
