@@ -75,7 +75,7 @@ throw(
         edit("range(0, len(images), size)", "(0, *range(len(images) % size or size, len(images), size))",
              "start + size", "start + size if start else len(images) % size or size", "order[",
              "np.arange(len(images))[", "Each batch holds neighbours"),
-        edit("order[start:start + size]", "order[:min(size, len(images) - start)]", "each piece of it once"),
+        edit("order[start:start + size]", "order[:min(size, len(images) - start)]", "use each piece once"),
         edit("order = rng.permutation(len(images))", "order = list(rng.permutation(len(images)))",
              "order[start:start + size]", "[order.pop() for _ in range(size)]", "may be smaller"),
         edit("order = rng.permutation(len(images))", "order = rng.permutation(len(images)); "
