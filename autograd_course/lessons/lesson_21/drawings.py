@@ -51,7 +51,7 @@ def trained(evidence):
     runs = {name: evidence[name].losses for name in ["ours", *PORTS]}
     steps, high = len(runs["ours"]) - 1, max(map(max, runs.values()))
     plot = Axes((50, 36, 490, 220), (0, steps), (0, 1.05 * high))
-    plot.frame(ticks(0, steps), ticks(0, high, 5), "step", "loss L")
+    plot.frame(ticks(0, steps), ticks(0, high, 5), "step", "loss L (dotted: yours)")
     ends = sorted(runs, key=lambda name: runs[name][-1])
     groups = []      # the runs that end within a fiftieth of the height of each other
     for name in ends:
@@ -65,7 +65,7 @@ def trained(evidence):
     plot.line(range(steps + 1), runs["ours"], style.VALUE, 4, "2 6")
     for group in groups:
         px, py = plot.at(steps, runs[group[-1]][-1])
-        plot.words(px, py - 16, _listed(group), anchor="end", size=13, halo=True)
+        plot.words(px, py - 28, _listed(group), anchor="end", size=13, halo=True)
     text = [f"Six trainings of {steps} steps from one start: yours and five ports. All losses fall.",
             *(f"{'yours' if name == 'ours' else name}: from {losses[0]:.5f} to {losses[-1]:.5f}" for name,
               losses in runs.items())]
@@ -144,7 +144,7 @@ def agree(slopes, scene, t):
         for at, far in zip(AT, apart):
             if far > -17.9:
                 right.dot(at, far, style.INK, square=square, size=3.4 if square else 2.4)
-        right.dot(AT[k], apart[k], style.INK, style.INK, square, 5)
+        right.dot(AT[k], apart[k], square=square, size=8 if square else 5)
     digits = Axes((0, 0, 1, 1), (0, 1), (0, 1))
     written = {engine: f"{value:+.17f}" for engine, value in now.items()}
     for row, engine in enumerate(ENGINES):
@@ -202,9 +202,9 @@ def times(measured, rows):
         x, there = (plot.at(np.log10(1e3 * each), 0)[0] for each in (seconds, ideal))
         plot.words(8, y + 5, name, anchor="start", size=13)
         if workers:
-            plot.parts.append(f'<path d="M{there:.1f} {y}H{x:.1f}" stroke="{style.VALUE}" stroke-width="2"/>'
+            plot.parts.append(f'<path d="M{there:.1f} {y}H{x:.1f}" stroke="{style.INK}" stroke-width="2"/>'
                               f'<path d="M{there:.1f} {y - 10}v20" stroke="{style.INK}" stroke-width="2"/>')
-        plot.mark(x, y, style.VALUE, style.VALUE, size=6)
+        plot.mark(x, y, fill=style.INK, size=6)
         plot.words(max(x, there * bool(workers)) + 12, y + 5, number(float(f"{1e3 * seconds:.3g}")), anchor="start",
                    size=13, halo=True)
         said.append(f"{name}: {number(float(f'{1e3 * seconds:.3g}'))} ms"
@@ -238,12 +238,19 @@ def way(kept, exercises, predictions, titles):
     deep = max(sum(name[:2] == lesson and name in made for name in predictions) for lesson in lessons)
     ground, plot, said = 84 + tall * (size + 3), Axes((0, 0, 1, 1), (0, 1), (0, 1)), []
     counts = dict.fromkeys(["right", "mended", "missed"], 0)
+
+    def token(px, py, sign):
+        """What became of a prediction."""
+        inks = (style.INK, style.PAPER) if sign == "?" else (style.PAPER, style.INK)
+        plot.mark(px, py, fill=inks[0], size=7)
+        plot.words(px, py + 5, sign, inks[1], size=13)
+
     for column, lesson in enumerate(lessons):
         x = 16 + column * step
         done = sorted((name in solved for name in exercises if name[:2] == lesson), reverse=True)
         for k, right in enumerate(done):
             y = ground - (k + 1) * (size + 3)
-            fill, line = (style.VALUE, style.VALUE) if right else ("none", style.LINE)
+            fill, line = (style.INK, style.INK) if right else ("none", style.LINE)
             plot.parts.append(f'<rect x="{x}" y="{y}" width="{size}" height="{size}" rx="2" fill="{fill}" '
                               f'stroke="{line}"/>')
         if column % 2 == 0:     # on a phone all would touch
@@ -251,11 +258,7 @@ def way(kept, exercises, predictions, titles):
         fates = [_fate(made[name]) for name in predictions if name[:2] == lesson and name in made]
         for k, fate in enumerate(sorted(fates, key=list(counts).index)):
             counts[fate] += 1
-            y = ground + 36 + k * (size + 3)
-            fill = {"right": style.PAPER, "mended": style.TANGENT, "missed": style.INK}[fate]
-            plot.parts.append(f'<circle cx="{x + size / 2}" cy="{y}" r="7" fill="{fill}" stroke="{style.INK}" '
-                              f'stroke-width="1.5"/>')
-            plot.words(x + size / 2, y + 5, {"right": "", "mended": "✓", "missed": "?"}[fate], style.PAPER, size=13)
+            token(x + size / 2, ground + 36 + k * (size + 3), {"right": "", "mended": "✓", "missed": "?"}[fate])
         if lesson in cards:
             plot.words(x + size / 2, ground + 36 + deep * (size + 3) + 4, "≡", size=20)
         if any(done) or fates or lesson in cards:
@@ -274,14 +277,11 @@ def way(kept, exercises, predictions, titles):
            ("?", "missed"), ("≡", "a card")]
     for mark, words in key:
         if mark == "rect":
-            plot.parts.append(f'<rect x="16" y="{low - 10}" width="14" height="12" rx="2" fill="{style.VALUE}"/>')
+            plot.parts.append(f'<rect x="16" y="{low - 10}" width="14" height="12" rx="2" fill="{style.INK}"/>')
         elif mark == "≡":
             plot.words(23, low + 2, mark, size=20)
         else:
-            fill = {"": style.PAPER, "✓": style.TANGENT, "?": style.INK}[mark]
-            plot.parts.append(f'<circle cx="23" cy="{low - 4}" r="7" fill="{fill}" stroke="{style.INK}" '
-                              f'stroke-width="1.5"/>')
-            plot.words(23, low + 1, mark, style.PAPER, size=13)
+            token(23, low - 4, mark)
         plot.words(36, low, words, style.FAINT, "start", 13)
         low += 22
     text = "\n".join([" ".join(heads), *(said or ["Nothing is recorded in this folder yet."])])
