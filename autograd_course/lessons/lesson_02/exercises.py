@@ -165,8 +165,8 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
         edit(BOTH, "(slope_x + slope_y) * (dx + dy)", "Each slope is multiplied by the nudge of its own knob alone."),
         edit(BOTH, "slope_x * dx * slope_y * dy",
              "The parts are changes that both arrive. Do changes multiply or add?"),
-        edit(BOTH, f"abs({BOTH})", "A change can be negative: no abs."),
-        edit(BOTH, "slope_x * dx - slope_y * dy", "One sign is lost: the parts add, whatever their signs."),
+        edit(BOTH, f"abs({BOTH})", "A change can be negative: leave out the abs."),
+        edit(BOTH, "slope_x * dx - slope_y * dy", "You subtract y's part. The parts add, whatever their signs."),
         edit(BOTH, "slope_x + slope_y", "A slope is a rate. Multiply each by its own nudge."),
         edit(BOTH, "slope_x * dx", "Only x has brought its part. What does y bring?"),
         edit(BOTH, "slope_y * dy", "Only y has brought its part. What does x bring?"),
@@ -176,8 +176,8 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
         edit("return " + BOTH, f"print({BOTH})",
              "It prints the result and gives None back: write return, and no print."),
         times(2, "Exactly double: how far apart are the two points of each central difference?"),
-        times(1e-5, "The slopes are not divided by 2 * h."),
-        times(2e-5, "The slopes are not divided by 2 * h.")])
+        times(1e-5, "Yours is far too small, as slopes are that nobody divides by 2 * h."),
+        times(2e-5, "Yours is far too small, as slopes are that nobody divides by 2 * h.")])
 def two_knobs(answer):
     slopes = {_steep: (lambda x, y: 2 * x * y, lambda x, y: x * x),
               _mixed: (lambda x, y: np.cos(x) * y, lambda x, y: np.sin(x) + 2 * y),
@@ -203,17 +203,15 @@ def two_knobs(answer):
     explained="−4 arrived, 10 left, and arrived × local = left: −2.5.",
     why="What leaves is what arrived times local: where none of the three is 0, each is known from the other two.",
     mistakes=[
-        sign_lost(-2.5, "The right size. What arrived is negative, what left is positive: which sign was on the arrow?"),
-        upside_down(-2.5, "Upside down. Arrived × local = left: divide what left by what arrived."),
-        (0.4, "Upside down, and the sign is lost. Arrived × local = left."),
+        sign_lost(-2.5, "The size is right. What arrived is negative, what left is positive: which sign has local?"),
+        upside_down(-2.5, "Yours is upside down. Arrived × local = left: divide what left by what arrived."),
+        (0.4, "Yours is upside down, and the sign is lost. Arrived × local = left."),
         (-40, "You multiplied. −4 times which number is 10?"),
         (40, "You multiplied. −4 times which number is 10?"),
-        (-6, "You added, and turned the sign. Along a path gradients multiply, so undo a multiplication."),
-        (14, "You subtracted. Along a path gradients multiply, so undo a multiplication."),
-        (-14, "You subtracted. Along a path gradients multiply, so undo a multiplication."),
-        (6, "You added. Along a path gradients multiply, so undo a multiplication."),
+        *((wrong, "No sum and no difference helps here. Along a path gradients multiply, so undo a multiplication.")
+          for wrong in (6, -6, 14, -14)),
         (1, "On an arrow to a sum stands 1. This op is another one: arrived × local = left."),
-        (10, "That is what left the op and reached x. It was multiplied by something on the way."),
+        (10, "That is what left the op and reached x. What multiplied −4 on the way?"),
         (-4, "That is what arrived at z. What multiplied it on the way to x?"),
         (5, "That is a value, or the other arrow. Look at the gradients of z and of x."),
         (2, "That is the value of x. Look at the gradients of z and of x.")])
@@ -243,21 +241,21 @@ def hidden(answer):
     mistakes=[
         multiplied(12, 24, hint="You multiplied the paths. Each path is a change that arrives: do changes multiply or add?"),
         (12, "That is one path, the one through b. What arrives through c?"),
-        (9, "That is the factor in 9a², the slope of 3a³. At a = 2?"),
+        (9, "That is the factor in 9a², the slope of 3a³. What is the slope at a = 2?"),
         (24, "That is the value of L, or the one path through c. What arrives through b?"),
         local_alone(3 + 4, "That is the sum of a's own two arrows, both local. Carry each on to L first."),
         (17, "Along one path the arrows multiply; only then do you add the paths."),
         (70, "Keep the paths apart: 3 belongs to b's arrow alone, 4 to c's."),
         (48, "Through c you multiply two arrows: b, from c to L, and 2a = 4, from a to c."),
-        (16, "12 through b is right, and 4 is a's own arrow to c: carry it on to L, where b multiplies it."),
+        (16, "Through b comes 12, and 4 is a's own arrow to c: carry that 4 on to L, where b multiplies it."),
         (6, "That is b. What arrives at a comes over two paths."),
-        (34, "Two arrows are swapped: in L = b·c the arrow of b carries c, and the arrow of c carries b."),
+        (34, "Are two arrows swapped? In L = b·c the arrow of b carries c, and the arrow of c carries b."),
         (28, "Keep the paths apart: each arrow of a goes on through its own arrow to L."),
-        (18, "Through b you took 3 · b. The arrow from b to L carries c, which is 4. And there is another path."),
+        (18, "Is that 3 · b? The arrow from b to L carries c, which is 4. Is it 9 · a? The slope of 3a³ is 9a²."),
         (20, "Is ∂c/∂a = 2a taken at a = 2? That is 4. And what arrives at c is b = 6."),
         (10, "That is the sum of the last two arrows. Each has to be multiplied by the arrow before it."),
-        (3, "That is b's own arrow, ∂b/∂a. Carry it on to L; and there is another path."),
-        (lambda got, expected: "The letters still mean what earlier cells gave them: a is 10 there. Put a = 2 first, or the numbers."
-         if isinstance(got, Tensor) else None)])
+        (3, "That is the arrow from a to b. Carry it on to L; and there is another path."),
+        lambda got, expected: "That is a Tensor. Do the letters still mean what earlier cells gave them, as 10 for a? "
+        "Put a = 2 first, or the numbers." if isinstance(got, Tensor) else None])
 def routes(answer):
     expect(answer, 36, tried="∂L/∂a at a = 2", shown="another number", hints=routes.mistakes)

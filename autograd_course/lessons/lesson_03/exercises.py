@@ -72,7 +72,7 @@ card("03", [
     explained="Each slot brings what stands in the other one, and over paths you add. It is the $2x$ from school.",
     why="Two slots, one x: two arrivals, and they add.",
     mistakes=[
-        (3, "That is one arrival. Two slots, one x: how many arrivals?"),
+        (3, "That is one arrival. There are two slots and one x: how many arrivals?"),
         (9, "That is the value of L, or the two local gradients multiplied. Over paths you add."),
         (18, "On each arrow stands what is in the other slot: 3, and not the product."),
         (2, "That is the slope of x · 2. What stands in the other slot is x itself."),
@@ -86,9 +86,9 @@ def square(answer):
 # What goes wrong in the two rules of x / y at g = 10, z = 3, x = 6, y = 2.
 WRONG_X = [(-15, "Your gradient for x is y's: are the two rules swapped?"),
            (0.5, "The upstream gradient is missing: multiply by what arrives, g."),
-           (20, "That multiplies by y. Double y: does z follow x more strongly, or less?"),
+           (20, "20 is g · y. Double y: does z follow x more strongly, or less?"),
            (-5, "Raise x: does z fall?"),
-           (10, "Raise x by 1: z rises by 1 / y only."),
+           (10, "Raise x by 1: z rises by 1 / y only. So not all of g goes to x."),
            (30, "The slope in x does not grow with x: what stands before dx is 1 / y, without x."),
            (15, "That is z / y, which stands before dy. Before dx stands 1 / y."),
            (lambda g, z, x, y: g * dx / y,      # noqa: F821
@@ -96,12 +96,12 @@ WRONG_X = [(-15, "Your gradient for x is y's: are the two rules swapped?"),
            (lambda g, z, x, y: g / 2, "½ is right at y = 2 alone: say it with y.")]
 WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
            (-1.5, "The upstream gradient is missing: multiply by what arrives, g."),
-           (15, "The right size with the wrong sign. Raise y a little: does z rise?"),
-           (-30, "One division is missing: it is z / y, or x / y²."),
-           (-2.5, "That is −1 / y². Where is the x that is shared?"),
-           (-5, "That is −1 / y. How much is shared matters too: z is in it."),
-           (-7.5, "One division too many: −z / y, or −x / y². z is divided by y already."),
-           (-60, "Solved for dz, everything is divided by y: z / y, or x / y²."),
+           (15, "The size is right, and the sign is wrong. Raise y a little: does z rise?"),
+           (-30, "A division is missing: before dy stands −z / y, or −x / y²."),
+           (-2.5, "That is −g / y². Where is the x that is shared?"),
+           (-5, "That is −g / y. How much is shared matters too: before dy stands −z / y."),
+           (-7.5, "A division is too many: before dy stands −z / y, or −x / y². z is divided by y already."),
+           (-60, "Solved for dz, everything is divided by y: before dy stands −z / y, or −x / y²."),
            (lambda g, z, x, y: -g * z * dy / y,      # noqa: F821
             "dy is a nudge, on paper only. The rule is what stands before it, times g."),
            (lambda g, z, x, y: -1.5 * g, "−3/2 is right at x = 6 and y = 2 alone: say it with z and y."),
@@ -112,7 +112,7 @@ def _expect_at(rule, row, slot, x, y, hints, opposite=""):
     """Tries a rule at two numbers and g = 10; `opposite` is the hint where it gives the right size with the wrong sign."""
     x, y = np.float64(x), np.float64(y)
     z = row.function(x, y)
-    right = row.rules[slot](10.0, z, x, y)
+    right = row.rules[slot](10.0, z, x, y) + 0.0       # −0. would be shown as such
     with np.errstate(all="ignore"):
         expect_call(rule, 10.0, z, x, y, gives=right, hints=[(-right, opposite)] * bool(opposite) + hints,
                     tried=f"the rule for {'xy'[slot]} of {row.name}, with g = 10, z = {z:g}, x = {x:g}, y = {y:g}")
@@ -144,8 +144,8 @@ def divide(answer):
         expect_call(rule, 10.0, 3.0, 6.0, 2.0, gives=10 * local, hints=hints,
                     tried=f"the rule for {slot} of divide, with g = 10, z = 3, x = 6, y = 2")
     for rule, slot, x, y, hint in [(rule_x, 0, 0.0, 4.0, ""), (rule_y, 1, 0.0, 4.0, ""),
-                                   (rule_x, 0, 6.0, -2.0, "y can be negative: no abs."),
-                                   (rule_y, 1, -6.0, 2.0, "z / y can be negative: no abs.")]:
+                                   (rule_x, 0, 6.0, -2.0, "y can be negative: keep its sign."),
+                                   (rule_y, 1, -6.0, 2.0, "z / y can be negative: keep its sign.")]:
         for_any = [one for one in (WRONG_X, WRONG_Y)[slot] if callable(one[0])]
         _expect_at(rule, ag.divide, slot, x, y,
                    [(np.nan, "Where x is 0, z / x is 0 / 0. Only y has to differ from 0.")] * (x == 0) + for_any, hint)
@@ -156,7 +156,7 @@ def divide(answer):
 SUBTRACT_X, SUBTRACT_Y = "subtract_x = lambda g, z, x, y: ", "subtract_y = lambda g, z, x, y: "
 
 # What goes wrong where an op is linear: a value in the rule, or the value in its place.
-NO_VALUE = "A value is in it. Raise that input by 1: z moves by 1 or by −1."
+NO_VALUE = "That is g times a value. Raise an input by 1: z moves by 1 or by −1, whatever the values are."
 LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of what arrives, g."),
           (lambda g, z, *xs: g * xs[0], NO_VALUE), (lambda g, z, *xs: -g * xs[0], NO_VALUE),
           (lambda g, z, *xs: g * xs[-1], NO_VALUE), (lambda g, z, *xs: -g * xs[-1], NO_VALUE)]
@@ -214,11 +214,11 @@ def drill(answer):
         ((1, -2), "The first number is for the first slot. In 5 − x, which slot is x in?"),
         ((-1, 2), "Raise x: does 8 / x rise?"),
         ((-1, 8), "8 is the slope of 8 · x. Raise x: 8 / x falls, by z / y, and z is 4."),
-        ((-1, -0.5), "Its local gradient is −z / y. Here z is 4."),
-        ((-1, -4), "That is −z alone. Divide it by y, which is 2 here."),
-        ((-1, -1), "One division too many: −z / y, and z is 8 / 2 already."),
-        ((-1, -0.25), "That is the slope of 1 / x. Here 8 is shared."),
-        ((-1, -8), "That is −z / y at x = 1. At x = 2, z is 4 and y is 2."),
+        ((-1, -0.5), "In 8 / x the local gradient of x is −z / y, and z is 4."),
+        ((-1, -4), "−4 is −z alone. Divide it by y, which is 2 here."),
+        ((-1, -1), "In 8 / x the local gradient of x is −z / y, where z is 8 / 2 already."),
+        ((-1, -0.25), "−0.25 is the slope of 1 / x. Here 8 is shared."),
+        ((-1, -8), "−8 is −z / y at x = 1. At x = 2, z is 4 and y is 2."),
         ((5, 8), "Those are the constants, which want no gradient. How fast does each result move with x?"),
         ((3, -8), "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?"),
         ((3, 4), "Those are the values. The slopes are asked for.")])
@@ -244,10 +244,10 @@ def reflected(answer):
     mistakes=[
         (lambda g, z, x, y: g * y * x**y, "The exponent is one less: x ** (y - 1)."),
         (lambda g, z, x, y: g * y * x**y - 1,
-         "Python takes the power first: x ** y - 1 is (x ** y) - 1. Brackets, around y - 1."),
+         "Python takes the power first: x ** y - 1 is (x ** y) - 1. Put brackets around y - 1."),
         (lambda g, z, x, y: g * n * x ** (n - 1), "The exponent comes in as y: there is no n."),      # noqa: F821
         (lambda g, z, x, y: g * y * x ^ (y - 1), "A power is ** in Python: ^ is something else."),
-        (lambda g, z, x, y: g * y * z ** (y - 1), "z is the power already. What is raised again is x."),
+        (lambda g, z, x, y: g * y * z ** (y - 1), "z is the power already. It is x that is raised, and not z."),
         (lambda g, z, x, y: g * x ** (y - 1), "The exponent comes down as a factor: where is it?"),
         (lambda g, z, x, y: g * 2 * x, "That is the rule of the square alone. The exponent is y."),
         (lambda g, z, x, y: g * y, "That is the exponent alone. A power is multiplied by it: x ** (y - 1)."),
@@ -256,20 +256,21 @@ def reflected(answer):
          "z is the power itself. What comes down as a factor is the exponent, y."),
         (lambda g, z, x, y: g * y * (x**y - 1),
          "The 1 is taken from the power. The exponent has one less: x ** (y - 1)."),
-        (lambda g, z, x, y: g * y * x ** (y + 1), "The exponent falls by one: y − 1."),
+        *((wrong, "The exponent falls by one: y − 1.") for wrong in (lambda g, z, x, y: g * y * x ** (y + 1),
+                                                                     lambda g, z, x, y: g * y * x ** (y - 2))),
         (lambda g, z, x, y: g * x ** (y + 1) / (y + 1),
          "That is the integral. The slope is y times a power whose exponent is one less."),
         (lambda g, z, x, y: g * 3 * x**2, "That is the rule of the cube alone. The exponent is y."),
         (lambda g, z, x, y: g * (y - 1) * x ** (y - 1),
-         "The factor is the exponent itself; only the power has one less."),
+         "The factor is the exponent itself, y. Only the power has an exponent one less."),
         (lambda g, z, x, y: g * x * y ** (x - 1), "x and y have changed places: x is what is raised, y is how often."),
         *of_rule(ag.power, 0, inputs=[(2.0, 3.0), (1.5, -1.0)])])
 def power(answer):
     if is_stub(answer):
         raise NotYet
     with np.errstate(all="ignore"):
-        expect_call(answer, 10.0, 32.0, 2.0, 5.0, gives=800.0,
-                    tried="the rule for x of power, with g = 10, z = 32, x = 2, y = 5",
+        expect_call(answer, 10.0, 243.0, 3.0, 5.0, gives=4050.0,      # where no usual mistake gives what another gives
+                    tried="the rule for x of power, with g = 10, z = 243, x = 3, y = 5",
                     hints=power.mistakes)
         expect_call(answer, 10.0, np.float64(0), np.float64(0), 2.0, gives=0.0,
                     tried="the rule for x of power, with g = 10, z = 0, x = 0, y = 2",
@@ -278,7 +279,7 @@ def power(answer):
         below = 0.0, "Below 0 z has a slope too: the box holds there."
         _expect_at(answer, ag.power, 0, -2.0, 3.0, [logarithm, below])
         _expect_at(answer, ag.power, 0, -2.0, 2.0, [logarithm, below],
-                   "x can be negative, and then x ** (y - 1) can be: no abs.")
+                   "x can be negative, and x ** (y - 1) with it: keep its sign.")
         _expect_at(answer, ag.power, 0, 0.0, 1.0, [(0.0, "At x = 0, y = 1 z is x itself, and its slope is 1.")])
         _expect_at(answer, ag.power, 0, 0.0, 0.5, [(0.0, "At 0 the root stands upright: its slope is inf.")])
         _expect_at(answer, ag.power, 0, 3.0, 0.0, [(10.0, "At y = 0 z is 1 everywhere: its slope is 0.")])

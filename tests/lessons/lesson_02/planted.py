@@ -13,7 +13,7 @@ throw(
              edit(BOTH, "abs(slope_x) * dx + abs(slope_y) * dy", "f(x, y) = "),
              edit(BOTH, "0.0", "f(x, y) = "), edit(BOTH, f"({BOTH}) * (dx != 0)", "not here"),
              edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "Exactly double"),
-             edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "not divided"),
+             edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "nobody divides"),
              edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "A change can be negative")],
     also_right=["lambda f, x, y, dx, dy: (f(x + 1e-5 * dx, y + 1e-5 * dy) - f(x - 1e-5 * dx, y - 1e-5 * dy)) / 2e-5",
                 "lambda f, x, y, dx, dy: ag.jvp(f, (x, y), (dx, dy))[1]",
