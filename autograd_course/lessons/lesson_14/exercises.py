@@ -120,7 +120,7 @@ def _times_x(g, x, y, i, j, a, b):
 
 _grad_x, _grad_y = _loop(_adds(_pixel, _times_y), 1), _loop(_adds(_entry, _times_x), 2)
 OWN = "In a product each slot gets the other factor, not its own."
-OF_THE_KERNEL = "[i, j] is a place in z. In the kernel, and in grad_y, it is [a, b], as far as y.shape goes."
+OF_THE_KERNEL = "The kernel and grad_y have the shape of y, and a place in them is [a, b]. [i, j] is a place in z."
 NO_G = "g is missing: multiply by what arrives at z[i, j]."
 SUM = "That is the rule of a sum. Here two numbers are multiplied: what arrives, times the other factor."
 WRONG_PIXELS = [(_loop(line, 1), hint) for line, hint in [
@@ -138,7 +138,7 @@ WRONG_PIXELS = [(_loop(line, 1), hint) for line, hint in [
     (_adds(_pixel, _times_x), OWN),
     (_adds(_pixel, lambda g, x, y, i, j, a, b: y[a, b]), NO_G),
     (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j]), SUM),
-    *((_adds(_pixel, wrong), "For x: what arrives at this product is the gradient of z[i, j], where it was added.")
+    *((_adds(_pixel, wrong), "What arrives at this product is the gradient of z[i, j], into which it was added.")
       for wrong in [
         lambda g, x, y, i, j, a, b: g[i + a, j + b] * y[a, b], lambda g, x, y, i, j, a, b: g[a, b] * y[a, b]]),
     (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j] * y[i, j]), OF_THE_KERNEL),
@@ -147,7 +147,7 @@ WRONG_PIXELS = [(_loop(line, 1), hint) for line, hint in [
     (_adds(lambda i, j, a, b: [i + a, j + b], _times_y),
      "For x: a list in the brackets picks two whole rows. Write both numbers without a list: grad_x[i + a, j + b]."),
     (_adds(_pixel, lambda g, x, y, i, j, a, b: g * y),
-     "One multiplication: g[i, j] times the one number that it met, not all of g."),
+     "This is one multiplication: g[i, j] times the one number that it met, not all of g."),
     *((_adds(_pixel, wrong),
        "For x: the kernel lies the other way round here. What goes to x[i + a, j + b] has the factor y[a, b].")
       for wrong in [
@@ -160,7 +160,7 @@ WRONG_ENTRIES = [(_loop(line, 2), hint) for line, hint in [
     (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[a, b]),
      "For y: that reads x[a, b], the first window only. The kernel is used at every place: which pixel lies on y[a, b] here?"),
     (_adds(_entry, lambda g, x, y, i, j, a, b: g[a, b] * x[i + a, j + b]),
-     "For y: what arrives at this product is the gradient of z[i, j], where it was added."),
+     "For y: what arrives at this product is the gradient of z[i, j], into which it was added."),
     (_adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i - a, j - b]),
      "For y: the multiplication read x[i + a, j + b], so plus."),
     (_adds(_window, _times_x), OF_THE_KERNEL),
@@ -255,7 +255,7 @@ WRONG_UNFOLD = [
     (lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(x, kernel_size, stride, padding),
      "That is z again. What was copied forward is added up backward: which of the two adds?"),
     (lambda g, z, x, kernel_size, stride=1, padding=0: g,
-     "g has a number for each copy, and x has only one: the copies have to be added."),
+     "g has a number for each copy of a pixel, and x has one pixel: what arrives at the copies has to be added."),
     (lambda g, z, x, kernel_size, stride=1, padding=0: g * ag.fold(g, x.shape[2:], kernel_size, stride, padding),
      "g is in already: fold adds up what arrives, and nothing is multiplied."),
     (lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, (8, 8), kernel_size, stride, padding),
@@ -278,7 +278,8 @@ WRONG_FOLD = [
     (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(x, kernel_size, stride, padding),
      "x is what fold was given, the windows. What arrives, an image, is g."),
     (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size, padding, stride), ORDER),
-    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: x, "That is the value x. What arrives is g."),
+    (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: x,
+     "That is x itself, the windows. What arrives is g."),
     (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.fold(g, output_size, kernel_size, stride, padding),
      "fold adds. What was added forward is copied backward."),
     (lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, output_size, kernel_size, stride, padding),
@@ -358,7 +359,7 @@ def _conv_y(inner):
 WRONG_X = [
     (_conv_x(lambda G, Y: G @ Y),
      "To X goes G · Yᵀ: the columns of G and of Y both count the kernels, so Y has to be transposed."),
-    *((_conv_x(wrong), "These two in the other order: G · Yᵀ.") for wrong in [
+    *((_conv_x(wrong), "The two belong in the other order: G · Yᵀ.") for wrong in [
         lambda G, Y: Y.mT @ G.mT, lambda G, Y: Y.mT @ G, lambda G, Y: Y @ G, lambda G, Y: Y @ G.mT]),
     (lambda g, z, x, y, stride=1, padding=0: ag.fold(g @ as_columns(y).mT, x.shape[2:], y.shape[2:], stride, padding),
      "The small g still has the layout of z. G is g as rows."),
@@ -372,17 +373,17 @@ WRONG_Y = [
     (_conv_y(lambda G, X: (X.mT @ G)[0]), "That is the first image alone. All of them used the kernels."),
     (_conv_y(lambda G, X: (X.mT @ G)[-1]), "That is the last image alone. All of them used the kernels."),
     (_conv_y(lambda G, X: (X.mT @ G)[:2].sum(axis=0)), "All of the images used the kernels, not the first two alone."),
-    (_conv_y(lambda G, X: (X.mT @ G).mean(axis=0)), "A mean over the images. Each use counts in full: it is a sum."),
+    (_conv_y(lambda G, X: (X.mT @ G).mean(axis=0)), "That is a mean over the images. Each use counts in full: add all."),
     (_conv_y(lambda G, X: (X @ G).sum(axis=0)),
      "The rows of both, X and G, count the windows: which of the two has to be transposed?"),
     (_conv_y(lambda G, X: (G.mT @ X).sum(axis=0)),
-     "That is the transposed of the right one: the order of the two is reversed."),
+     "That is the right one, transposed: the order of the two is reversed."),
     (_conv_y(lambda G, X: (G @ X.mT).sum(axis=0)), "For Y, the X stands on the left: Xᵀ · G."),
     (_conv_y(lambda G, X: X.mT.sum(axis=0)), "What arrives is missing: G."),
     (_conv_y(lambda G, X: X.sum(axis=0).mT @ G.sum(axis=0)),
-     "Summed too early: that multiplies the windows of one image with the g of another."),
-    (_conv_y(lambda G, X: (X.mT @ G).sum()), "That adds up everything. axis=0 adds over the images alone."),
-    (_conv_y(lambda G, X: (X.mT @ G).sum(axis=1)), "Summed over the wrong axis: the images are axis 0."),
+     "The sums come too early: that multiplies the windows of one image with the g of another."),
+    (_conv_y(lambda G, X: (X.mT @ G).sum()), "A single number comes out of that. axis=0 adds over the images alone."),
+    (_conv_y(lambda G, X: (X.mT @ G).sum(axis=1)), "That is summed over the wrong axis: the images are axis 0."),
     (_conv_y(lambda G, X: (X.T @ G).sum(axis=0)), "`.T` reverses all three axes. `.mT` exchanges the last two."),
     *((_conv_y(wrong), "NumPy's transpose wants every axis, where PyTorch's exchanges two: that is `.mT`.")
       for wrong in [
@@ -469,7 +470,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
     why="Sharing, or all to the first: both are choices at a kink. With either, each block gives back exactly what arrived.",
     mistakes=[
         (_to_pooled([[10, 0], [0, 0]], [[20, 0], [0, 0]]),
-         "All to the first: that is PyTorch's choice. The rule of lesson 10 shares a tie equally."),
+         "All goes to the first: that is PyTorch's choice. The rule of lesson 10 shares a tie equally."),
         (_to_pooled([[10, 0], [10, 0]], [[20, 20], [20, 20]]),
          "Each of the largest gets all: that gives away 20 of 10, and 80 of 20."),
         (_to_pooled([[5, 0], [5, 0]], [[0, 0], [0, 0]]),
@@ -485,7 +486,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         (_to_pooled([[10, 10], [10, 10]], [[20, 20], [20, 20]], [[30, 30], [30, 30]], [[40, 40], [40, 40]]),
          "Each entry gets what arrives at its block. max sends nothing to those that are not the largest."),
         (_to_pooled([[0.5, 0], [0.5, 0]], [[0.25, 0.25], [0.25, 0.25]], [[1, 0], [0, 0]], [[0, 0], [0, 1]]),
-         "Those are the shares. Times what arrives, g."),
+         "Those are the shares. Multiply them by what arrives, g."),
         (_to_pooled([[10, 0], [0, 0]], [[0, 0], [0, 0]]),
          "Two blocks are ties: the two 3, and the four 0. Who is largest shares equally."),
         (_to_pooled([[3, 0], [3, 0]], [[0, 0], [0, 0]], [[5, 0], [0, 0]], [[0, 0], [0, 6]]),
@@ -495,12 +496,12 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         (_to_pooled([[1, 0], [1, 0]], [[1, 1], [1, 1]], [[1, 0], [0, 0]], [[0, 0], [0, 1]]),
          "Those are the places. What arrives there?"),
         (_to_pooled([[0, 0], [10, 0]], [[0, 0], [0, 20]]),
-         "All to the last of them. The rule of lesson 10 shares a tie equally."),
+         "All goes to the last of them. The rule of lesson 10 shares a tie equally."),
         (POOLED * _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]),
          "What arrives is multiplied by the value: the slope of max at the largest is 1, at a tie its share of 1."),
         (_to_pooled([[5, 0], [5, 0]], [[7.5, 7.5], [7.5, 7.5]], [[20, 0], [0, 0]]),
          "20 arrives at the top right and 30 at the bottom left: g has its rows one below the other."),
-        (np.array([[3.0, 0.0], [5.0, 6.0]]), "Those are the values. What goes back to x, in the shape of x?")])
+        (np.array([[3.0, 0.0], [5.0, 6.0]]), "Those are the largest values. What goes back to x, in the shape of x?")])
 def pool(answer):
     expect(answer, _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]), tried="the gradient of x in max pooling",
            shown="other numbers, in the shape (4, 4)", hints=pool.mistakes)
@@ -515,12 +516,12 @@ def _slope(function, x, h=1e-5):
 X = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
 
 
-def _known(z):
-    """The row of the library that gives this at X, or None."""
+def _known(x, z):
+    """The row of the library that gives z at x, or None."""
     for row in ops.ROWS.values():
         if row.kind == "elementwise" and row.arity == 1:
             with np.errstate(all="ignore"):
-                if np.allclose(row.function(X), z):
+                if np.allclose(row.function(x), z):
                     return row.name
     return None
 
@@ -577,7 +578,7 @@ def my_op(answer):
     if z.shape != X.shape or not np.allclose(z[1, 2], function(X[1, 2]), equal_nan=True):
         raise Wrong("your function, of an array and of one of its entries", f"shape {z.shape}, {brief(z)}",
                     "the same number, in both",
-                    "An elementwise op works entry by entry: no entry of z depends on two of x.")
+                    "An elementwise op makes one number of each entry of x, and asks no other entry.")
     if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_whole)):
         x, got = [*whole, *X.ravel()], [*at_whole, *z.ravel()]
         first = np.argmin(np.isfinite(got))
@@ -588,21 +589,22 @@ def my_op(answer):
         if np.isnan(function(far)).any() or np.isnan(rule(1.0, function(far), far)).any():
             raise Wrong("your function and your rule at x = −1000 and 1000", "nan", "numbers",
                         "Does exp overflow there? ag.sigmoid and np.tanh do not.")
-    if known := _known(z):
+    if known := _known(np.append(whole, X), np.append(at_whole, z)):
         raise Wrong("your function", f"the same as ag.{known}", "a new one",
                     f"That is {known}: the table has it already.")
-    if np.ptp(slope := _slope(function, X)) < 1e-6:
+    slope = _slope(function, X)
+    if np.ptp(_slope(function, np.append(whole + 0.3, X))) < 1e-6:
         raise Wrong("your function", f"the slope {brief(slope[0, 0])} everywhere", "one that bends",
-                    "Straight wherever it has a slope: take one that bends." if np.any(slope) else
-                    "Flat wherever it has a slope: no gradient would come through.")
+                    "It is straight wherever it has a slope: take one that bends." if np.any(slope) else
+                    "It is flat wherever it has a slope: no gradient would come through.")
     g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
-    hints = [lambda got, expected: "One input, so one answer: add the two paths." if isinstance(got, tuple) else None,
+    hints = [lambda got, expected: ("A tuple came back. One input has one gradient: where x takes two paths, add them."
+                                    if isinstance(got, tuple) else None),
              without(g), (lambda g, z, x: g + slope, "g is added. What arrives multiplies the slope."),
              (lambda g, z, x: g * z, "That is g times the value. It should be g times the slope."),
              (lambda g, z, x: g, "That says that the value moves as fast as x. It should be g times the slope."),
-             (lambda g, z, x: g * z / x, "x stands in two places of your function. Where is the second path?"),
-             (lambda g, z, x: g * (slope - z / x),
-              "x stands in two places of your function. Where is the second path?"),
+             *((path, "Does x stand in two places of your function? Then there are two paths, and one is missing.")
+               for path in (lambda g, z, x: g * z / x, lambda g, z, x: g * (slope - z / x))),
              (lambda g, z, x: g * z / x + slope - z / x,
               "g multiplies the first path alone: put the sum of both in brackets."),
              (lambda g, z, x: g * (ag.sigmoid(x) + ag.sigmoid(x) * (1 - ag.sigmoid(x))),
@@ -612,13 +614,13 @@ def my_op(answer):
              (lambda g, z, x: g * (1 + ag.sigmoid(x) * (1 - ag.sigmoid(x))),
               "Each path keeps the other factor: σ(x) · 1, and x times the slope of σ."),
              (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
-              "The slopes are not multiplied: the two paths are added."),
-             (lambda g, z, x: g * slope / (2 * x), "The inner slope is missing: the square has one of its own, 2x."),
+              "That is the slope of σ alone. What else does x meet? Where it takes two paths, they are added."),
+             (lambda g, z, x: g * slope / (2 * x), "A factor 2x is missing: the inner slope, where x is squared."),
              (lambda g, z, x: -g * slope / (2 * x),
-              "The inner slope is missing, and a sign: the square has a slope of its own, 2x."),
+              "A factor −2x is missing: the inner slope, where x is squared, and a sign."),
              (lambda g, z, x: g / (1 + np.abs(x) ** 2), "The whole bottom is squared: (1 + |x|)²."),
              (lambda g, z, x: -2 * g * x * z, "One z is missing: the slope of 1/u is −1/u²."),
-             (lambda g, z, x: -2 * g * x, "The outer slope is missing: that of 1/u is −1/u²."),
+             (lambda g, z, x: -2 * g * x, "The outer slope is missing. (That of 1/u is −1/u².)"),
              (lambda g, z, x: g / (1 + x) ** 2, "Right above 0. Below it too the bottom is (1 + |x|)²."),
              (lambda g, z, x: g * (1 / (1 + np.abs(x)) - x / (1 + np.abs(x)) ** 2),
               "Right above 0. Below it the slope of |x| is −1: np.sign(x)."),
@@ -663,7 +665,7 @@ def _mixes(op):
             z, at_zero = np.asarray(function(x)), np.asarray(function(0 * x))
         if z.shape != x.shape:
             raise Wrong(f"your function of x {x.shape}", f"shape {z.shape}", f"shape {x.shape}",
-                        "Below it stands between two layers: z has to have the shape of x.")
+                        "Further down your op stands between two layers: z has to have the shape of x.")
         if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_zero)):
             raise Wrong(f"your function at x = {brief(x)}, and at 0", brief(z), "a number everywhere",
                         "In a network it meets any number. Choose a function that takes every number, 0 too.")

@@ -68,8 +68,7 @@ card("15", [
 _ADD = "return Dual(self.value + other.value, self.tangent + other.tangent)"
 _TIMES = "self.tangent * other.value + self.value * other.tangent"
 _OVER = "(self.tangent - z * other.tangent) / other.value"
-_LOGARITHMIC = ("By the logarithm's slope: right, but not where a value is 0, and a product has a tangent there too. "
-                "Multiply it out.")
+_LOGARITHMIC = "That is the logarithm's slope: right, but not where a value is 0, and there is a tangent there too."
 _REVERSED = "__radd__, __rmul__ = __add__, __mul__"
 
 
@@ -127,9 +126,10 @@ def _pushed(Number):
     """What a class of dual numbers makes of a program: (value, tangent)."""
     def push(program, *pairs):
         given = [Number(*pair) for pair in pairs]
-        if [(one.value, one.tangent) for one in given] != [*pairs]:
-            raise Wrong(f"Dual{pairs[0]}", f"value {brief(given[0].value)}, tangent {brief(given[0].tangent)}",
-                        "what it was given", "Look at __init__: it keeps the value and the tangent.")
+        for pair, one in zip(pairs, given):
+            if (one.value, one.tangent) != pair:
+                raise Wrong(f"Dual{pair}", f"value {brief(one.value)}, tangent {brief(one.tangent)}",
+                            "what it was given", "Look at __init__: it keeps the value and the tangent.")
         z = program(*given)
         if not hasattr(z, "value") or not hasattr(z, "tangent"):
             raise Wrong("the result of the program", brief(z), "a Dual",
@@ -228,8 +228,8 @@ def _right(program, *pairs):
         edit(_TIMES, f"max(0.0, {_TIMES})", "A tangent may be negative: no max."),
         edit(_TIMES, f"round({_TIMES}, 3)", "Do not round: a tangent is exact."),
         edit(_TIMES, f"int({_TIMES})", "int cuts off: a tangent is any number."),
-        edit(_TIMES, "self.tangent * other.value", "Half of the product rule: y moves too. Its term is x · ẏ."),
-        edit(_TIMES, "self.value * other.tangent", "Half of the product rule: x moves too. Its term is ẋ · y."),
+        edit(_TIMES, "self.tangent * other.value", "That is half of the product rule: y moves too. Its term is x · ẏ."),
+        edit(_TIMES, "self.value * other.tangent", "That is half of the product rule: x moves too. Its term is ẋ · y."),
         edit(_TIMES, "self.tangent * other.tangent",
              "That is what stands with ε², which is 0. Multiply out: which two terms have one ε?"),
         edit(_TIMES, "self.tangent * self.value + other.value * other.tangent",
@@ -242,9 +242,9 @@ def _right(program, *pairs):
         edit(_TIMES, _TIMES + " + self.tangent * other.tangent",
              "One term too many: ẋ · ẏ stands with ε², and ε² is 0."),
         edit(_OVER, "(self.tangent - self.value * other.tangent) / other.value",
-             "z · ẏ, with the quotient z; not x · ẏ."),
+             "The second term is z · ẏ, with the quotient z, and not x · ẏ."),
         edit(_OVER, "(self.tangent + z * other.tangent) / other.value",
-             "A sign is wrong: where the bottom grows, the quotient falls. ż = (ẋ − z · ẏ) / y."),
+             "A sign is wrong: ż = (ẋ − z · ẏ) / y."),
         edit(_OVER, "(z * other.tangent - self.tangent) / other.value",
              "The two terms are the wrong way round: ẋ first, minus z · ẏ."),
         edit(_OVER, "self.tangent - z * other.tangent / other.value", "Brackets are missing: all of ẋ − z · ẏ is "
@@ -339,8 +339,7 @@ for words, function, _ in FUNCTIONS:
              "by_rows gives the transpose: rows stand one below the other, along axis 0."),
         edit(_COLUMN, "ag.jvp(f, (x,), (unit,))",
              "by_columns: jvp gives the value and the tangent. The tangent is [1]."),
-        edit(_COLUMN, "f(unit)", "by_columns: f(unit) is a column only if f is linear. For any other f, the tangent "
-                                 "at x is one."),
+        edit(_COLUMN, "f(unit)", "by_columns: f(unit) is a column only if f is linear. Otherwise the tangent at x is."),
         edit(_ROW, "ag.grad(f)(x)", "by_rows: f gives several numbers, and ag.grad wants one. pull(unit) gives a row."),
         edit(_COLUMN, "ag.jvp(f, (x,), (unit,))[0]", "by_columns: [0] is the value. The tangent is [1]."),
         edit(_COLUMN, "ag.jvp(f, (x,), (x,))[1]",
@@ -358,8 +357,9 @@ for words, function, _ in FUNCTIONS:
         edit(_ROW, "pull(z)[0]", "by_rows: what arrives is unit, another one each time, not z."),
         edit(_ROW, "unit * z", "by_rows: nothing walks back. pull(unit) does."),
         edit("np.eye(len(x))", "np.eye(len(f(x)))",
-             "by_columns: a column for each *input*, and so a unit of length len(x)."),
-        edit("np.eye(len(z))", "np.eye(len(x))", "by_rows: a row for each *output*, and so a unit of length len(z)."),
+             "by_columns: there is a column for each *input*, so unit has the length len(x)."),
+        edit("np.eye(len(z))", "np.eye(len(x))",
+             "by_rows: there is a row for each *output*, so unit has the length len(z)."),
         edit(_ROW, "ag.jvp(f, (x,), (unit,))[1]",
              "by_rows: that is a column, by jvp. What pull gives for a unit is a row."),
         edit(_COLUMN, "ag.vjp(f, x)[1](unit)[0]", "by_columns: that is a row, by vjp. The tangent comes from ag.jvp.")])

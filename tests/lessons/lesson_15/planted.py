@@ -17,6 +17,8 @@ throw(
         edit(_ADD, _ADD.replace("self.tangent +", "int(self.tangent) +"), "Number 2 of 2 differs"),
         edit("x if isinstance(x, Dual) else Dual(x)", "Dual(x) if isinstance(x, int) else x", "raised"),
         edit("self.value, self.tangent = value, tangent", "self.value, self.tangent = value, 1.0", "Look at __init__"),
+        edit("self.value, self.tangent = value, tangent", "self.value, self.tangent = value, abs(tangent)",
+             "Dual(7.0, -2.0)"),
         edit(_OVER, _OVER + " if self.value > 0 else 0.0", "x * y / (x + y)"),
         edit(_OVER, _OVER + " if other.value > 0 else float('nan')", "nan"),
         edit("z = self.value / other.value", "z = self.value // other.value", "x / y"),
