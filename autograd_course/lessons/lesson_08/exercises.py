@@ -296,8 +296,8 @@ def lucky(answer):
         ag.check_grads(_wrong_T, x, order=1)
     except AssertionError as report:
         raise Wrong(f"the check, at your x of shape {x.shape}", str(report).splitlines()[0], "nothing found",
-                    "This is a square: x may be its own transpose, but what arrives, g, is not. When do the entries stand in the "
-                    "same order after a transpose?" if x.shape[0] == x.shape[1] else
+                    "This is a square: x may be its own transpose, but what arrives, g, is not. When do the entries "
+                    "stand in the same order after a transpose?" if x.shape[0] == x.shape[1] else
                     "Numbers as large as these are too much for the check. Take smaller ones." if 1 in x.shape else
                     "The numbers in x do not matter, its shape does. When do the entries stand in the same order after a transpose?"
                     ) from None

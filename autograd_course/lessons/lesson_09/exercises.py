@@ -59,7 +59,7 @@ THIN = np.array([[2.0, -1, 3]]), np.array([[0.5], [4], [-2]])        # axes of l
 
 # --- From the indices -----------------------------------------------------------------------------------------------------------
 
-MISPLACED = "An index stands where another belongs. In this product it is A[i, k], B[k, j], and g[i, j]."
+MISPLACED = "An index leads out of its array. This product has the factors A[i, k] and B[k, j], and g[i, j] arrives."
 
 
 @exercise(
@@ -107,21 +107,22 @@ MISPLACED = "An index stands where another belongs. In this product it is A[i, k
              "That is the product itself. What goes to one factor is g[i, j] times the other."),
         edit("g[i, j] * A", "A", "grad_A is right. In the line of grad_B the g is missing."),
         edit("g[i, j] * B[k, j]", "(g @ B.T)[i, k]", "g[i, j] * A[i, k]", "(A.T @ g)[k, j]",
-             "That is the finished sum, and the loop adds it once more each time round. Send what this one product sends."),
+             "grad_A is 4 times too large and grad_B twice, as often as the loop adds to an entry of each. Send what "
+             "this one product sends."),
         edit("    return", "        return",
-             "One product, and it was over: is return inside the loop? It belongs to the left, under for."),
+             "Only the first product has sent. Does return stand inside the loop? It belongs under the for."),
         edit("[i, k] +=", "[i, k] =", "[k, j] +=", "[k, j] =",
              "Only what the last product sent is left: = writes over what was there, += adds to it."),
         edit("g[i, j] * B", "g.sum() * B", "g[i, j] * A", "g.sum() * A",
-             "All of g is in it. This product was added into one entry of Z: what arrives is g[i, j]."),
+             "All of g is in each entry. This product was added into one entry of Z: what arrives is g[i, j]."),
         edit("g[i, j] * B", "g[i, j] @ B", "g[i, j] * A", "g[i, j] @ A",
              "These are two numbers: their product is *, and @ is for arrays."),
         edit("* B[k, j]", "+ B[k, j]", "* A[i, k]", "+ A[i, k]",
              "g is added. What arrives multiplies the other factor."),
         edit("g[i, j] * B[k, j]", "abs(g[i, j] * B[k, j])", "g[i, j] * A[i, k]", "abs(g[i, j] * A[i, k])",
-             "The signs are lost: a product may send less than nothing."),
+             "The signs are lost: a product may send a number below 0."),
         edit("(A.shape)", "(A.shape, int)", "(B.shape)", "(B.shape, int)",
-             "Whole numbers came back, the rest is cut off: are the zeros of integers? np.zeros(A.shape) gives floats.")])
+             "Whole numbers came back, the rest is cut off: are the zeros integers? np.zeros(A.shape) gives floats.")])
 def indices(answer):
     if has_blank(answer):
         raise NotYet
@@ -134,17 +135,18 @@ def indices(answer):
 # --- As one line ------------------------------------------------------------------------------------------------------------------
 
 _matmul_x, _matmul_y = (lambda g, z, x, y: g @ y.mT), (lambda g, z, x, y: x.mT @ g)
-RESHAPED = "A reshape goes line by line, and mixes rows and columns. Transposed is .T."
+RESHAPED = "A reshape goes line by line, and mixes rows and columns. What transposes is .T."
 WRONG_X = [
     (lambda g, z, x, y: g * y, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: g * y.mT, "* multiplies entry by entry. The product of matrices is @."),
-    (lambda g, z, x, y: g @ y.T(), "`.T` is written without brackets: `y.T`."),
-    (lambda g, z, x, y: g @ RECTANGLES[1].T, "Right for the lesson's B alone. A rule is given its matrices: x and y."),
+    (lambda g, z, x, y: g @ y.T(), "Round brackets call a function, and an array is none. Write .T without them."),
+    (lambda g, z, x, y: g @ RECTANGLES[1].T,
+     "That is right for the lesson's B alone. A rule is given its matrices: x and y."),
     (lambda g, z, x, y: g @ y, "The columns of g are those of y, not its rows: which of the two has to be transposed? "
      "(NumPy's transpose(0, 1) changes nothing: write .T.)"),
-    (lambda g, z, x, y: y.mT @ g, "These two in the other order."),
+    (lambda g, z, x, y: y.mT @ g, "Those are the right two, in the wrong order."),
     (lambda g, z, x, y: g.mT @ y, "The wrong one of the two is transposed: the columns of g are to meet those of y."),
-    (lambda g, z, x, y: y @ g.mT, "That is the transposed of the right one: the order of the two is reversed."),
+    (lambda g, z, x, y: y @ g.mT, "That is the right matrix, transposed: is the order of the two reversed?"),
     (lambda g, z, x, y: y.mT, "What arrives is missing: g."), (lambda g, z, x, y: y, "What arrives is missing: g."),
     (lambda g, z, x, y: g @ np.linalg.inv(y), "An inverse solves for x. The way back is the transposed: y.T."),
     (lambda g, z, x, y: g @ np.reshape(y, y.shape[::-1]), RESHAPED),
@@ -152,23 +154,27 @@ WRONG_X = [
     (lambda g, z, x, y: np.abs(g @ y.mT), "The signs are lost."),
     (lambda g, z, x, y: (g @ y.mT, x.mT @ g), "Both came back in a tuple. This rule is for x alone."),
     (lambda g, z, x, y: g @ y.mT / y.shape[1],
-     "Divided by the number of columns: the product adds, and takes no mean.")]
+     "That is divided by the number of columns: the product adds, and takes no mean.")]
 WRONG_Y = [
     (lambda g, z, x, y: x * g, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: x.mT * g, "* multiplies entry by entry. The product of matrices is @."),
-    (lambda g, z, x, y: RECTANGLES[0].T @ g, "Right for the lesson's A alone. A rule is given its matrices: x and y."),
+    (lambda g, z, x, y: RECTANGLES[0].T @ g,
+     "That is right for the lesson's A alone. A rule is given its matrices: x and y."),
     (lambda g, z, x, y: g @ x.mT,
-     "The left rule once more. For y, the x stands on the left: sum over the rows i of both."),
-    (lambda g, z, x, y: x @ g, "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two has to be transposed? "
+     "That is the left rule once more. For y, the x stands on the left: sum over the rows i of both."),
+    (lambda g, z, x, y: x @ g,
+     "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two has to be transposed? "
      "(NumPy's transpose(0, 1) changes nothing: write .T.)"),
     (lambda g, z, x, y: x @ g.mT, "The wrong one of the two is transposed: the rows of x are to meet those of g."),
-    (lambda g, z, x, y: g.mT @ x, "That is the transposed of the right one: the order of the two is reversed."),
-    (lambda g, z, x, y: g @ x, "The left rule once more, and nothing is transposed. For y, the x stands on the left."),
+    (lambda g, z, x, y: g.mT @ x, "That is the right matrix, transposed: is the order of the two reversed?"),
+    (lambda g, z, x, y: g @ x,
+     "That is the left rule once more, and nothing is transposed. For y, the x stands on the left."),
     (lambda g, z, x, y: x.mT, "What arrives is missing: g."), (lambda g, z, x, y: x, "What arrives is missing: g."),
     (lambda g, z, x, y: np.reshape(x, x.shape[::-1]) @ g, RESHAPED),
     (lambda g, z, x, y: x.mT @ z, "z stands where g belongs: what arrives, not the product itself."),
-    (lambda g, z, x, y: np.linalg.pinv(x) @ g, "An inverse solves for x. The way back is the transposed: x.T."),
-    (lambda g, z, x, y: x.mT @ g / len(x), "Divided by the number of rows: the product adds, and takes no mean.")]
+    (lambda g, z, x, y: np.linalg.pinv(x) @ g, "An inverse solves for y. The way back is the transposed: x.T."),
+    (lambda g, z, x, y: x.mT @ g / len(x),
+     "That is divided by the number of rows: the product adds, and takes no mean.")]
 
 
 @exercise(
@@ -226,23 +232,30 @@ def _product(d):
     why="The shape is (2, 2) with the left rule twice as well. Only the numbers tell.",
     mistakes=[
         (np.array([[6, 14], [6, 14]]),
-         "Left rule twice: the right shape, and wrong numbers. Try a rectangle: does g·Aᵀ have B's shape there?"),
-        (np.array([[8, 8], [12, 12]]), "Right rule twice. What goes to the left slot?"),
+         "That is the left rule, twice: the shape is right, and no more. Does g·Aᵀ have B's shape for a rectangle?"),
+        (np.array([[8, 8], [12, 12]]), "That is the right rule, twice. What goes to the left slot?"),
         (np.array([[3, 7], [3, 7]]), "That is what arrives through the left slot. A is in the right one too."),
         (np.array([[4, 4], [6, 6]]), "That is what arrives through the right slot. A is in the left one too."),
         (np.array([[2, 4], [6, 8]]), "2A is the rule of numbers, entry by entry. Here rows meet columns."),
-        (np.array([[7, 9], [11, 13]]), "No transpose: g·A + A·g. In both rules A is transposed."),
-        (np.array([[8, 10], [10, 12]]), "g·A + Aᵀ·g: the left rule lacks its transpose."),
-        (np.array([[6, 10], [10, 14]]), "g·Aᵀ + A·g: the right rule lacks its transpose."),
-        (np.array([[4, 6], [4, 6]]), "g·A: the left rule without its transpose. And A is in the right slot too."),
-        (np.array([[3, 3], [7, 7]]), "A·g: the right rule without its transpose. And A is in the left slot too."),
-        (np.array([[8, 12], [8, 12]]), "Twice g·A: the left rule without its transpose. What goes to the right slot?"),
-        (np.array([[6, 6], [14, 14]]), "Twice A·g: the right rule without its transpose. What goes to the left slot?"),
-        (np.array([[7, 13], [7, 13]]), "g on the left in both: g·Aᵀ + g·A. In the right rule it stands on the right."),
-        (np.array([[7, 7], [13, 13]]), "g on the right in both: A·g + Aᵀ·g. In the left rule it stands on the left."),
+        (np.array([[7, 9], [11, 13]]),
+         "That is g·A + A·g, the right answer transposed. In both rules A is transposed."),
+        (np.array([[8, 10], [10, 12]]), "That is g·A + Aᵀ·g: the left rule lacks its transpose."),
+        (np.array([[6, 10], [10, 14]]), "That is g·Aᵀ + A·g: the right rule lacks its transpose."),
+        (np.array([[4, 6], [4, 6]]),
+         "That is g·A: the left rule without its transpose. And A is in the right slot too."),
+        (np.array([[3, 3], [7, 7]]),
+         "That is A·g: the right rule without its transpose. And A is in the left slot too."),
+        (np.array([[8, 12], [8, 12]]),
+         "That is twice g·A: the left rule without its transpose. What goes to the right slot?"),
+        (np.array([[6, 6], [14, 14]]),
+         "That is twice A·g: the right rule without its transpose. What goes to the left slot?"),
+        (np.array([[7, 13], [7, 13]]),
+         "That is g·Aᵀ + g·A, with g on the left in both. In the right rule g stands on the right."),
+        (np.array([[7, 7], [13, 13]]),
+         "That is A·g + Aᵀ·g, with g on the right in both. In the left rule g stands on the left."),
         (np.array([[7, 10], [15, 22]]), "That is the value A @ A. What goes back to A?"),
         (np.array([[2, 2], [2, 2]]), "That is g, twice: each slot sends a product of g with Aᵀ."),
-        (np.array([[14, 22], [18, 26]]), "Exactly double: each slot sends once, and the two are added."),
+        (np.array([[14, 22], [18, 26]]), "That is exactly double: each slot sends once, and the two are added."),
         (np.array([[1, 1], [1, 1]]), "That is g, what arrives at Z."),
         (np.array([[[3, 7], [3, 7]], [[4, 4], [6, 6]]]),
          "Both arrivals are right, and they arrive at one A: add them."),
@@ -278,37 +291,39 @@ def _to_w(g, x, w):
     why="Five uses, five arrivals, one sum. So a batch of any size trains one W.",
     mistakes=[
         (lambda g, x, w: x.mT @ g,
-         "An axis too many, one matrix for each of the five. W was shared by them: sum over axis 0."),
+         "There is an axis too many, one matrix for each of the five. W was shared by them: sum over axis 0."),
         (lambda g, x, w: (x.mT @ g).mean(axis=0),
-         "Five times too small: each use counts in full, so it is a sum and no mean."),
+         "That is five times too small: each use counts in full, so it is a sum and no mean."),
         (lambda g, x, w: (x.mT @ g)[0], "That is the first of the five alone. All of them used W."),
         (lambda g, x, w: (x.mT @ g).sum(), "That sums over everything. Only the batch, axis 0, was shared."),
         (lambda g, x, w: (x.mT @ g).sum(axis=0, keepdims=True),
          "The axis of the batch is still there, with length 1. W has two axes."),
-        (lambda g, x, w: (x.mT @ g).sum(axis=1), "Summed over the wrong axis: the batch is axis 0."),
-        (lambda g, x, w: (x.mT @ g).sum(axis=-1), "Summed over the wrong axis: the batch is axis 0."),
+        (lambda g, x, w: (x.mT @ g).sum(axis=1), "That is summed over the wrong axis: the batch is axis 0."),
+        (lambda g, x, w: (x.mT @ g).sum(axis=-1), "That is summed over the wrong axis: the batch is axis 0."),
         (lambda g, x, w: g @ w.mT, "That is what goes to X. For W: x transposed, times g."),
         (lambda g, x, w: (x.T @ g).sum(axis=0), "`.T` reverses all three axes. `.mT` exchanges the last two."),
         (lambda g, x, w: x.T @ g, "`.T` reverses all three axes. `.mT` exchanges the last two."),
         (lambda g, x, w: (x.transpose(1, 2) @ g).sum(axis=0),
          "NumPy's transpose wants every axis named: (0, 2, 1). `x.mT` is shorter."),
         (lambda g, x, w: (x @ g).sum(axis=0), "x has to be transposed: (3, 2) @ (2, 4) in each of the five."),
-        (lambda g, x, w: (g @ x.mT).sum(axis=0), "These two in the other order: in X @ W the x stands on the left."),
-        (lambda g, x, w: (g @ w.mT).sum(axis=0), "That goes to X, summed. For W: x transposed, times g."),
+        (lambda g, x, w: (g @ x.mT).sum(axis=0),
+         "Those are the right two, in the wrong order: in X @ W the x stands on the left."),
+        (lambda g, x, w: (g @ w.mT).sum(axis=0), "That is what goes to X, summed. For W: x transposed, times g."),
         (lambda g, x, w: (x.mT * g).sum(axis=0), "* multiplies entry by entry. The product of matrices is @."),
-        (lambda g, x, w: (x.mT() @ g).sum(axis=0), "`.mT` is written without brackets: `x.mT`."),
+        (lambda g, x, w: (x.mT() @ g).sum(axis=0),
+         "Round brackets call a function, and an array is none. Write .mT without them."),
         (lambda g, x, w: (x.mT @ g)[-1], "That is the last of the five alone. All of them used W."),
         (lambda g, x, w: (x.mT @ g).max(axis=0),
          "That is the largest of the five. Each use brings its own: add them up."),
         (lambda g, x, w: np.abs((x.mT @ g).sum(axis=0)), "The signs are lost."),
-        (lambda g, x, w: (x.mT @ g).sum(axis=0).T, "Transposed: W has the shape (3, 4)."),
+        (lambda g, x, w: (x.mT @ g).sum(axis=0).T, "That is transposed: W has the shape (3, 4)."),
         (lambda g, x, w: (x.mT @ g).sum(axis=0) * w, "W is multiplied in. For W the other factor is x alone."),
         (lambda g, x, w: np.reshape(x, (3, -1)) @ np.reshape(g, (-1, 4)),
          "A reshape is no transpose: np.reshape(x, (-1, 3)) has the ten rows, and .T turns them."),
         (lambda g, x, w: sum(x[n].T @ g[n] for n in range(5)),
          "The check tries other batches too. How many there are is len(x)."),
         (lambda g, x, w: x.reshape(10, 3).T @ g.reshape(10, 4),
-         "Right for five times two rows. The check tries other batches too: −1 in place of 10 counts them."),
+         "That is right for five times two rows. The check tries other batches too: −1 in place of 10 counts them."),
         (lambda g, x, w: x.mT.reshape(3, -1) @ g.reshape(-1, 4),
          "A reshape is no transpose: x.reshape(-1, 3) has the rows, and .T turns them.")])
 def batch(answer):
@@ -320,7 +335,7 @@ def batch(answer):
     expect_over(answer, _to_w, build, first=[example], apart=True, tried=lambda g, x, w: (
         f"gradient_w(g, x, w), with g {g.shape}, x {x.shape} and w {w.shape}"), hints=[
             *batch.mistakes, (lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0),
-                              "Summed too early. Each x belongs to its own g: multiply first, then sum.")])
+                              "That is summed too early. Each x belongs to its own g: multiply first, then sum.")])
 
 
 # --- The array ward ---------------------------------------------------------------------------------------------------------------
@@ -339,7 +354,7 @@ EVIDENCE = {
     4: "b is summed as it should be, and c is not. What is special about c?",
     5: "[[5, 6], [7, 8]] is B, entry by entry, times g = 1. And for one axis it is right. Whose rule is that?",
     6: "x + b is right, b + x is not, and 2 is the sum over two rows. Who was summed before x's turn came?",
-    7: "Both b and c have the shape of the output. What is missing is not a matter of one of them."}
+    7: "The gradients of b and of c both have the shape of the output. So it is not one of the two that is left out."}
 
 
 @exercise(
@@ -384,8 +399,8 @@ def diagnose(answer):
 # --- Two of them, mended ----------------------------------------------------------------------------------------------------------
 
 def _sent_on(got, expected):
-    return ("Here what arrives is not all ones, some of it is negative, and it has further to go: a rule gives back all of "
-            "it, for any g, and adds to no .grad itself.")
+    return ("What arrives here is not all ones, and some of it is negative. A rule gives back all of it, for any g, "
+            "and adds to no .grad itself.")
 
 
 WRONG_MATMUL = ("The left rule still runs for both, when x and y are the same. Say by place which rule is whose, "
@@ -445,12 +460,13 @@ def mended(answer):
     for name, f, xs, hints in [
             ("b + x", lambda x, y: x + y, (b, x), [
                 (np.full((2, 3), 2),
-                 "x, on the right, still gets what was summed for b. Both need the g that arrived: keep that name for it.")]),
+                 "x, on the right, gets 2, the sum that belongs to b. Both need the g that arrived: keep its name.")]),
             ("x + b", lambda x, y: x + y, (x, b),
-             [(np.full((2, 3), 2), "x gets what was summed for b. Each is fitted to itself alone.")]),
+             [(np.full((2, 3), 2), "x gets 2, the sum that belongs to b. Each is fitted to itself alone.")]),
             ("A @ B", lambda x, y: x @ y, (A, B), [
-                (B, "That is the rule entry by entry, of a dot product."),
-                (np.array([[12, 14], [12, 14]]), "Nothing is transposed now: g·yᵀ goes to x, and xᵀ·g to y."),
+                (B, "That is B, entry by entry, as in the rule of a dot product. For a matrix, to x goes g·yᵀ."),
+                (np.array([[12, 14], [12, 14]]),
+                 "That is g·B, with nothing transposed: to x goes g·yᵀ, and to y goes xᵀ·g."),
                 (np.array([[3, 7], [3, 7]]), "That is g·Aᵀ, and A is the left matrix itself: to x goes g·yᵀ."),
                 (np.array([[11, 15], [11, 15]]), "What goes to x goes to y too. To y goes xᵀ·g."),
                 (np.array([[15, 19], [17, 21]]),
@@ -463,7 +479,8 @@ def mended(answer):
             ("(b · w + w) · w, w = x − 3", lambda x, y: (x * y + y) * y, (b, x - 3), [_sent_on]),
             ("((C · D) @ D) · C, C = A − 2, D = B − 7", lambda x, y: ((x * y) @ y) * x, (A - 2, B - 7), [_sent_on]),
             ("A @ (B @ A)", lambda x, y: x @ (y @ x), (A, B), [
-                lambda got, right: "Two products, and only then their rules: does each still read its own x and y?"]),
+                lambda got, right: "Two products are made here, and only then do their rules run. Does each still "
+                                   "read its own x and y?"]),
             ("(b @ c) · (b @ c), c = −b", lambda x, y: (x @ y) * (x @ y), (b, -b), [_sent_on]),
             ("x + x", lambda x, y: x + x, (x, b), [
                 (np.ones((2, 3)), "x is in both places, and each place sends its own: backward adds the two.")]),
@@ -482,8 +499,8 @@ def mended(answer):
         sent = [*map(np.array, z.rule(g))]
         for part, again in zip(sent, z.rule(g / 4)):
             expect(again, part / 4, tried=f"the rule of {name}: first all ones arrive, then a quarter of that",
-                   hints=[(part, "The first answer once more. A list outside the rule outlives the call: "
-                                 "make it inside.")])
+                   hints=[(part, "That is the first answer once more. What is kept outside the rule outlives the "
+                                 "call: make it inside.")])
 
 
 def _expect_gradients(name, Mended, f, xs, hints):
@@ -505,12 +522,12 @@ def _expect_gradients(name, Mended, f, xs, hints):
                     f"shapes {shapes[0]} and {shapes[1]}",
                     "The two are exchanged: the first of the list goes to x.")
     if any(part is None for part in sent):
-        raise Wrong(f"the rule of {name}", "nothing", "two gradients",
-                    "backward calls z.rule(g), and finds none of yours there.")
+        raise Wrong(f"the rule of {name}", brief(sent), "two gradients",
+                    "backward calls z.rule(g), and here that gives a None in place of a gradient.")
     for slot, (_, got, measured) in zip(["left", "right"], examine(Mended, lambda x, y: f(x, y).sum(), *xs).rows):
         if isinstance(got, str):
             raise Wrong(f"backward, from the sum of {name}", got, "gradients",
-                        "What a rule sends does not fit the value it goes to.")
+                        "A shape does not fit on the way back, in a rule or in what a rule sends.")
         expect(got, measured.round(6), tried=f"the sum of {name}: the gradient of what stands on the {slot}",
                shown="another array",
                hints=hints)
