@@ -373,7 +373,7 @@ WRONG_Y = [
     (_conv_y(lambda G, X: (X.mT @ G)[0]), "That is the first image alone. All of them used the kernels."),
     (_conv_y(lambda G, X: (X.mT @ G)[-1]), "That is the last image alone. All of them used the kernels."),
     (_conv_y(lambda G, X: (X.mT @ G)[:2].sum(axis=0)), "All of the images used the kernels, not the first two alone."),
-    (_conv_y(lambda G, X: (X.mT @ G).mean(axis=0)), "That is a mean over the images. Each use counts in full: add all."),
+    (_conv_y(lambda G, X: (X.mT @ G).mean(axis=0)), "That is a mean over the images. Each use counts in full: add."),
     (_conv_y(lambda G, X: (X @ G).sum(axis=0)),
      "The rows of both, X and G, count the windows: which of the two has to be transposed?"),
     (_conv_y(lambda G, X: (G.mT @ X).sum(axis=0)),

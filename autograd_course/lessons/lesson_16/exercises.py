@@ -112,8 +112,8 @@ _NUMBER = ("ag.grad wants one number, and the gradient is an array. ⟨gradient,
          "That is ⟨gradient, v⟩ itself, the slope of f along v. Take the gradient of it."),
         edit("return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)",
              "slope = ag.grad(f)(w)\n    return ag.grad(lambda w: np.sum(slope * v))(w)",
-             "This gives 0 everywhere: what was computed before is a constant to the outer ag.grad. Put ag.grad(f)(w) "
-             "inside the lambda."),
+             "This gives 0 everywhere: nothing moves with the argument of the outer function. Inside the lambda, "
+             "ag.grad(f) has to be asked at the lambda's own argument."),
         (lambda f, w, v: ag.grad(f)(w) * v,
          "That is the gradient times v, entry by entry. Add it up, and differentiate once more."),
         (lambda f, w, v: ag.grad(f)(w),
@@ -130,24 +130,24 @@ _NUMBER = ("ag.grad wants one number, and the gradient is an array. ⟨gradient,
         (lambda f, w, v: ag.grad(lambda v: np.sum(ag.grad(f)(w) * v))(v),
          "That is the gradient itself. Differentiate once more, by w: the number ⟨gradient, v⟩."),
         (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * v) ** 2)(w),
-         "There is a square too many: the gradient of ⟨gradient, v⟩ itself."),
+         "There is a square too many: take the gradient of ⟨gradient, v⟩ itself."),
         (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) ** 2) / 2)(w),
-         "That is H times the gradient. v takes the place of one of the two."),
+         "That is H times the gradient. v takes the place of one of the two gradients."),
         (lambda f, w, v: ag.grad(lambda w: np.mean(ag.grad(f)(w) * v))(w),
          "A mean divides by the number of entries: the sum is wanted."),
         (lambda f, w, v: ag.jvp(ag.grad(f), (w,), (v,)),
          "ag.jvp gives two arrays, the value and the tangent. Hv is the tangent: [1]."),
         (lambda f, w, v: ag.vjp(ag.grad(f), w)[1](v),
          "The pull gives a tuple, one gradient for each input. There is one input: [0]."),
-        (lambda f, w, v: ag.hvp(f, w, v) * v, "One v too many: Hv is there before the last product."),
-        (lambda f, w, v: ag.hvp(f, v, w), "v and w have changed places: w is where, v is the direction."),
+        (lambda f, w, v: ag.hvp(f, w, v) * v, "There is one v too many: Hv is there before the last product."),
+        (lambda f, w, v: ag.hvp(f, v, w), "v and w have changed places: w is the place, v is the direction."),
         (lambda f, w, v: ag.grad(f)(w + v), "That is the gradient at w + v. The question is how the gradient changes "
                                             "along v, at w."),
         (lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w)) * np.sum(v))(w),
          "A sum of products is not the product of the sums: multiply entry by entry, and then add."),
         (lambda f, w, v: np.sum(ag.hvp(f, w, v) * v), "That is the curvature, ⟨v, Hv⟩. Give back Hv."),
         (lambda f, w, v: ag.hvp(f, w, v / np.linalg.norm(v)),
-         "v is not to be made shorter: twice as long a v gives twice Hv."),
+         "v keeps its length: a v that is twice as long gives twice Hv."),
         (lambda f, w, v: (ag.grad(f)(w + v) - ag.grad(f)(w)),
          "That is the difference of two gradients over a whole v. The slope at w is wanted: a grad within a grad."),
         *[(lambda f, w, v, h=h, back=back: (ag.grad(f)(w + h * v) - ag.grad(f)(w - back * h * v)) / (h + back * h),
@@ -187,8 +187,8 @@ def hvp(answer):
     tracemalloc.stop()
     if held > w.size ** 2 * 8 / 2:
         raise Wrong("hvp(mixed, w, v), w and v of 300 entries: what is held at most", "more than 150 arrays like w",
-                    "a few of them", "The numbers are right, and the whole Hessian was built, 300 × 300. The gradient of "
-                    "the number ⟨gradient, v⟩ is Hv already.")
+                    "a few of them", "The numbers are right, but half a Hessian, 300 × 300, would fit into what is "
+                    "held. No matrix is needed: the gradient of the number ⟨gradient, v⟩ is Hv already.")
 
 
 # --- The largest curvature ------------------------------------------------------------------------------------
@@ -226,7 +226,8 @@ def _nearly(got, expected):
 _UNIT, _CURVATURE = "v = v / np.linalg.norm(v)", "curvature = np.sum(v * Hv)"
 _ONE_SHAPE = ("For vectors that would do. But w and v may have the shape (2, 3), and a matrix product takes rows by "
               "columns. ⟨v, Hv⟩ is np.sum(v * Hv), and Hv is ag.hvp(f, w, v).")
-_ENDS = "That is where it ends. After few products v is still on its way: the ⟨v, Hv⟩ noted last is wanted."
+_ENDS = ("Many products lead to that number. After few of them v is still on its way: the ⟨v, Hv⟩ noted last is "
+         "wanted.")
 
 
 @exercise(
@@ -274,15 +275,15 @@ _ENDS = "That is where it ends. After few products v is still on its way: the �
              "That is the curvature along the first v. Go on with Hv as v, and return after the loop."),
         edit(_CURVATURE + "\n        v = Hv", "v = Hv\n        " + _CURVATURE,
              "⟨Hv, Hv⟩ is the square of a length. Is v Hv already, where you take ⟨v, Hv⟩?"),
-        edit("ag.hvp(f, w, v)", "ag.hvp(f, v, w)", "hvp(f, w, v): the place w, then the direction v."),
+        edit("ag.hvp(f, w, v)", "ag.hvp(f, v, w)", "hvp(f, w, v) takes the place w first, then the direction v."),
         edit("ag.hvp(f, w, v)", "ag.hvp(f, v, v)", "The Hessian is that at w: v is only the direction."),
         edit("ag.hvp(f, w, v)", "ag.grad(f)(w) * v", "That is the gradient times v. Hv is ag.hvp(f, w, v)."),
         edit("v = Hv", "v = v + Hv", "v is replaced by Hv; nothing of the old v stays."),
         edit("v = Hv", "v = v - Hv", "v is replaced by Hv; nothing of the old v stays."),
         edit("v = Hv", "w = Hv", "w stays where it is: only the direction v turns."),
         edit("v = Hv", "w = w + Hv", "w stays where it is: only the direction v turns."),
-        edit("range(steps)", "range(steps + 1)", "One product too many: `steps` in all."),
-        edit("range(steps)", "range(steps - 1)", "One product too few: `steps` in all."),
+        edit("range(steps)", "range(steps + 1)", "That is one product too many: `steps` in all."),
+        edit("range(steps)", "range(steps - 1)", "That is one product too few: `steps` in all."),
         edit("        v = Hv\n", "        if np.allclose(v, Hv / np.linalg.norm(Hv), atol=1e-2):\n            break\n"
              "        v = Hv\n", "It stops early where v hardly turns. `steps` products are wanted, whatever v does."),
         edit("range(steps)", "range(7)", "`steps` says how many products, not always the same number."),
@@ -360,7 +361,7 @@ def _downhill(f, x):
     return x - ag.grad(f)(x) / abs(ag.grad(ag.grad(f))(x))
 
 
-_TINY = "A tiny curvature counts as it is: where the slope is tiny too, their quotient need not be."
+_TINY = "A tiny curvature counts as it is: where the slope is tiny too, their quotient may be large."
 _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
 
 
@@ -397,9 +398,9 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit("slope / abs(curvature)", "abs(slope / curvature)", "The slope says which way: it keeps its sign."),
         edit("slope / abs(curvature)", "abs(slope) / curvature", "The slope says which way: it keeps its sign."),
         edit("slope / abs(curvature)", "abs(slope) / abs(curvature)", "The slope says which way: it keeps its sign."),
-        edit("x - slope", "x + slope", "Against the gradient: minus."),
+        edit("x - slope", "x + slope", "The step goes against the slope: minus."),
         edit("slope / abs(curvature)", "slope * abs(curvature)",
-             "Divided by the curvature: strongly curved means a short step."),
+             "The slope is divided by the curvature: strongly curved means a short step."),
         edit("slope / abs(curvature)", "abs(curvature) / slope", "Upside down: the slope is divided by the curvature."),
         edit("slope / abs(curvature)", "slope",
              "The step is as long as Newton's: divide by the curvature's size, whatever it is."),
@@ -414,7 +415,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit("slope / abs(curvature)", "slope / max(curvature, 1)",
              "The step is as long as Newton's: divide by the curvature's size, whatever it is."),
         edit("slope / abs(curvature)", "slope / curvature**2",
-             "The curvature itself, without its sign: not its square."),
+             "Divide by the curvature without its sign, and not by its square."),
         edit("slope / abs(curvature)", "slope / curvature if curvature > 0 else slope",
              "The step is as long as Newton's in both cases: divide by the curvature's size."),
         edit("return x - slope / abs(curvature)", "return x - slope / curvature if curvature > 0 else x",
@@ -433,12 +434,12 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
              "its value at x."),
         edit(_CURVED, "curvature = ag.grad(ag.grad(f)(x))(x)",
              "ag.grad takes a function: ag.grad(ag.grad(f)), and then (x)."),
-        edit(_SLOPE, "slope = f(x)",
-             "That is Newton for f(x) = 0. Here the *slope* is to become 0: slope over curvature."),
-        edit(_SLOPE, "slope = ag.grad(f)", "ag.grad(f) is a function: call it at x."),
-        edit("slope / abs(curvature)", "slope / abs(curvature) / 2", "Half as long as Newton's step."),
+        edit(_SLOPE, "slope = f(x)", "That divides f(x) by the curvature. The slope is wanted there: ag.grad(f)(x)."),
+        edit(_SLOPE, "slope = ag.grad(f)",
+             "A function stands where a number is wanted. The slope is ag.grad(f)(x), called at x."),
+        edit("slope / abs(curvature)", "slope / abs(curvature) / 2", "That is half as long as Newton's step."),
         edit("slope / abs(curvature)", "slope / np.sqrt(curvature)",
-             "The curvature itself, without its sign: not its root, which a negative one does not have."),
+             "Divide by the curvature without its sign, and not by its root, which a negative one does not have."),
         edit("slope / abs(curvature)", "slope / (abs(curvature) + 0.01)", "Nothing is added to the curvature here."),
         edit("slope / abs(curvature)", "slope / (abs(curvature) + 0.001)", "Nothing is added to the curvature here."),
         edit("slope / abs(curvature)", "slope // abs(curvature)", "// cuts off to whole numbers: one / divides."),

@@ -23,7 +23,8 @@ throw(
               "got"),
              (in_place(_hvp)[0], "writes into the caller's array"),
              (lambda f, w, v: ag.hvp(f, w, v) * np.nan, "nan"),
-             (lambda f, w, v: (ag.hessian(f)(w).reshape(w.size, -1) @ v.ravel()).reshape(w.shape), "whole Hessian")],
+             (lambda f, w, v: (ag.hessian(f)(w).reshape(w.size, -1) @ v.ravel()).reshape(w.shape), "half a Hessian"),
+             edit("ag.grad(f)(w)", "ag.grad(f)(at)", "lambda w:", "lambda w, at=w:", "own argument")],
     also_right=[
         "lambda f, w, v: ag.grad(lambda at: (ag.grad(f)(at) * v).sum())(w)",
         "lambda f, w, v: ag.vjp(ag.grad(f), w)[1](v)[0]",
