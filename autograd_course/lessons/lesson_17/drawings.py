@@ -50,7 +50,7 @@ def trade(found):
         _bar(below, 180 + 32 * i, 26, [(steps, style.GROUND)], name, f"{steps:,} steps")
         said.append(f"{name}: at most {number(round(size, 1))} MB, {steps:,} steps run")
     above.words(20, 28, "held at most", anchor="start")
-    below.words(20, 168, "steps run, forward and once more", anchor="start")
+    below.words(20, 168, "steps run, forward and again", anchor="start")
     text = "\n".join(["Memory and time, way by way.", *said])
     return Picture(svg("0 0 560 290", "".join([*above.parts, *below.parts]), text), text, says_all=True)
 
@@ -66,11 +66,11 @@ def evenly(steps, k, start=0):
 
 
 def cost(widths, marks):
-    """(what the marks hold, what the longest stretch holds, that stretch) of a chain whose values have these widths."""
+    """(what the marks hold, what the heaviest stretch holds, that stretch) of a chain of values of these widths."""
     stretches = [*pairwise([*marks, len(widths) - 1])]
     sizes = [sum(widths[p + 1:q + 1]) for p, q in stretches]
-    longest = int(np.argmax(sizes))
-    return sum(widths[p] for p in marks), sizes[longest], stretches[longest]
+    heaviest = int(np.argmax(sizes))
+    return sum(widths[p] for p in marks), sizes[heaviest], stretches[heaviest]
 
 
 def moments(n, marks):
@@ -142,7 +142,7 @@ def marked(widths, marks):
     """A chain of many values, each as high as it is wide, with flags where the marks are; below, what is held and what
         is run again.
 
-    widths: of the n + 1 values. marks: places from 0 on. The longest stretch is blue, what is forgotten grey.
+    widths: of the n + 1 values. marks: places from 0 on. The heaviest stretch is blue, what is forgotten grey.
     """
     n, (kept, stretch, (start, end)) = len(widths) - 1, cost(widths, marks)
     most = max(widths)
@@ -168,7 +168,7 @@ def marked(widths, marks):
         f"{counted(len(marks), 'mark')}: held at most {kept} + {stretch} = {kept + stretch}, where a "
         f"plain tape holds {everything}",
         f"the marks hold {kept}",
-        f"the longest stretch holds {stretch}: from step {start + 1} to step {end}",
+        f"the heaviest stretch holds {stretch}: from step {start + 1} to step {end}",
         f"run again: {n} steps, each once"])
     return Picture(svg("0 0 560 286", "".join([*chain.parts, *bars.parts]), text), text)
 

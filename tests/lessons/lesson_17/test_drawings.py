@@ -62,7 +62,7 @@ def test_an_uneven_chain_holds_what_is_drawn():
         assert 0 < most - kept - longest < 25        # five arrays of the large kind on their way, and the last result
 
 
-def test_cost_names_the_longest_stretch():
+def test_cost_names_the_heaviest_stretch():
     assert drawn.cost([1, 1, 1, 5, 1], [0, 2]) == (2, 6, (2, 4))
     assert drawn.cost([1, 2, 2, 2], [0]) == (1, 6, (0, 3))
 
@@ -87,7 +87,7 @@ def test_marked_flags_and_words():
     assert picture.html.count("l9 5l-9 5") == 10
     assert picture.text.splitlines() == [
         "10 marks: held at most 10 + 10 = 20, where a plain tape holds 100", "the marks hold 10",
-        "the longest stretch holds 10: from step 1 to step 10", "run again: 100 steps, each once"]
+        "the heaviest stretch holds 10: from step 1 to step 10", "run again: 100 steps, each once"]
     assert drawn.marked([1] * 101, [0]).text.startswith("1 mark: held at most 1 + 100 = 101")
 
 
