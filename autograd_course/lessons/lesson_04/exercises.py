@@ -92,26 +92,27 @@ def _choices(d):
 FROM_Z = [
     [(lambda g, z, x: g / 2 * z, "That multiplies by z. Write g / (2 * z): Python reads g / 2 * z as (g / 2) * z."),
      (lambda g, z, x: g / z, "Exactly double: z stands in the product twice, so 2z dz ≈ dx."),
-     (lambda g, z, x: g / 2 * z ** -0.5, "z is the root already: no second root of it."),
+     (lambda g, z, x: g / 2 * z ** -0.5, "z is the root already: take no second root of z."),
      (lambda g, z, x: g * dx / (2 * z),      # noqa: F821
       "dx is a nudge, on paper only. The rule is what stands before it, times g."),
-     (lambda g, z, x: 2 * g * z, "From dx ≈ 2z dz the slope dz/dx is 1 divided by 2z: upside down."),
+     (lambda g, z, x: 2 * g * z, "Yours is upside down. From dx ≈ 2z dz the slope dz/dx is 1 divided by 2z."),
      (lambda g, z, x: g / 2 * x**-1 / 2,
-      "Python takes the power first: x**-1/2 is (x**-1)/2. And with z it needs no power."),
-     (lambda g, z, x: g * z * (1 - z), "That is the sigmoid's: are the two exchanged?")],
+      "That is g / (4x), and x**-1/2 in Python is 1 / (2x): the power comes first. With z no power is needed."),
+     (lambda g, z, x: g * z * (1 - z), "That is the sigmoid's rule: are the two exchanged?")],
     [(lambda g, z, x: g * (1 - z * z), "That is tanh's rule. ① · ② is z (q − 1)/q, and 1/q is z."),
      (lambda g, z, x: g * z * 1 - z, "Python multiplies first: 1 - z wants parentheses."),
-     (lambda g, z, x: g * z * z * (1 - z), "One z too many: ① · ② is z times (1 − 1/q)."),
+     (lambda g, z, x: g * z * z * (1 - z), "A factor z is too many: ① · ② is z times (1 − 1/q)."),
      (lambda g, z, x: g * z - z * z, "g multiplies all of it: put brackets around z − z²."),
      (lambda g, z, x: g * z ^ 2, "A power is ** in Python: ^ is something else."),
      (lambda g, z, x: g * (1 - z), "A factor z is missing: ① is −z/q, and 1/q is z."),
-     (lambda g, z, x: g * z * (1 - 1 / z), "1/q is z. So 1 − 1/q is 1 − z, and not 1 − 1/z."),
+     (lambda g, z, x: g * z * (1 - 1 / z), "1/q is z. So 1 − 1/q is 1 − z, and a factor z stands before it."),
      (lambda g, z, x: g * -z / q * (1 - q),      # noqa: F821
       "q is on paper only. In code 1/q is z: say it with z."),
      (lambda g, z, x: g * z * z, "That is ① without its minus, and ② is missing: multiply by it."),
-     (lambda g, z, x: g * (1 - z) / z, "A factor, not a divisor: ① is −z/q, and 1/q is z."),
-     (lambda g, z, x: g * z * np.abs(z - 1) ** 2, "One factor 1 − z too many."),
-     (lambda g, z, x: -g * z * z, "That is ① with z for 1/q. Multiply it by ②.")]]
+     (lambda g, z, x: g * (1 - z) / z,
+      "(1 − z) / z is ② without its minus. ① is missing: without its minus it is z/q, and 1/q is z."),
+     (lambda g, z, x: g * z * np.abs(z - 1) ** 2, "A factor 1 − z is too many."),
+     (lambda g, z, x: -g * z * z, "That is ① alone. Multiply it by ②.")]]
 
 
 @exercise(
@@ -139,7 +140,7 @@ def from_z(answer):
         try:
             expect(returned(rule, 1.0, z, np.nan, tried=tried, shown=f"{right:g}"), right, tried=tried)
         except Wrong as wrong:
-            raise Wrong(*wrong.args[:3], "The right number, but it reads x. Say it with z.") from None
+            raise Wrong(*wrong.args[:3], "The rule is right, but it reads x, and x is gone here. Use z.") from None
 
 
 LOG_OF_SIZE = (lambda g, z, x, y: g * z * np.log(np.abs(x)),
@@ -202,51 +203,49 @@ def turn(answer):
 X = np.array([-1.5, 0.0, 2.0, 0.7, 0.0001])
 SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(wrong rule, hint), …]
     (ag.relu, 0, [X], [
-        (lambda g, z, x: g * (x >= 0), "At 0 itself the library states 0: > and not >=."),
+        (lambda g, z, x: g * (x >= 0), "At 0 itself the library states 0: g passes where x > 0, and nowhere else."),
         (lambda g, z, x: g * x, "The slope of the line z = x does not grow with x: it is 1. So all of g passes, or nothing."),
         (lambda g, z, x: g * ((x > 0) + 0.5 * (x == 0)),
          "0.5 at 0 is what a central difference measures, the mean of two slopes. The library states 0."),
         (lambda g, z, x: np.maximum(g, 0),
-         "That switches by g. It is x that decides: where x > 0 all of g passes, a negative g too."),
-        (lambda g, z, x: g if x > 0 else 0,
-         "x may be an array, and if takes one True or False. np.where(x > 0, g, 0) decides entry by entry.")]),
+         "That switches by g. It is x that decides: where x > 0 all of g passes, a negative g too.")]),
     (ag.abs, 0, [X], [
         (lambda g, z, x: np.where(x > 0, g, -g), "At 0 that gives −g, and the library states 0. np.sign(0) is 0."),
         (lambda g, z, x: g * np.where(x >= 0, 1, -1), "At 0 itself the library states 0. np.sign(0) is 0."),
-        (lambda g, z, x: g * x / np.abs(x), "x / |x| is 0 / 0 at the kink, and that is nan. np.sign(0) is 0."),
+        (lambda g, z, x: g * x / np.abs(x), "x and |x| are both 0 at the kink, and 0 / 0 is nan. np.sign(0) is 0."),
         (lambda g, z, x: g * ((x > 0) - (x < 0)),
          "NumPy subtracts no True from False. g * (x > 0) - g * (x < 0) works, and np.sign is shorter."),
         (lambda g, z, x: g * (x > 0), "On the left z rises when x falls: the slope there is −1, not 0."),
         (lambda g, z, x: np.abs(g), "That is the size of g. It is x that decides: on the left the slope is −1."),
         (lambda g, z, x: g * x, "The slope of each arm does not grow with x: it is −1 or 1."),
-        (lambda g, z, x: g * np.abs(x), "The size of x is the value. To x goes −g, 0 or g.")]),
+        (lambda g, z, x: g * np.abs(x), "The size of x is the value. What goes to x is −g, 0 or g.")]),
     (ag.maximum, 0, [np.array([2.0, 5.0, 3.0, -2.0, 1.0]), np.array([5.0, 2.0, 3.0, -2.0, 1 + 1e-12])], [
         (lambda g, z, x, y: g / 2,
-         "Half of g everywhere. Only a tie is shared: where x is larger, all of it; where y is, nothing."),
-        (lambda g, z, x, y: g * (x >= y), "At the tie all of g goes to x. Half of it belongs to y."),
+         "Only a tie is shared. Where x is larger all of g goes to x, and where y is larger nothing does."),
+        (lambda g, z, x, y: g * (x >= y), "At the tie all of g goes to x. Half of g belongs to y."),
         (lambda g, z, x, y: g * (x > y), "At the tie nothing comes. Half of g belongs to x."),
         (lambda g, z, x, y: np.where(x == y, g / 2, g), "The tie is right. Where y is larger nothing goes to x."),
         (lambda g, z, x, y: np.where(x > y, g, g / 2), "The tie is right. Where y is larger nothing goes to x."),
         (lambda g, z, x, y: g * (x > y) + g / 2 * np.isclose(x, y),
-         "Nearly a tie is none: the larger gets all of it. x == y."),
-        (lambda g, z, x, y: g * (x > y) + 0.5 * (x == y), "At the tie half of g, not half of 1."),
+         "Two numbers that nearly agree are no tie, and the larger gets all of g. Ask for x == y."),
+        (lambda g, z, x, y: g * (x > y) + 0.5 * (x == y), "At the tie half of g goes to x, not half of 1."),
         (lambda g, z, x, y: g / 2 * ((x > y) + (x == y)),
-         "Half of g at the tie alone: where x is larger, all of it.")]),
+         "Half of g goes to x at the tie alone. Where x is larger, all of g does.")]),
     (ag.where, 1, [np.array([True, False, False, True, True]), np.array([3.0, 2.0, 4.0, -7.0, 0.0]),
                    np.array([5.0, 1.0, 4.0, -7.0, 1.0])], [
         (lambda g, z, c, x, y: np.where(c is True, g, 0),
-         "c is True asks whether the array itself is True: it never is. Entry by entry: np.where(c, g, 0)."),
+         "Yours is 0 everywhere, as c is True makes it: no array is True itself. np.where(c, g, 0) asks each entry."),
         (lambda g, z, c, x, y: np.where(z == x, g, 0),
          "Where x and y are equal z is both: c alone says whose turn it is."),
-        (lambda g, z, c, x, y: g * (x > y), "c decides, not which of the two is larger."),
+        (lambda g, z, c, x, y: g * (x > y), "c decides, and not which of the two is larger."),
         (lambda g, z, c, x, y: g / 2, "Nothing is shared here: where c is True all of g goes to x, elsewhere nothing."),
         (lambda g, z, c, x, y: g, "Where c is False z is y, and nothing goes to x."),
         (lambda g, z, c, x, y: np.where(c, x, 0), "That is a value. What goes to x is g, or nothing."),
         (lambda g, z, c, x, y: np.where(c, x, y), "That is z, the value. What goes to x is g, or nothing."),
         (lambda g, z, c, x, y: np.where(c, g),
-         "np.where takes three: the condition, what where it holds, and what elsewhere."),
+         "np.where takes three: the condition, what to take where it holds, and what to take elsewhere."),
         (lambda g, z, c, x, y: np.where(c, g, y), "Where c is False nothing goes to x: 0, not y."),
-        (lambda g, z, c, x, y: g * x, "c decides, and where it is True z is x itself: the slope is 1."),
+        (lambda g, z, c, x, y: g * x, "c decides, and where c is True z is x itself: the slope is 1."),
         (lambda g, z, c, x, y: np.where(c, g * x, 0), "Where c is True z is x itself: the slope is 1.")])]
 RIGHT = (lambda g, z, x: np.where(x > 0, g, 0), lambda g, z, x: g * np.sign(x),
          lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0)),
@@ -289,25 +288,26 @@ DRILL = [
     [(lambda g, z, x: g * np.cos(np.radians(x)), "x is in radians already, as in every formula for a slope."),
      (lambda g, z, x: g * np.sin(x), "That is the value. The slope of sin is cos."),
      (lambda g, z, x: -g * np.sin(x), "That is the rule of cos: are the two exchanged?"),
-     (lambda g, z, x: np.cos(g * x), "g multiplies the slope, cos x: it does not go inside."),
+     (lambda g, z, x: np.cos(g * x), "g multiplies the slope, cos x: g does not go inside."),
      (lambda g, z, x: g * np.sqrt(1 - z * z), "√(1 − z²) is never negative, and cos x can be: the sign is lost.")],
     [(lambda g, z, x: g * np.cos(x), "That is the value, and the rule of sin. The slope of cos is −sin."),
-     (lambda g, z, x: -np.sin(g * x), "g multiplies the slope, −sin x: it does not go inside."),
+     (lambda g, z, x: -np.sin(g * x), "g multiplies the slope, −sin x: g does not go inside."),
      (lambda g, z, x: -g * np.cos(x), "The minus is right. The slope of cos is −sin.")],
     [(lambda g, z, x: g / (1 + np.exp(x)),
       "That is 1 / (1 + eˣ), the slope of the log alone. The chain rule goes on: times eˣ."),
      (lambda g, z, x: g * np.exp(x), "That is the slope of the inside, 1 + eˣ. The log comes first: divide by 1 + eˣ."),
      (lambda g, z, x: g * np.maximum(x, 0),
       "That is relu's value. Softplus is a relu without a kink, and its slope is σ(x)."),
-     (lambda g, z, x: g * np.sigmoid(x), "NumPy has none: it is ag.sigmoid."),
-     (lambda g, z, x: g * sigmoid(x), "It is ag.sigmoid, from the library."),      # noqa: F821
+     (lambda g, z, x: g * np.sigmoid(x), "NumPy has no sigmoid. The library has ag.sigmoid."),
+     (lambda g, z, x: g * sigmoid(x), "The library has the sigmoid, as ag.sigmoid."),      # noqa: F821
      (lambda g, z, x: g * (x > 0), "That is relu's rule. Softplus has no kink: its slope is σ(x), between 0 and 1."),
      (lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
       "That is the slope of the sigmoid. Of softplus it is the sigmoid itself."),
      (lambda g, z, x: g * z * (1 - z), "z is softplus's output, not the sigmoid's. The slope is σ(x), of the input."),
      (lambda g, z, x: g * RIGHT[0](x),
       "That calls a rule, which wants g, z and x. The sigmoid itself is ag.sigmoid(x)."),
-     (lambda g, z, x: g / (1 + np.exp(x)) * np.exp(x) ** 2, "One eˣ too many: it is eˣ / (1 + eˣ), or 1 / (1 + e⁻ˣ).")]]
+     (lambda g, z, x: g / (1 + np.exp(x)) * np.exp(x) ** 2,
+      "A factor eˣ is too many: the slope is eˣ / (1 + eˣ), or 1 / (1 + e⁻ˣ).")]]
 
 
 @exercise(
@@ -403,19 +403,17 @@ def _names(function):
 
 
 CLIP = [
-    (lambda g, z, x, low, high: g * ((low < x) & (x < high)), "At a bound g still passes: <= and not <."),
+    (lambda g, z, x, low, high: g * ((low < x) & (x < high)), "Where x lies at a bound g still passes: <= and not <."),
     (lambda g, z, x, low, high: g * (x <= high), "Below the low bound z does not move with x: nothing passes."),
     (lambda g, z, x, low, high: g * (low <= x), "Above the high bound z does not move with x: nothing passes."),
     (lambda g, z, x, low, high: g * ((low <= x) | (x <= high)),
-     "That holds everywhere, so all of g passes. x has to be above low and (&) below high."),
+     "With yours all of g passes everywhere. It passes where x is not below low and (&) not above high."),
     (lambda g, z, x, low, high: g * ((low <= x) & (x < high)), "At the high bound g still passes: <= and not <."),
     (lambda g, z, x, low, high: g * ((low < x) & (x <= high)), "At the low bound g still passes: <= and not <."),
     (lambda g, z, x, low, high: g * (low <= x & x <= high),
      "Python binds & more tightly than <=: put each comparison in parentheses."),
-    (lambda g, z, x, low, high: g * (low <= x <= high),
-     "x may be an array, and a <= b <= c takes one True or False. Join two comparisons with &."),
     (lambda g, z, x, low, high: g * ((x < low) | (x > high)),
-     "The other way round: outside the bounds z stands still."),
+     "It is the other way round: outside the bounds z stands still."),
     (lambda g, z, x, low, high: g * ((-1 <= x) & (x <= 1)),
      "−1 and 1 are one example: the bounds come in as low and high."),
     (lambda g, z, x, low, high: g * (np.abs(x) <= high), "The lower bound is low, and need not be −high."),
@@ -442,7 +440,7 @@ GELU = [
     (lambda g, z, x: g * 0.5 * (1 + _t(x)), "That is the first arrival alone. x stands in both factors."),
     (_gelu(_five, first=0), "That is the second arrival alone. x stands in both factors."),
     (lambda g, z, x: g * 0.5 * (1 - _t(x)**2) * _five(x),
-     "That multiplies the slopes of both factors. Two arrivals: each factor's slope times the other factor."),
+     "That multiplies the slopes of both factors. There are two arrivals: each factor's slope times the other factor."),
     (_gelu(lambda x: 1), "Nearly: t is tanh of p, so the slope of p, ⑤, belongs to it."),
     (_gelu(lambda x: C), "Nearly: ⑤ is the slope of the whole p, x³ included."),
     (_gelu(lambda x: _five(x) / C), "Nearly: c stands before the whole p, so ⑤ has it too."),
@@ -452,7 +450,8 @@ GELU = [
     (_gelu(lambda x: C * (1 + 3 * K * x)), "Nearly: the slope of x³ is 3x², and not 3x."),
     (_gelu(lambda x: C * (x + 3 * K * x**2)), "Nearly: p is c times x + …, and the slope of x is 1."),
     (_gelu(lambda x: C * (x + K * x**3)), "Nearly: that is p itself. ⑤ is its slope."),
-    (_gelu(lambda x: _five(x) / x), "Nearly: the second arrival is multiplied by the other factor, ½ x."),
+    (lambda g, z, x: g * 0.5 * (1 + _t(x) + (1 - _t(x)**2) * _five(x)),
+     "Nearly: the second arrival is multiplied by the other factor, ½ x."),
     (_gelu(_five, second=1), "Nearly: the ½ stands before the whole z, so in both arrivals."),
     (_gelu(_five, first=1), "Nearly: the ½ stands before the whole z, so in both arrivals."),
     (_gelu(_five, lambda t, x, z: 1 - t), "Nearly: the slope of tanh is 1 − t², and not 1 − t."),

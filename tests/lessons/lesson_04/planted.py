@@ -79,6 +79,7 @@ throw(
     planted=[
         *((_but(RIGHT, i, wrong), hint) for i, (*_, mistakes) in enumerate(SWITCHES) for wrong, hint in mistakes),
         (_but(RIGHT, 0, lambda g, z, x: g * z), "g times the value"),
+        (_but(RIGHT, 0, lambda g, z, x: g if x > 0 else 0), "Use np.where"),
         (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, np.squeeze(g), 0)), "be broadcast"),
         (_but(RIGHT, 0, lambda g, z, x: 1.0 * (x > 0)), "upstream gradient is missing"),
         (_but(RIGHT, 1, lambda g, z, x: -g * np.sign(x)), "wrong sign"),
@@ -172,6 +173,7 @@ throw(
     planted=[
         ((lambda g, z, x, low, high: np.where((low <= x) & (x <= high) & (low < high), g, 0), _gelu(_five)), "got"),
         *(((wrong, _gelu(_five)), hint) for wrong, hint in CLIP),
+        ((lambda g, z, x, low, high: g * (low <= x <= high), _gelu(_five)), "a < b < c"),
         edit("(x <= high)", "((x <= high) | np.isclose(x, high))", "got"),
         edit("(low <= x)", "(low <= x + 1e-9)", "got"),
         *(((_clip, wrong), hint) for wrong, hint in GELU),
