@@ -354,7 +354,7 @@ EVIDENCE = {
     4: "b is summed as it should be, and c is not. What is special about c?",
     5: "[[5, 6], [7, 8]] is B, entry by entry, times g = 1. And for one axis it is right. Whose rule is that?",
     6: "x + b is right, b + x is not, and 2 is the sum over two rows. Who was summed before x's turn came?",
-    7: "The gradients of b and of c both have the shape of the output. So it is not one of the two that is left out."}
+    7: "The gradients of b and of c both have the shape of the output. Which cause does that to both?"}
 
 
 @exercise(
