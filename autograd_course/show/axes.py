@@ -54,6 +54,12 @@ class Axes:
                           f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width}" '
                           f'stroke-dasharray="{dash}" stroke-linejoin="round"/></svg>')
 
+    def key(self, px, py, words, colour, width, dash="none"):
+        """A line of a legend, its name beside it, in px."""
+        self.parts.append(f'<path d="M{px} {py - 5}h28" stroke="{colour}" stroke-width="{width}" '
+                          f'stroke-dasharray="{dash}"/>')
+        self.words(px + 36, py, words, colour, "start", 13, halo=True)
+
     def straight(self, x, y, slope, colour=style.INK, width=2.0, dash="none", ways=(-1, 1)):
         """A straight line through (x, y), to the left (−1), to the right (1) or both, across the box."""
         far = self.x[1] - self.x[0]

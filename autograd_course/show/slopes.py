@@ -461,21 +461,15 @@ def _moving(p):
     numbers = " and ".join(dict.fromkeys(_four(slope) for _, slope in tangents)) or "none"
     drawn = "tangent: waits for your rule" if still.waits and not p.kink else f"tangent{'s' * p.kink}: slope {numbers}"
     rule_says = "rule: still …" if still.waits else f"rule: {'nan' if np.isnan(p.slope) else _four(p.slope)}"
-    _line_key(curve, 0, drawn, style.TANGENT, 3.5, DOTS)
-    _line_key(curve, 1, f"secant: slope {_four(p.forward)}", style.DIFFERENCE, 1.5)
-    _line_key(rule, 0, rule_says, style.GRADIENT, 2.5, DASHES)
+    curve.key(BOX[0], KEYS[0], drawn, style.TANGENT, 3.5, DOTS)
+    curve.key(BOX[0], KEYS[1], f"secant: slope {_four(p.forward)}", style.DIFFERENCE, 1.5)
+    rule.key(BOX[0], KEYS[0], rule_says, style.GRADIENT, 2.5, DASHES)
     _mark_key(rule, 0, 156, "measured", size=3.5)
     for row, name, one in [(1, "forward", p.forward), (2, "central", p.central)]:
         _mark_key(rule, row, 0, f"{name} difference: {_four(one)}", square=name == "central")
         if not still.waits:
             _mark_key(errors, row, 0, f"{name}: {_off(one - p.slope)}", square=name == "central")
     return plots
-
-
-def _line_key(plot, row, words, colour, width, dash="none"):
-    """A line of the legend under the axes, with its number."""
-    plot.parts.append(f'<path d="M{BOX[0]} {KEYS[row] - 5}h28" stroke="{colour}" stroke-width="{width}" stroke-dasharray="{dash}"/>')
-    plot.words(BOX[0] + 36, KEYS[row], words, colour, "start", 13)
 
 
 def _mark_key(plot, row, across, words, **mark):

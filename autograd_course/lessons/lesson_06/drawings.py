@@ -281,9 +281,7 @@ def kink(w, x, step, target, best):
         opens = np.flatnonzero(ys)
         words = ("closed everywhere" if not opens.size else "open everywhere" if opens.size > 99 else
                  f"open {'from' if weight > 0 else 'up to'} x = {number(round(np.sqrt(-w3 / weight), 2))}")
-        at = 52 + 20 * (name == "c")
-        right.parts.append(f'<path d="M54 {at - 4}h26" stroke="{style.INK}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
-        right.words(88, at, f"{name}: {words}", style.INK if opens.size else style.FAINT, "start", 13, halo=True)
+        right.key(54, 52 + 20 * (name == "c"), f"{name}: {words}", style.INK if opens.size else style.FAINT, 2.5, dash)
         said.append(f"branch {name}: {words}")
     for plot in (left, right):
         plot.line([x, x], plot.y, style.INK, 1, "1 4")

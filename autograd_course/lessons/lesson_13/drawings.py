@@ -36,11 +36,11 @@ def turning(h, n):
     The square is the next value, by the rule of two terms from the last two.
     """
     fit = int(LONGEST / h) - 1
-    full = f"; {fit} steps fit here" if n > fit else ""
+    full = f"; {fit} steps fit" if n > fit else ""
     n = min(n, fit)
     x = h * np.arange(n + 1)
     y = np.sin(x) * np.cos(x)
-    wave = _wave((222, 40, 330, 190), title=f"{number(np.pi / h)} samples a period{full}")
+    wave = _wave((222, 40, 330, 190), title=f"height: {number(np.pi / h)} samples a period{full}")
     fine = np.linspace(0, LONGEST, 400)
     wave.line(fine, np.sin(fine) * np.cos(fine), style.LINE, 1)
     face = Axes((8, 40, 190, 190), (-0.65, 0.65), (-0.65, 0.65))
@@ -91,7 +91,7 @@ def unrolled(rho, gradients):
                      f'stroke-width="{min(width, widest):.3f}"/>')
     for k in range(n + 1):
         px = chart.at(k, 0)[0]
-        parts.append(f'<circle cx="{px:.1f}" cy="{row}" r="3" fill="{style.PAPER}" stroke="{style.VALUE}"/>')
+        parts.append(f'<circle cx="{px:.1f}" cy="{row}" r="3" fill="{style.VALUE}" stroke="{style.PAPER}"/>')
     chart.words(275, 28, f"one matrix, used {n} times", size=14)
     chart.words(chart.at(n, 0)[0] + 14, row + 5, "→ L", anchor="start", size=14)
     chart.words(chart.at(n, 0)[0] + 14, row + 25, "← back", style.GRADIENT, "start", 13)
@@ -104,12 +104,12 @@ def unrolled(rho, gradients):
         text.append(f"at s{_below(k)}: {number(lengths[k], 2)}")
     if UNIT * lengths.max() > widest:
         text.append("the widest arrows are cut off: wider than the picture")
-        chart.words(60, 92, "wider than the picture: cut off", style.GRADIENT, "start", 13, halo=True)
+        chart.words(8, 56, "the widest: cut off", style.GRADIENT, "start", 13)
     chart.frame([(k, str(k)) for k in range(0, n + 1, 10)], decades(-4, 4, 2), "step",
                 "the gradient's length; dashed: by ρ alone")
-    chart.line([0, n], [n * np.log10(rho), 0], style.GRADIENT, 2, "6 4")
+    chart.line([0, n], [n * np.log10(rho), 0], dash="6 4")
     for k in range(0, n + 1, 5):
-        chart.dot(k, np.log10(lengths[k]), style.DIFFERENCE, "none", size=4)
+        chart.dot(k, np.log10(lengths[k]), style.GRADIENT, size=4)
     text = "\n".join(text)
     return Picture(svg("0 0 560 466", "".join([*parts, *chart.parts]), text), text, says_all=True)
 
@@ -126,22 +126,22 @@ def cliff(runs, step, steps_back=50):
     fine = np.linspace(*plot.x, 841)                                   # ρ = 1 among them, the bottom of the ditch
     plot.line(fine, np.log10(np.maximum((fine ** steps_back - 1) ** 2 / 8, 1e-6)), style.LINE, 2.5)
     text = [f"after step {step}"]
-    for (name, path), colour, square in zip(runs.items(), (style.VALUE, style.INK), (False, True)):
+    for (name, path), square, fill in zip(runs.items(), (False, True), (style.INK, "none")):
         with np.errstate(all="ignore"):
             heights = np.log10(np.maximum((path ** steps_back - 1) ** 2 / 8, 1e-6))
         rho = path[step]
         inside = plot.x[0] <= rho <= plot.x[1]
         for k in range(0, step, 5):
             if plot.x[0] <= path[k] <= plot.x[1]:
-                plot.dot(path[k], heights[k], colour, style.PAPER, square, 2.5)
+                plot.dot(path[k], heights[k], square=square, size=2.5)
         py = plot.box[1] + (24 if square else 4)
-        plot.mark(74, py, colour, colour if not square else style.PAPER, square)
+        plot.mark(74, py, fill=fill, square=square)
         where = f"ρ = {number(rho)}" + ("" if inside else ", outside")
         if np.isnan(rho):
             where = "ρ is nan for ever"
-        plot.words(86, py + 5, f"{name}: {where}", colour, "start", 13, halo=True)
+        plot.words(86, py + 5, f"{name}: {where}", anchor="start", size=13, halo=True)
         if inside:
-            plot.dot(rho, heights[step], colour, "none" if square else colour, square, 7 if square else 5)
+            plot.dot(rho, heights[step], fill=fill, square=square, size=7 if square else 5)
         text.append(f"{name}: {where}" + (f", loss {number((rho ** steps_back - 1) ** 2 / 8)}" if inside else ""))
     text = "\n".join(text)
     return Picture(svg("0 0 560 326", "".join(plot.parts), text), text, says_all=True)
@@ -151,20 +151,19 @@ def continued(known, truth, network, rule):
     """A wave and how it is continued, blind: by a network and by the rule of two terms; below, how far off each is."""
     span, ahead = (-len(known), len(truth)), np.arange(len(truth))
     plot, off = Axes((66, 40, 482, 150), span, (-0.85, 0.85)), Axes((66, 250, 482, 150), span, (-17, 0))
-    plot.frame([], [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], title="known values, then each goes on alone")
+    plot.frame([], [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")], title="the value: known, then each goes on alone")
     off.frame(ticks(*span), decades(-16, 0, 4), "step", "how far off, each line × 10,000")
     plot.line(np.arange(*span), [*known, *truth], style.LINE, 6)
-    plot.line(ahead, network, style.VALUE, 2.2)
+    plot.line(ahead, network, style.OTHER)
     errors = [np.log10(np.maximum(np.abs(said - truth), 1e-17)) for said in (network, rule)]
-    off.line(ahead, errors[0], style.VALUE, 2.2)
+    off.line(ahead, errors[0], style.OTHER)
     for k in ahead[::3]:
         plot.dot(k, rule[k], style.INK, "none", square=True, size=3.5)
         off.dot(k, errors[1][k], style.INK, "none", square=True, size=3.5)
     for axes in (plot, off):
         axes.line([-0.5, -0.5], axes.y, style.FAINT, 1, "3 3")
-    for left, words, colour, width in [(66, "the wave", style.LINE, 6), (230, "the network", style.VALUE, 2.2)]:
-        off.parts.append(f'<path d="M{left} 453h24" stroke="{colour}" stroke-width="{width}"/>')
-        off.words(left + 30, 458, words, anchor="start", size=13)
+    off.key(66, 458, "the wave", style.LINE, 6)
+    off.key(230, 458, "the network", style.OTHER, 2)
     off.mark(432, 453, style.INK, "none", square=True, size=3.5)
     off.words(442, 458, "the rule", anchor="start", size=13)
     text = "\n".join([f"after {len(known)} known values, {len(truth)} steps blind: the largest error",

@@ -144,9 +144,8 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
         words = f"{'' if ahead else '← '}to w = {number(there)}{' →' if ahead else ''}"
         plot.words(px + (-8 if ahead else 8), py + 18, words, style.TANGENT, "end" if ahead else "start", halo=True)
     plot.dot(w, value, style.VALUE, style.VALUE, size=6)
-    for left, words, colour, dash in [(58, "the loss", style.VALUE, "none"), (250, "the parabola", style.TANGENT, "2 4")]:
-        plot.parts.append(f'<path d="M{left} 387h24" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>')
-        plot.words(left + 30, 392, words, colour, "start", 13)
+    plot.key(58, 392, "the loss", style.VALUE, 2.6)
+    plot.key(250, 392, "the parabola", style.TANGENT, 2.4, "2 4")
     turns, way = "a bottom" if curvature > 0 else "a top", "down" if lands < value else "up"
     text = (f"w = {number(w)}: loss {number(value)}, {numbers}\nthe parabola that touches has {turns}\n"
             f"Newton's step {number(step)} leads there, to w = {number(there)}, loss {number(lands)}: {way}")
