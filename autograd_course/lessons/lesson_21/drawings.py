@@ -189,7 +189,7 @@ def times(measured, rows):
     limits = np.log10(fastest) - 0.2, np.log10(slowest)
     bottom = 50 + 34 * len(step)
     plot = Axes((150, 46, wide, bottom - 50), limits, (0, 1))
-    plot.words(8, 24, f"one step over {rows:,} scans, in ms; lines × 10", anchor="start",
+    plot.words(8, 24, f"one step over {rows:,} scans, in ms, × 10 from line to line", anchor="start",
                size=13)
     for power in range(int(np.ceil(limits[0])), int(limits[1]) + 1):
         x = plot.at(power, 0)[0]

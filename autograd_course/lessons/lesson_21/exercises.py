@@ -26,12 +26,12 @@ recall("21", [
 
 prediction(
     "21.agree", question="""Each engine is asked with its own functions and defaults. Which of these have the same
-        gradient in all three, up to rounding: the network as written above? gelu(t)? the std of three numbers? max
-        pooling at a tie?""",
-    answer={"network": True, "gelu": False, "std": False, "pooling at a tie": False},
-    reveal="""**Yes, no, no, no.** One calculation has one gradient, and here all three engines find it to the last
-        digits. They differ where the *calculation* is another one: gelu is by erf in PyTorch, and its std divides by n
-        − 1. And they differ at a tie: there is no slope, so each engine states a rule of its own.""")
+        gradient in all three, up to rounding: gelu(t)? the std of three numbers? maximum(t, 1) at t = 1? max pooling
+        at a tie?""",
+    answer={"gelu": False, "std": False, "maximum(t, 1) at t = 1": True, "pooling at a tie": False},
+    reveal="""**No, no, yes, no.** gelu is by erf in PyTorch, and its std divides by n − 1: another *calculation* has
+        another gradient. At a tie there is no slope, so each function states one. Every engine's maximum gives each
+        half. Our pooling does so too, and that of the other two gives all to the first.""")
 
 prediction(
     "21.losses", question="""You compare one number: the loss before the first step, in all its digits. How many of
