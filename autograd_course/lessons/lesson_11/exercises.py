@@ -62,14 +62,14 @@ def _curvature(got, expected):
         return None
     if got[0] == 30 and round(got[1], 3) == 0.033:
         return "At 1/λ one step lands at the bottom. The limit is where it lands just as far on the other side."
-    if got[0] == 30 and got[1] in (0.06, 0.066, 0.07):
-        return "Right, but rounded too much: three decimals."
-    return {-10: "It changes sides: the factor is −2, not 2.",
+    if got[0] == 30 and got[1] in (0.06, 0.07):
+        return "That is 2/30, and not rounded well: give three decimals."
+    return {-10: "w changes sides: the factor is −2, not 2.",
             -30: "1 − 0.1 λ = −2: so 0.1 λ is 3, and positive.",
             3: "1 − 0.1 λ = −2, so 0.1 λ = 3. There is a division left.",
             10: "1 − 0.1 · 10 is 0: that bowl is done in one step. The factor has to be −2.",
-            15: "The factor −0.5 would halve the distance. It doubles.",
-            20: "With 20 the factor is −1 and the limit 0.1: neither nearer nor farther. It doubles."}.get(round(got[0], 6))
+            15: "The factor −0.5 would halve the distance. The distance doubles.",
+            20: "With 20 the factor is −1, neither nearer nor farther. The distance doubles."}.get(round(got[0], 6))
 
 
 @exercise(
@@ -93,10 +93,10 @@ def _curvature(got, expected):
         "which it grows).",
     mistakes=[
         _curvature,
-        ((30, 60), "2 divided by it, not times it."),
-        ((30, 15), "2 divided by it, not it divided by 2."),
+        ((30, 60), "The limit is 2 divided by the curvature, not 2 times the curvature."),
+        ((30, 15), "The limit is 2 divided by the curvature, not the curvature divided by 2."),
         ((30, 0.05), "Half the lr would give the factor 1 − 0.05 · 30 = −0.5: that is not yet the limit."),
-        ((30, 0.2), "The limit of 10 is 0.2. What is that of 30?")])
+        ((30, 0.2), "0.2 is the limit for a curvature of 10. What is the limit for 30?")])
 def bowl(answer):
     expect(answer, (30, 2 / 30), tried="the largest curvature, and the limit of lr", shown="two other numbers",
            hints=bowl.mistakes,
@@ -140,13 +140,13 @@ def _nesterov(w, m, g, lr, beta):
         edit(*_OLD_M, "(g + beta * m)", "(beta * old + m)",
              "It looks ahead twice: w is the place ahead already, and g was measured there."),
         edit(_STEP, "return w - lr * g, m",
-             "It looks back: w is the place ahead already. The step is g + β · m from where w is."),
+             "That is a step by g alone, as without a memory. The step is g + β · m, with the new m."),
         edit(*_OLD_M, "(g + beta * m)", "(old + beta * g)", "g stands alone, and β belongs to m."),
         edit("(g + beta * m)", "(m + beta * g)", "g stands alone, and β belongs to m."),
         edit("(g + beta * m)", "(g + m)", "β is missing: how much of m is left at the next step?"),
         edit("(g + beta * m)", "(m + beta * m)",
              "The step is g + β · m from where w is: g itself, not m, stands in front."),
-        edit("w - lr", "w + lr", "That goes uphill: against g, so minus."),
+        edit("w - lr", "w + lr", "That goes uphill. The step goes against g, so there is a minus."),
         edit(_SUM, "new = beta * m + g", "(g + beta * m)", "(g + beta * new)",
              "The new m has to come back too: this is the old one."),
         edit(_SUM, "", "m has to take in g first: m = beta * m + g."),
@@ -154,17 +154,17 @@ def _nesterov(w, m, g, lr, beta):
         edit(_SUM, "m = beta * m", "m has to take in g: m = beta * m + g."),
         edit(_STEP, "return w - lr * (g + beta * m)", "w alone comes back. The next step needs the new m as well."),
         edit(_SUM, "m = beta * m + (1 - beta) * g", "That m is a mean, with 1 − β. Momentum adds g whole."),
-        edit("lr * (", "(", "A step without lr."),
-        edit("lr * (g + beta * m)", "lr * g + beta * m", "Brackets: lr times all of g + β · m."),
+        edit("lr * (", "(", "That is a step without lr."),
+        edit("lr * (g + beta * m)", "lr * g + beta * m", "Brackets are missing: lr multiplies all of g + β · m."),
         edit("lr * (g + beta * m)", "lr * g - beta * m", "lr multiplies both: g and β · m."),
         edit(_SUM, "m = beta * m + lr * g", "lr * (g + beta * m)", "lr * g + beta * m",
-             "lr is in the step alone: m adds up g itself."),
-        edit(_SUM, "m = beta * m + lr * g", "lr * (", "(", "lr is in the step alone: m adds up g itself."),
+             "lr belongs to the step alone: m adds up g itself."),
+        edit(_SUM, "m = beta * m + lr * g", "lr * (", "(", "lr belongs to the step alone: m adds up g itself."),
         edit(_SUM, "m = beta * m - lr * g", "- lr * (g + beta * m)", "+ beta * m - lr * g",
-             "lr is in the step alone: m adds up g itself."),
+             "lr belongs to the step alone: m adds up g itself."),
         edit("beta * m + g", "0.9 * m + g", "beta * m)", "0.9 * m)",
              "β is what the function is given, beta: not always 0.9."),
-        edit("- lr *", "- 0.1 *", "The step is lr long, as it is given: not always 0.1."),
+        edit("- lr *", "- 0.1 *", "lr is what the function is given: not always 0.1."),
         printed(_nesterov)])
 def nesterov(answer):
     if is_stub(answer):
@@ -194,8 +194,10 @@ def _power(of, hint):
 
 
 def _nan(got, expected):
-    bad = isinstance(got, (tuple, list)) and any(np.any(~np.isfinite(np.asarray(part, float))) for part in got)
-    return "Not a number: is something divided by 0? 1 - beta**t is not 0, since t counts from 1." if bad else None
+    bad = isinstance(got, (tuple, list)) and any(isinstance(part, (float, np.ndarray)) and np.any(~np.isfinite(part))
+                                                 for part in got)
+    return ("Not every number is finite: is something divided by 0, or is a root taken of a number below 0? "
+            "1 - beta**t is not 0, since t counts from 1.") if bad else None
 
 
 @exercise(
@@ -226,7 +228,7 @@ def _nan(got, expected):
              "v is corrected before eps is added: the root of v_hat, and eps beside it."),
         edit(" / (1 - beta1**t)", "", " / (1 - beta2**t)", "",
              "m and v began at 0, and are still too small: the bias correction is missing. "
-             "(At the first step it makes 3.16 · lr of lr.)"),
+             "(Without it the first step is 3.16 · lr long, for β₁ = 0.9 and β₂ = 0.999.)"),
         edit(" / (1 - beta1**t)", "", "m is not corrected: divide it by 1 − β₁ᵗ too."),
         edit(" / (1 - beta2**t)", "", "v is not corrected: divide it by 1 − β₂ᵗ too."),
         *[edit(_BACK, f"eps), {back}",
@@ -241,7 +243,7 @@ def _nan(got, expected):
         _power("(1 - β**min(t, 3))", "The power is t at every step, at the hundredth too."),
         edit("np.sqrt(v_hat)", "v_hat", "The root is missing: g is measured in √v, which has its unit."),
         edit("np.sqrt(v_hat) + eps", "np.sqrt(v_hat + eps)", "eps is added to the root, not under it."),
-        *[edit(" + eps", slip, "Below stands the root plus eps, as it is given.")
+        *[edit(" + eps", slip, "Below the line stands the root plus eps, and eps is what is given.")
           for slip in ("", " + 1e-8")],
         edit("* g * g", "* (g @ g)", "g @ g is one number for all weights. Each weight has its own: g * g."),
         edit("* g * g", "* np.mean(g * g)", "Every weight has a v of its own: no mean or sum over the weights."),
@@ -270,27 +272,28 @@ def _nan(got, expected):
         edit(_M, "old, m = m, " + _M[4:], _V, "was, v = v, " + _V[4:], "m_hat = m", "m_hat = old", "v_hat = v",
              "v_hat = was",
              "The step is made of the new m and v, not of the old ones."),
-        edit("w - lr", "w + lr", "That goes uphill: against the gradient, so minus."),
-        edit("lr * m_hat", "m_hat", "A step without lr."),
-        edit("lr *", "0.1 *", "The step is lr long, as it is given: not always 0.1."),
-        edit(_M, "beta1, beta2 = 0.9, 0.999; " + _M, "The βs are what the function is given: not always 0.9 and 0.999."),
+        edit("w - lr", "w + lr", "That goes uphill. The step goes against the gradient, so there is a minus."),
+        edit("lr * m_hat", "m_hat", "That is a step without lr."),
+        edit("lr *", "0.1 *", "lr is what the function is given: not always 0.1."),
+        edit(_M, "beta1, beta2 = 0.9, 0.999; " + _M,
+             "The βs are what the function is given: not always 0.9 and 0.999."),
         edit(_M, "old, m = m, " + _M[4:], _V, "was, v = v, " + _V[4:], _BACK, "eps), old, was",
              "The new m and v have to come back: these are the old ones."),
         edit(_BACK, "eps)", "w alone comes back. The next step needs the new m and v as well."),
         edit("(1 - beta1**t)", "1 - beta1**t", "(1 - beta2**t)", "1 - beta2**t",
-             "Brackets: m / (1 - beta1**t). Without them Python divides by 1 first."),
+             "Brackets are missing: m / (1 - beta1**t). Without them Python divides by 1 first."),
         edit("(np.sqrt(v_hat) + eps)", "np.sqrt(v_hat) + eps",
-             "Brackets: eps is added to the root, below: / (np.sqrt(v_hat) + eps)."),
+             "Brackets are missing: eps is added to the root, below the line: / (np.sqrt(v_hat) + eps)."),
         edit("(1 - beta1) * g", "1 - beta1 * g", "(1 - beta2) * g", "1 - beta2 * g",
-             "Brackets: (1 - beta1) * g, and (1 - beta2) * g * g."),
-        edit(_M, "", _V, "", "m and v never take in g: the box's first two lines."),
+             "Brackets are missing: (1 - beta1) * g, and (1 - beta2) * g * g."),
+        edit(_M, "", _V, "", "m and v never take in g: the box's first two lines do that."),
         edit("beta1**t", "beta1 ^ t", "In Python a power is **: beta1**t."),
         edit(_M, "import math; " + _M, "np.sqrt", "math.sqrt", "np.sqrt takes arrays; math.sqrt does not."),
         *[edit(old, new, "These are NumPy arrays: np.sqrt(v), g**2, beta1 * m.")
           for old, new in [("np.sqrt(v_hat)", "v_hat.sqrt()"), ("* g * g", "* g.pow(2)"), ("* g * g", "* g.square()"),
                            (_M, "m.mul_(beta1).add_(g)")]],
         edit(_RETURN, _RETURN.replace("return w", "w = w").replace(", m, v", "") + "\n    return m, v, w",
-             "The right numbers in the wrong order: w, m, v."),
+             "The numbers are right, in the wrong order: give w, m, v."),
         _nan, printed(_adam)])
 def adam(answer):
     if is_stub(answer):
@@ -333,9 +336,9 @@ def adam(answer):
         "out of that division.",
     mistakes=[
         ((0.001, 0.001), "In SGD both would fall by 0.001. Adam divides its gradient by the gradient's own size: what is left of 0.01?"),
-        ((0.001, 0.1), "The other way round: in which of the two does the decay go through the division?"),
+        ((0.001, 0.1), "It is the other way round: in which of the two does the decay go through the division?"),
         ((0.1, 0.1), "AdamW takes the decay around the division: lr · decay · w."),
-        ((0.1, 0.101), "In AdamW the gradient is that of the data alone, 0. Adam's part does not move it."),
+        ((0.1, 0.101), "In AdamW the gradient is that of the data alone, 0. Adam's part moves nothing."),
         ((0.1, 0), "AdamW takes the decay from w itself, whatever the gradient: lr · decay · w."),
         ((0.1, 0.01), "AdamW's decay is multiplied by lr as well."),
         ((0.01, 0.001), "0.01 is the gradient in Adam. How long is the step that it makes?"),
@@ -343,12 +346,12 @@ def adam(answer):
         ((0.01, 0), "0.01 is the gradient in Adam. How long is the step that it makes?"),
         ((1, 0.001), "0.01 over its own size is 1. The step is lr times that."),
         ((1, 0.01), "0.01 over its own size is 1. The step is lr times that."),
-        ((0.9, 0.999), "That is where the weight is afterwards. By how much did it fall?"),
-        ((0.9, 0.9), "That is where the weight is afterwards. By how much did it fall?"),
+        ((0.9, 0.999), "0.9 is where Adam leaves the weight. By how much did the weight fall?"),
+        ((0.9, 0.9), "0.9 is where Adam leaves the weight. By how much did the weight fall?"),
         ((0, 0.001), "The gradient of the data is 0, but in Adam the decay is added to it: 0.01."),
         ((0, 0), "The gradient of the data is 0, but the decay pulls."),
-        ((0.316, 0.001), "That is the first step without bias correction."),
-        sign_lost((0.1, 0.001), "Asked is by how much it falls.")])
+        ((0.316, 0.001), "0.316 is the first step without bias correction."),
+        sign_lost((0.1, 0.001), "The question is by how much the weight falls: that is above 0.")])
 def decay(answer):
     expect(answer, (0.1, 0.001), tried="by how much the weight falls in Adam, and in AdamW", shown="two other numbers",
            hints=decay.mistakes, rtol=1e-4)
@@ -384,21 +387,24 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
     why="LambdaLR makes a schedule of any function of one number, the epoch.",
     mistakes=[
         (lambda epoch: 0.1 * _factor(epoch),
-         "Ten times too small: each of the ten calls adds a tenth, and the factor gets to 1."),
+         "That is ten times too small: each of the ten calls adds a tenth, and the factor gets to 1."),
         (lambda epoch: 0.001 * _factor(epoch), "A factor of lr is wanted, 1 at the top: not lr itself."),
         edit(_RISE, "return epoch / 10", "Call 0 has the factor 0.1 already: (epoch + 1) / 10."),
         edit(_RISE, "return (epoch + 1) // 10", "// cuts off to whole numbers: one / divides."),
         edit(_RISE, "return (epoch + 1) / 100",
-             "Ten times too small: each of the ten calls adds a tenth, and the factor gets to 1."),
-        edit(_RISE, "return ((epoch + 1) / 10)**2", "It rises evenly: every call adds a tenth."),
+             "The rise is ten times too small: each of the ten calls adds a tenth, and the factor gets to 1."),
+        edit(_RISE, "return ((epoch + 1) / 10)**2", "The factor is to rise evenly: every call adds a tenth."),
         edit(_FALL, "return (1 + np.cos(np.pi * epoch / 100)) / 2",
              "The fall begins at 10 and takes 90: (epoch − 10) / 90."),
-        edit("(epoch - 10) / 90", "(epoch - 9) / 91", "At 10 the factor is 1 still: the fall begins there, and takes 90."),
+        edit("(epoch - 10) / 90", "(epoch - 9) / 91",
+             "At 10 the factor is 1 still: the fall begins there, and takes 90."),
         edit("/ 90", "/ 100", "The fall takes 90 calls, from 10 to 100."),
         edit("/ 90", "/ 89", "The fall takes 90 calls, from 10 to 100."),
-        edit(_FALL, "return np.cos(np.pi * (epoch - 10) / 90)", "That falls to −1. Half of it, lifted: (1 + cos) / 2."),
-        edit(_FALL, "return 1 + np.cos(np.pi * (epoch - 10) / 90)", "1 + cos falls from 2 to 0: half of it."),
-        edit(_FALL, "return 1 + np.cos(np.pi * (epoch - 10) / 90) / 2", "Brackets: (1 + cos), and half of all of it."),
+        edit(_FALL, "return np.cos(np.pi * (epoch - 10) / 90)",
+             "That falls to −1. Lift it by 1, then halve it: (1 + cos) / 2."),
+        edit(_FALL, "return 1 + np.cos(np.pi * (epoch - 10) / 90)", "1 + cos falls from 2 to 0: halve it."),
+        edit(_FALL, "return 1 + np.cos(np.pi * (epoch - 10) / 90) / 2",
+             "Brackets are missing: (1 + cos), and half of all of it."),
         edit(_FALL, "return 1 - (epoch - 10) / 90",
              "That is a straight line. A cosine falls slowly, then fast, then slowly."),
         edit("np.pi * ", "", "π is missing: half a wave is π long."),
@@ -406,7 +412,7 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
         edit("np.pi", "2 * np.pi", "A whole wave falls and rises again. Half of one is π long."),
         edit("np.cos", "np.sin", "A sine begins in the middle, at 0. The cosine begins at its top."),
         edit(_FALL, "return np.cos(np.pi / 2 * (epoch - 10) / 90)",
-             "A quarter of a wave. Half of one, lifted: (1 + cos) / 2."),
+             "That is a quarter of a wave. Take half a wave, and lift it: (1 + cos) / 2."),
         edit(_FALL, "return 1", "The fall is missing: from 10 on it is half a cosine wave."),
         edit("/ 90", "// 90", "The fall is missing: // cuts the share to whole numbers, and one / divides."),
         edit("epoch < 10", "epoch <= 10", "10 belongs to the fall: epoch < 10."),

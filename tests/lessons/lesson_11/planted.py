@@ -7,11 +7,11 @@ from autograd_course.lessons.lesson_11.exercises import _BACK, _M, _RETURN, _STE
 
 throw(
     "11.bowl",
-    planted=[((-10, -0.2), "It changes sides"), ((-10, 0.2), "It changes sides"), ((10, 0.2), "done in one step"),
+    planted=[((-10, -0.2), "w changes sides"), ((-10, 0.2), "w changes sides"), ((10, 0.2), "done in one step"),
              ((-30, 0.067), "and positive"), ((20, 0.1), "neither nearer nor farther"),
              ((15, 0.133), "halve the distance"),
-             ((3, 0.67), "a division left"), ((30, 0.033), "lands at the bottom"), ((30, 0.07), "rounded too much"),
-             ((30, 0.06), "rounded too much"),
+             ((3, 0.67), "a division left"), ((30, 0.033), "lands at the bottom"), ((30, 0.07), "not rounded well"),
+             ((30, 0.06), "not rounded well"),
              ((25, 0.08), "Number 1 of 2"), (30, "2 values were expected"), ((30, np.nan), "2 of 2"),
              ((0.067, 30), "swapped"), (("30", "0.067"), "1 of 2")],
     also_right=["(30, 0.067)", "[30.0, 1 / 15]", "np.array([3, 2 / 300]) * [10, 10]"])
@@ -63,7 +63,8 @@ throw(
              edit(_V, "v = np.maximum(beta2 * v, g * g)", "differs"),
              edit(_M, _M + "\n    t = t if t < 100 else np.inf", "differs"),
              edit(_M, _M + "\n    t = min(t, 1000)", "differs"),
-             _power("(1 - t**β)", "divided by 0"),
+             _power("(1 - t**β)", "divided by 0"), edit(_BACK, "eps), None, v", "Number 2 of 3"),
+             edit(_V, "v = beta2 * v - (1 - beta2) * g * g", "a root taken"),
              edit("m_hat / (np.sqrt(v_hat) + eps)", "np.sign(m_hat)", "differs. The others are right"),
              edit("m_hat /", "np.sign(g) /", "differs"), edit(_BACK, "eps) - lr * 0.01 * w, m, v", "got")],
     also_right=[
