@@ -148,8 +148,8 @@ def multiply(answer):
             raise Wrong(f"x and y after {call}", "changed", "as they were",
                         "Writing down is all: multiply makes one new Value, and leaves x and y as they were.")
         if not all(hasattr(z, part) for part in ("data", "inputs", "locals")):
-            raise Wrong(call, brief(z), "a Value", "Those are its parts: wrap the three in Value( )." if isinstance(z, tuple) else
-                        "Return a new Value: a number alone remembers nothing.")
+            raise Wrong(call, brief(z), "a Value",
+                        "Return one new Value, Value(number, inputs, locals): numbers alone remember nothing.")
         if isinstance(z.data, _Value):
             raise Wrong(f"the number in the result of {call}", brief(z.data), brief(a * y.data), NUMBERS)
         expect(z.data, a * y.data, rtol=1e-14, atol=0, tried=f"the number in the result of {call}", hints=[
@@ -157,10 +157,10 @@ def multiply(answer):
         _expect_inputs(z.inputs, (x, y), call)
         if any(hasattr(local, "data") and hasattr(local, "inputs") for local in np.ravel(np.array(z.locals, object))):
             raise Wrong(f"the local gradients in the result of {call}", brief(z.locals), brief((y.data, a)),
-                        "These are Values. A local gradient is a number: y.data.")
+                        "A Value stands among these. A local gradient is a number: y.data, and not y.")
         expect(z.locals, (y.data, a), rtol=1e-14, atol=0, tried=f"the local gradients in the result of {call}", hints=[
             ((a, y.data), "The two are swapped: how far z moves with x is the other factor, y."),
-            ((1.0, 1.0), "Those are add's."),
+            ((1.0, 1.0), "Those are the local gradients of add."),
             *[((a * y.data,) * 2,
                "That is the result, twice. How far does it move when x alone moves by one?")] * bool(a * y.data),
             ((y.grad, x.grad), "Those are gradients, which nobody knows yet. A local gradient is made of the numbers, .data."),
@@ -170,7 +170,7 @@ def multiply(answer):
             (1.0, "Nothing has come back yet: .grad stays 0, and backward will fill it.")])
         if answer(x, y) is z:
             raise Wrong(f"{call}, twice", "one Value", "two",
-                        "Equal numbers are no reason: make a new Value at each call.")
+                        "Make a new Value at each call, for equal numbers too.")
         answer(Plain(0.25), Plain(8.0))
         if [*z.inputs, *z.locals] != [x, y, y.data, a]:
             raise Wrong(f"the inputs and locals in the result of {call}, after another call",
@@ -181,13 +181,13 @@ def _expect_inputs(got, inputs, call):
     if isinstance(got, (tuple, list)) and len(got) == 2 and all(one is x for one, x in zip(got, inputs)):
         return
     if not isinstance(got, (tuple, list)) or not all(isinstance(one, _Value) for one in got):
-        hint = "The inputs are the Values themselves, (x, y): the way back goes through them."
+        hint = "The inputs are a tuple of the Values themselves, (x, y): the way back goes through them."
     elif not got:
-        hint = "No inputs: the way back would end here."
+        hint = "There are no inputs: the way back would end here."
     elif len(got) == 1:
-        hint = "Two inputs, (x, y), also when both are the same Value."
+        hint = "There are two inputs, (x, y), also when both are the same Value."
     else:
-        hint = "The inputs in the order in which they came: the first local gradient belongs to the first of them."
+        hint = "The inputs are x and y themselves, in this order: the first local gradient belongs to the first input."
     raise Wrong(f"the inputs in the result of {call}", brief(got),
                 "(x, y)" if inputs[0] is not inputs[1] else "(x, x)", hint)
 
@@ -381,27 +381,31 @@ SLOW = ("It is too slow where a graph is large: 5,000 additions take it more tha
 
 # What Python says of a slip, and the hint
 SLIPS = {
-    "'list' object has no attribute": "found is a list. Each Value in it has a number: key=lambda value: value.number.",
-    "'dict' object has no attribute": "The ledger is a dict: ledger[x] = … writes an entry.",
-    "no attribute 'get'": "ledger is a number by then. Write into it: ledger[x] = ….",
-    "variable 'g'": "Whose entry is taken out? ledger.pop(value), once at each visit.",
+    "'list' object has no attribute": "A list has no such thing: it has append. And each Value in it has a number: "
+                                      "key=lambda value: value.number.",
+    "'dict' object has no attribute": "That is a dict, and an entry of a dict is written so: ledger[x] = ….",
+    "no attribute 'get'": "What stands before .get is no dict. Write into the ledger: ledger[x] = ….",
+    "variable 'g'": "g has no value yet. Whose entry is taken out first? g = ledger.pop(value), once at each visit.",
     "name 'local' is not defined": "zip(value.inputs, value.locals) gives each input together with its local gradient.",
     "'tuple' object has no attribute": "value.inputs is a tuple of Values. Take them one by one: for x in value.inputs.",
     "can't multiply sequence": "value.locals holds one number for each input. zip(value.inputs, value.locals) pairs them.",
-    "'<' not supported": "sorted cannot tell which of two Values is the larger. Say by what to sort: key=lambda value: value.number.",
+    "'<' not supported": "Python cannot tell which of two Values is the larger. Say by what to sort: "
+                         "key=lambda value: value.number.",
     **dict.fromkeys(["'str' object is not callable", "'int' object is not callable"],
                     "key is a function, which says of any Value what to sort by: key=lambda value: value.number."),
     "name 'number' is not defined": "Every Value has a number of its own: key=lambda value: value.number.",
     "pop expected at least 1 argument": "Whose entry is taken out? ledger.pop(value), once at each visit.",
     "values to unpack": "A leaf has no inputs, and a Value may have one, or three: take them all, in a loop.",
     "'float' and 'Value'": "A Value is no number. zip(value.inputs, value.locals) gives each input together with its local gradient.",
-    "'float' object has no attribute": "A local gradient is a number already, and so is g: no .data here.",
+    "'float' object has no attribute": "A plain number has no such thing. g, x.data and each local gradient are plain "
+                                       "numbers already.",
     "'float' and 'NoneType'": "ledger.get(x) gives None where there is no entry yet. ledger.get(x, 0.0) gives 0.0.",
     "'NoneType' and 'float'": "ledger.get(x) gives None where there is no entry yet. ledger.get(x, 0.0) gives 0.0.",
     "has no attribute 'users'": "A Value knows its inputs, not its users: at its turn it sends to each of its inputs.",
     "'function' object": "order is a function: order(output) gives the list to walk along.",
     "has no attribute 'local'": "They are called locals, one for each input. zip(value.inputs, value.locals) pairs them.",
-    "changed size during iteration": "A set may not grow while a loop walks along it. A list may, at its end: found = [output].",
+    "changed size during iteration": "A set or a dict may not grow while a loop walks along it. A list may: "
+                                     "found = [output].",
     "has no attribute 'append'": "A set has add, a list has append: found = [output] is a list."}
 
 
@@ -421,7 +425,8 @@ def _ordered(answer, output, tried, right):
         got = list(got) if hasattr(got, "__iter__") else got
     except _Endless:
         raise Wrong(tried, "no end", right,
-                    "Every path is walked, or the list grows for ever. Append each input x once: is it found already?") from None
+                    "Is every path walked, or does the list grow for ever? Append an input once: is it found already?"
+                    ) from None
     except RecursionError:
         raise
     except Exception as error:
@@ -430,7 +435,7 @@ def _ordered(answer, output, tried, right):
     if not isinstance(got, list):
         raise Wrong(tried, brief(got), right, "A list of Values was expected.")
     if any(isinstance(one, int) for one in got):
-        raise Wrong(tried, brief(got), right, "These are creation numbers. Give the Values themselves.")
+        raise Wrong(tried, brief(got), right, "These are whole numbers. Give the Values themselves.")
     if not all(isinstance(one, _Value) for one in got):
         raise Wrong(tried, brief(got), right, "A list of Values was expected.")
     return got
@@ -448,7 +453,7 @@ def _expect_users_first(got, output, tried, right):
         if value not in reached:
             wrong(f"{value.name} does not belong here: {output.name} was not made from it.")
         if got.count(value) > 1:
-            wrong(f"{value.name} is in it {got.count(value)} times. Each Value once: was it found before?")
+            wrong(f"{value.name} is in it {got.count(value)} times. Each belongs there once: was it found before?")
     if output not in place:
         wrong("The output itself is missing: the walk begins there.")
     missing = [value for value in _newest_first(reached) if value not in place]
@@ -463,7 +468,7 @@ def _expect_users_first(got, output, tried, right):
               f"{name} is missing. Inputs of inputs belong to it as well: go on until nothing new is found.")
     late = [(x, user) for user in _newest_first(reached) for x in user._inputs if place[x] < place[user]]
     if late and got == _newest_first(got)[::-1]:
-        wrong("Oldest first. The walk goes backward, so the newest comes first: reverse=True.")
+        wrong("Yours begins with the oldest. The walk goes backward, so the newest comes first: reverse=True.")
     if late:
         x, user = late[0]
         wrong(f"{x.name} comes before {user.name}, which uses it and has not sent anything yet. Who still owes this value?")
@@ -524,7 +529,7 @@ def backward(answer):
         hint = NOTHING if hint == FAULTS["unseeded"] else BACK if hint == FAULTS["own"] else FIRST.get(said[1], hint)
         if not hint and "doublings" not in said[0]:
             _expect_everywhere(answer)      # a smaller graph may show it
-        large = "A gradient may be as large as it likes: nothing is cut off." if "doublings" in said[0] else ""
+        large = "A graph may be deep, and a gradient large: nothing is cut off." if "doublings" in said[0] else ""
         raise Wrong(*said, hint or large) from None
     _expect_everywhere(answer)
     return remark
@@ -547,7 +552,7 @@ def _expect_everywhere(answer):
         expect(grads, right, rtol=1e-14, atol=0, tried=f"{tried} (of L, z, w, y, x)", hints=[
             ((0.0, 0.0, 5.0, g, g), "Every value gets its gradient, also one in the middle, and L itself: value.grad += g at each visit."),
             ((0.0, *right[1:]), "L itself has a gradient too, 1: add it at its visit, as for any other."),
-            ((1.0, 0.0, 5.0, 0.0, 0.0), "A gradient need not be a whole number: nothing is rounded."),
+            ((1.0, 0.0, 5.0, 0.0, 0.0), "A gradient may be small, and no whole number: neither round it nor drop it."),
             ((1.0, 0.0, *right[2:]), "Every value gets its gradient, also one in the middle: value.grad += g at each visit.")])
         answer(L)
         expect(tuple(v.grad for v in (L, z, w, y, x)), tuple(2 * one for one in right),
@@ -579,7 +584,8 @@ def _missing(key, output):
     if not isinstance(key, _Value):
         return "The keys of the ledger are Values: ledger.pop(value), ledger[x]."
     if key is output:
-        return "Take out the entry of the value whose turn it is: ledger.pop(value), once at each visit."
+        return ("The output's entry is not there. The ledger begins with 1.0 for the output, and each visit takes out "
+                "one entry, that of the value whose turn it is: ledger.pop(value).")
     if key in output._inputs:
         return ("The ledger has no entry for that value. Where there is none yet, ledger.get(x, 0.0) reads 0.0; "
                 "an entry is made by writing alone, ledger[x] = ….")
@@ -587,17 +593,17 @@ def _missing(key, output):
 
 
 # More than one slip ends so; the ledger begins right in the stub.
-NOTHING = ("Nothing arrives in any .grad. Is there a value.grad += g at each visit? It stands before the loop over the inputs: a leaf has "
-           "none. Does the ledger begin with 1.0 for the output?")
+NOTHING = ("Nothing arrives in the .grad of any leaf. Is there a value.grad += g at each visit, before the loop over "
+           "the inputs? (A leaf has none.) Does the ledger begin with 1.0 for the output, and the walk with the output?")
 BACK = "The local gradients are taken in the wrong order: the first belongs to the first input."
 # What comes back from the path x = 1, y = 4, w = −3 of expect_engine, where (−3, −3, 5) is right.
 FIRST = {
     "(4, 4, 2)": "Each local gradient belongs to one input. Walk along both at once: zip(value.inputs, value.locals).",
-    "(-6, -6, 10)": "Exactly double: each gradient is written to .grad twice. Add g at the visit only; what is sent goes into the "
-                    "ledger alone.",
+    "(-6, -6, 10)": "Exactly double. Does the ledger begin with 1.0 for the output? And is g added to .grad once, at "
+                    "the visit? What is sent goes into the ledger alone.",
     "(0, 0, 0)": NOTHING,
     "(-1, -1, 6)": "An entry begins at 0.0, ledger.get(x, 0.0), and what is added to it is g times local.",
-    "(3, 3, 5)": "The right sizes; where is the sign? A gradient may be negative.",
+    "(3, 3, 5)": "The sizes are right. Where is the sign? A gradient may be negative.",
     "(0, 0, 5)": "Nothing comes to x and y. Walk along order(output), all of it; and a negative gradient is sent on like any other.",
     "(45, 45, -75)": "The ledger begins with 1.0 for the output: L moves exactly as far as itself.",
 }
