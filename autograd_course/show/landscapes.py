@@ -10,8 +10,8 @@ from .ink import counted, minus, number
 from .picture import Picture, svg
 
 BOX = (56, 34, 492, 328)
-SIZE = "0 0 560 414"      # its letters, of 13 px, are 10 px high in a window of 900
-LEGEND = (14, 424, 23)          # of the paths: its left, its first line and how far apart lines are
+SIZE = "0 0 560 435"      # its letters, of 13 px, are 10 px high in a window of 900
+LEGEND = (14, 424, 23)          # its left, its first line and how far apart lines are
 # The paths differ by marker and dashes as well as by colour.
 PATHS = [("circle", style.INK, "none"), ("square", style.role("path-2"), "8 4"),
          ("triangle", style.role("path-3"), "2 3"), ("diamond", style.role("path-4"), "10 3 2 3"),
@@ -151,11 +151,11 @@ def boundary(points, labels, p, title, pull=None):
         rings = "".join(_marker(shape, *places[i], radius[i] + gap) for i in np.flatnonzero((labels == k) & wrong))
         plot.parts.append(f'<path d="{marks}" fill="{ink}" fill-opacity="{1 if pull is None else 0.75}"/>')
         plot.parts.append(f'<path d="{rings}" fill="none" stroke="{style.INK}" stroke-width="1.6"/>')
-    right = BOX[0] + BOX[2]
     plot.parts += words.parts
-    for left, (shape, ink, *_), name in zip((right - 210, right - 100), CLASSES, ("class 0", "class 1")):
-        plot.parts.append(f'<path d="{_marker(shape, left, 394, 5)}" fill="{ink}"/>')
-        plot.words(left + 10, 399, name, ink, "start", 13)
+    for left, (shape, ink, *_), name in zip((62, 172), CLASSES, ("class 0", "class 1")):
+        plot.parts.append(f'<path d="{_marker(shape, left, LEGEND[1] - 5, 5)}" fill="{ink}"/>')
+        plot.words(left + 10, LEGEND[1], name, ink, "start", 13)
+    plot.words(290, LEGEND[1], "ringed: on the wrong side", style.FAINT, "start", 13)
     text = f"{title}. {np.count_nonzero(~wrong)} of {len(points)} points lie on their own side of the boundary."
     if pull is not None:
         rows = [f"  ({points[i][0]:z5.2f}, {points[i][1]:z5.2f})  class {labels[i]}  pull {pull[i]:.2f}  "
