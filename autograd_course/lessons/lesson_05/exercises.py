@@ -594,7 +594,7 @@ def _missing(key, output):
 
 # More than one slip ends so; the ledger begins right in the stub.
 NOTHING = ("Nothing arrives in the .grad of any leaf. Is there a value.grad += g at each visit, before the loop over "
-           "the inputs? (A leaf has none.) Does the ledger begin with 1.0 for the output, and the walk with the output?")
+           "the inputs? (A leaf has none.) Is the ledger {output: 1.0} at first, and the output visited first?")
 BACK = "The local gradients are taken in the wrong order: the first belongs to the first input."
 # What comes back from the path x = 1, y = 4, w = −3 of expect_engine, where (−3, −3, 5) is right.
 FIRST = {

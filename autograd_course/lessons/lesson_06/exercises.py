@@ -24,7 +24,7 @@ def _about(wrong, hint):
 _B, _C, _BOTH = ROUTES
 FROM_C = np.cos(P * P + Q * Q)            # the arrow from c to ŷ
 _ROUTES = [
-    ((_B, _C), "0.3010 is the path through b alone, and it is given. Asked are the two others."),
+    ((_B, _C), "0.3010 is the path through b alone, and it is given. The two others are asked for."),
     ((_BOTH, _C), "The two are swapped: the path through c alone is w₃ → c → ŷ → L."),
     ((_C, 0.0), "The third path is there: w₃ moves b, and b moves c as well. Block each arrow in turn: which one does it need?"),
     ((_C, _B + _C), "Through b and c is a path of its own, not the sum of two others: w₃ → b → c → ŷ → L."),
@@ -42,16 +42,16 @@ _ROUTES = [
     ((_C, ARRIVES * 0.8 * Q), "The last path begins at w₃: its first arrow, with local 1.09, is missing."),
     ((_C, ARRIVES * 2 * P * 0.4), "The arrow from b to c has the local gradient 0.335. 0.4 is the value of w₂ alone."),
     ((-_C, -_BOTH), "Every local gradient on these paths is positive, and so are the products."),
-    ((_B + _C, _B + _C + _BOTH), "These are sums. Asked is what each of the two paths brings by itself."),
+    ((_B + _C, _B + _C + _BOTH), "These are sums. What does each of the two paths bring by itself?"),
     ((2 * Q * FROM_C, 0.8 * P * Q * 2 * FROM_C), "The paths go on from ŷ to L: that arrow, 0.3101, is missing."),
     ((0.8376 + 0.8905 + 0.3101, 1.09 + 0.335 + 0.8905 + 0.3101),
      "Along a path the local gradients are multiplied, not added."),
     ((_B + _C + _BOTH, _BOTH),
-     "That is what all three paths bring together, 0.6331. Asked is one path: through c alone."),
+     "0.6331 is what all three paths bring together. What does the one through c alone bring?"),
     ((_C, _B),
      "0.3010 is the path through b alone, and it is given. From b this path goes to c, by the arrow with 0.335."),
     ((_C, _BOTH * 2 * Q), "The last path enters c from b. The arrow from w₃ to c, 0.8376, has no place in it."),
-    ((0.23, 0.10), "Rounded too far: four digits, please."),
+    ((0.23, 0.10), "These are near, and not near enough: give four digits of each."),
     ((_C, 2 * P * 2 * Q * ARRIVES),
      "0.8376 belongs to the arrow from w₃ to c. This path comes from b, and that arrow has 0.335."),
 ]
@@ -160,21 +160,22 @@ CLEAR, STEP = (f"        for p in parameters:\n            p.{line}"
                for line in ("grad = 0.0\n", "data -= rate * p.grad"))
 WALK = "        L = loss(parameters, x, y)\n        backward(L)\n"
 LAST = "\n    for p in parameters:\n        p.data -= rate * p.grad"
-OLD = "The gradients of the examples before are still in it: p.grad = 0.0 for every parameter, at the beginning of each example."
+OLD = ("The gradients of the examples before are still in .grad: p.grad = 0.0 for every parameter, at the beginning of "
+       "each example.")
 ONCE = "Each example is to be measured where the step before it led: one whole round, step included, for each."
 STILL = ("Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the walk back, and before anything is "
          "forgotten? (p -= … only makes a new Value.)")
-ALONE = "The gradient alone moves it: p.data -= rate * p.grad."
+ALONE = "The gradient alone moves a parameter: p.data -= rate * p.grad."
 # What Python says of a slip, and the hint
 SAID = {
     "has no attribute 'backward'": "In your engine backward is a function: backward(L).",
-    "*: 'float' and 'NoneType'":
-        "backward(L) gives nothing back: it fills the .grad of each parameter, and the step takes p.grad.",
     "'function' object has no attribute": "The walk begins at L, what the loss gave for this example: backward(L).",
     "'float' and 'Value'": "p.data is a number, and p the whole Value: p.data -= rate * p.grad.",
     "'list' and": "parameters is a list. Take them one by one, for p in parameters, and move p.data.",
-    "'NoneType'": "The way back adds to .grad, so to forget is to make it 0.0, not None.",
-    "unpack": "There may be any number of parameters: take them in a loop, for p in parameters.",
+    "'NoneType'": "A None is among them. backward(L) gives nothing back: it fills the .grad of each parameter. And to "
+                  "forget is to make p.grad 0.0, not None.",
+    "unpack": "An example is a pair, (x, y). There may be any number of parameters: take them in a loop, "
+              "for p in parameters.",
     "'list' object has no attribute": "parameters is a list. Take them one by one: for p in parameters.",
     "has no attribute 'zero_grad'": "In your engine to forget is p.grad = 0.0, for every p in parameters.",
     **dict.fromkeys(["'float' object has no attribute 'inputs'", "'float' object has no attribute 'arrived'"],
@@ -193,7 +194,7 @@ def _after(train, start, left, loss, examples, rate):
     train(list(parameters), loss, given, rate)
     if given != examples:
         raise Wrong("the examples after training", brief(given), brief(examples),
-                    "They are the caller's, who comes back with them: take nothing out, and leave their order.")
+                    "The examples are the caller's, who comes back with them: take none out, and leave their order.")
     return [float(p.data) for p in parameters]
 
 
@@ -244,10 +245,11 @@ def _after_if_it_ends(*case):
         edit(CLEAR, "", STEP, LAST, ONCE),
         edit(STEP, LAST, ONCE),
         edit(WALK, "            L = loss(parameters, x, y)\n            backward(L)\n            p.data -= rate * p.grad", STEP, "",
-             "Three loops have become one: first every parameter forgets, then one walk back, then every parameter moves."),
+             "You walk back anew for each parameter, when the one before has moved. First every parameter forgets, "
+             "then comes one walk back, then every parameter moves."),
         edit("rate * p.grad", "p.grad", "That is a step without the rate: rate * p.grad."),
         edit("rate * p.grad", "0.1 * p.grad", "The rate is not always 0.1: it is handed in, as rate."),
-        edit("rate * p.grad", "rate / 2 * p.grad", "Half a step each time: the step is rate * p.grad, without a half."),
+        edit("rate * p.grad", "rate / 2 * p.grad", "You make half a step each time: the step is rate * p.grad."),
         edit(STEP, f"{STEP}\n        return",
              "It learns from the first example alone. Is a return, or an indent, too early?"),
         edit("in examples", "in examples[::-1]",
@@ -256,7 +258,7 @@ def _after_if_it_ends(*case):
              "Only the first parameter has moved. The step is a loop over all of them."),
         edit(STEP, "        p.data -= rate * p.grad",
              "Only the last parameter has moved. Is the step outside its loop over the parameters?"),
-        edit("rate * p.grad", "rate * p.data", "The gradient moves it, not its own value: rate * p.grad."),
+        edit("rate * p.grad", "rate * p.data", "The gradient moves a parameter, not its own value: rate * p.grad."),
         edit("rate * p.grad", "rate * (p.data + p.grad)", ALONE),
         edit("rate * p.grad", "rate * p.data * p.grad", ALONE),
         edit("p.data -= rate * p.grad", "p.data = -rate * p.grad",
@@ -270,8 +272,8 @@ def _after_if_it_ends(*case):
              "The size of the gradient counts, all of it: not its sign alone, and nothing is cut."),
         edit("parameters, x, y", "parameters, y, x", "x and y are exchanged: loss(parameters, x, y)."),
         edit("backward(L)", "backward(L)\n        backward(L)",
-"backward is called twice, and .grad adds up: each step moves by two gradients."),
-        edit("in examples", "in examples * 2", "Each example comes once; it has been taken twice."),
+             "Each step is twice as long as rate * p.grad. Is backward called twice? .grad adds up."),
+        edit("in examples", "in examples * 2", "Each example comes once. You take each of them twice."),
         edit("in examples", "in examples[:2]", "The last example is left out."),
         edit("backward(L)", "backward(L * L)", "Walk back from L itself: backward(L)."),
         edit("p.data -= rate * p.grad", "p.data -= rate * p.grad\n        rate *= 0.9",
@@ -284,9 +286,9 @@ def _after_if_it_ends(*case):
              "stays as the step leaves it."),
         edit("    for x, y in examples:", "    total = 0\n    for x, y in examples:", "L = loss",
              "total = total + loss", "        backward(L)\n", "    backward(total)\n", STEP, LAST[1:], ONCE),
-        edit("p.grad = 0.0", "p.grad /= 2", "Half of what is old is still in it: p.grad = 0.0."),
+        edit("p.grad = 0.0", "p.grad /= 2", "Half of what is old is still in .grad: p.grad = 0.0."),
         edit("loss(parameters, x, y)", "loss([_Value(p.data) for p in parameters], x, y)", STILL),
-        edit("rate * p.grad", "rate * p.grad ** 2", "The gradient itself moves it, not its square: rate * p.grad."),
+        edit("rate * p.grad", "rate * p.grad ** 2", "The gradient moves a parameter, not its square: rate * p.grad."),
         edit("p.data -= rate * p.grad", "p.data = rate * p.grad",
              "That puts the step in place of the parameter: p.data -= … moves it."),
         edit("rate * p.grad", "rate * p.grad * L.data",
@@ -326,7 +328,7 @@ def right_by_hand(w1, w2, w3, x, y):
 
 
 B, C = "g if b > 0 else 0.0", "g if c > 0 else 0.0"
-_GATE = "A relu whose sum is not above 0 lets nothing pass: the gate of b or of c is missing."
+_GATE = "A relu whose sum is not above 0 lets nothing pass: does each gate, that of b and that of c, ask this?"
 _WHOLE = "w₃ stands in both branches: what comes through b and what comes through c are added, whole."
 
 
