@@ -137,7 +137,7 @@ class Gym(Panel):
     def put_nothing(self):
         self.problem, self.boxes, self.icons, self.form.children = None, [], [], []
         home = min(KINDS[self.kind.value][1].KEYS.values())
-        self.head.value = say(f"Problems of this kind begin with lesson {home}. Choose it above, or another kind.")
+        self.head.value = say(f"Problems of this kind begin with lesson {home}. Choose {home} above, or another kind.")
         self.view.value = self.verdict.value = ""
         self.words.value = f"<pre>{self.kind.value}, {self.lesson.value}</pre>"
         for button in self.buttons:
@@ -176,7 +176,7 @@ class Gym(Panel):
         good = sum(bool(mark and mark.good) for mark in marks)
         self.missed |= any(mark and mark.good is False for mark in marks)
         if good == len(marks):
-            word = "Right. It comes back, since it was not right at once." if self.missed else "Right at once."
+            word = "Right. The problem comes back, since it was not right at once." if self.missed else "Right at once."
             self.end(not self.missed, word, hints)
         else:
             first = f"{good} of {len(marks)} right so far." if any(texts) else "Fill in what you know: one box, or all."

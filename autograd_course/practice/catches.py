@@ -37,7 +37,7 @@ ALL = [
     Wrong("divide", 0, "1 / y", "g == 1", "the g is missing", "03"),
     Wrong("divide", 1, "g * z / y", "x == 0", "the minus is missing", "03"),
     Wrong("divide", 1, "-g / y ** 2", "x == 1", "the factor x is missing", "03"),
-    Wrong("divide", 1, "-g * x / y", "y == 1 or x == 0", "y comes in twice, and is there once", "03"),
+    Wrong("divide", 1, "-g * x / y", "y == 1 or x == 0", "y belongs below twice, and stands there once", "03"),
     Wrong("negative", 0, "g", "False", "the minus is missing", "03"),
     Wrong("exp", 0, "z", "g == 1", "the g is missing", "04"),
     Wrong("exp", 0, "g", "x == 0", "the slope of eˣ is 1 at one point only", "04"),
@@ -46,15 +46,15 @@ ALL = [
     Wrong("log", 0, "1 / x", "g == 1", "the g is missing", "04"),
     Wrong("sqrt", 0, "g / 2", "x == 1", "the division by z is missing", "04"),
     Wrong("sqrt", 0, "g / (2 * x)", "x == 1", "it divides by x, and z belongs there", "04"),
-    Wrong("sin", 0, "g", "x == 0", "the slope of sin x is 1 at such points only", "04"),
+    Wrong("sin", 0, "g", "x == 0", "the slope of sin x is not 1 everywhere", "04"),
     Wrong("cos", 0, "g * np.sin(x)", "x == 0", "the minus is missing", "04"),
     Wrong("cos", 0, "-g * x", "x == 0", "sin x is replaced by x", "04"),
     Wrong("tanh", 0, "g * (1 - x * x)", "x == 0", "x stands where z belongs", "04"),
     Wrong("tanh", 0, "1 - z * z", "g == 1", "the g is missing", "04"),
     Wrong("tanh", 0, "g * (1 - z)", "x == 0", "z is not squared", "04"),
     Wrong("sigmoid", 0, "g * z * z", "x == 0", "1 − z is replaced by z", "04"),
-    Wrong("sigmoid", 0, "g / 4", "x == 0", "it is the slope at one point", "04"),
-    Wrong("relu", 0, "g", "x > 0", "it never closes", "04"),
+    Wrong("sigmoid", 0, "g / 4", "x == 0", "it takes the slope at 0 for that at every x", "04"),
+    Wrong("relu", 0, "g", "x > 0", "it lets g through below 0, too", "04"),
     Wrong("relu", 0, "g * z", "x <= 0 or x == 1", "z stands where its slope belongs", "04"),
     Wrong("abs", 0, "g", "x > 0", "the sign of x is lost", "04"),
     Wrong("abs", 0, "-g", "x < 0", "it has the slope that holds below 0", "04"),
@@ -120,12 +120,11 @@ def _problem(key, one, tests, caught):
     def judge(texts):
         def judge_one(i, text):
             got, right = outcomes(one, tests[i])
-            both = f"The rule gives {number(got)}, and right is {number(right)}"
+            both = f"The rule gives {number(got)}, and {number(right)} is right"
             if (text == "yes") == caught[i]:
                 return Mark(True)
-            return Mark(False, f"{both}: caught." if caught[i]
-                        else f"{both} too: it passes" + (", for where g is 0 all rules give 0."
-                        if tests[i]["g"] == 0 else f", though {one.why}."))
+            return Mark(False, f"{both}: caught." if caught[i] else f"{both}: it passes" + (
+                ", for g is 0 here." if "g" in one.rule and tests[i]["g"] == 0 else f", though {one.why}."))
         return judged(texts, judge_one)
 
     answer = [("no", "yes")[bool(there)] for there in caught]
@@ -135,5 +134,5 @@ def _problem(key, one, tests, caught):
         key, f"For z = {FORMULAS[one.row]} somebody sends to {letter}: `{one.rule}`. That is wrong. "
         "**Which of these tests would catch it?** Tick them.", [Box(label, "tick") for label in labels], judge,
         lambda texts, marks: Picture("", "\n".join(said)),
-        f"**{names}**: {one.why}. It passes only where {', or where '.join(places)}.", answer,
-        [(i, "no" if caught[i] else "yes", "caught." if caught[i] else "it passes") for i in range(4)])
+        f"**{names}**: {one.why}. With small whole numbers the rule passes only where {', or where '.join(places)}.",
+        answer, [(i, "no" if caught[i] else "yes", "caught." if caught[i] else "it passes") for i in range(4)])

@@ -126,11 +126,11 @@ PUZZLES = {
                         sizes=grid((2, 3), (3, 2), (1, 4), (3, 3)),
                         also_right=("i == l and j == k", "int((k, l) == (j, i))")),
     "row_sums": Puzzle("08", "z[i] = Σₚ x[i, p]", "x.sum(axis=1)", lambda x: x.sum(axis=1), "i == j",
-                       "Row i of x, and every entry of it.",
+                       "z[i] reads row i of x, and every entry of that row.",
                        sizes=grid((2, 3), (3, 2), (1, 4), (3, 3)), also_right=("1 if j == i else 0",)),
     "outer": Puzzle("08", "z[i, j] = x[i] · y[j], by x", "x[:, None] * y", lambda x, y: x.reshape((-1, 1)) * y,
                     "y[j] * (i == k)",
-                    "Row i of z has x[i] in every entry, each time y[j] as its factor.",
+                    "Row i of z has x[i] in every entry, each time with the factor y[j].",
                     sizes=pairs(((2,), (3,)), ((3,), (2,)), ((1,), (4,))),
                     also_right=("y[j] if k == i else 0",)),
     "dot": Puzzle("09", "z = Σⱼ x[j] · y[j], by x", "x @ y", lambda x, y: ag.matmul(x, y), "y[i]",
@@ -176,8 +176,8 @@ PUZZLES = {
                                   "(np.diag(z) - np.outer(z, z))[i, j]")),
     "log_softmax": Puzzle("10", "z[i] = x[i] − log Σₖ exp(x[k])", "x - np.log(np.exp(x).sum())",
                           lambda x: ag.log_softmax(x),
-                          "(i == j) - exp(z[j])", "x[j] counts at its own place, and in every row what the logsumexp "
-                                                  "loses.",
+                          "(i == j) - exp(z[j])", "x[j] counts at its own place, and every row loses what the "
+                                                  "logsumexp gains.",
                           also_right=("(i == j) - exp(x[j]) / exp(x).sum()",)),
     "unit": Puzzle("10", "z[i] = x[i] / r, r = √Σₖ x[k]²", "x / np.sqrt((x * x).sum())",
                    lambda x: x / ag.sqrt((x * x).sum()),
@@ -208,7 +208,8 @@ PUZZLES = {
                                 "(A @ x + A.T @ x) / 2",
                                 lambda A, x: ag.grad(lambda x: (x * ag.matmul(A, x)).sum() / 2)(x),
                                 "(A[i, j] + A[j, i]) / 2",
-                                "x[i] and x[j] meet twice, with A[i, j] and with A[j, i]: a Hessian is symmetric, A or not.",
+                                "x[i] and x[j] meet twice, with A[i, j] and with A[j, i]: a Hessian is symmetric, "
+                                "also where A is not.",
                                 sizes=pairs(((3, 3), (3,)), ((2, 2), (2,)), ((1, 1), (1,)), names="Ax"),
                                 also_right=("((A + A.T) / 2)[j, i]",)),
     "attend": Puzzle("18", "z = Σₖ p[k] · v[k], with the weights p = softmax(x), by the scores x",
@@ -346,7 +347,8 @@ def _judge(name, line):
                 return Mark(False, isinstance(error, IndexError) and _index_hint(line, case) or trouble(error))
             if not _close(*pairs[0]):
                 return Mark(False, diagnosis(name, pairs))
-            why = "a size stands in it as a number." if isinstance(error, IndexError) else trouble(error)
+            why = "an index reaches too far. Does a size stand in your line as a number?" if isinstance(
+                error, IndexError) else trouble(error)
             return Mark(False, f"Right for the matrix that is drawn, and not with {_inputs(name, case)}: {why}")
         pairs.append((got, case.right))
     return Mark(True) if all(_close(*pair) for pair in pairs) else Mark(False, diagnosis(name, pairs))
@@ -367,7 +369,7 @@ def _index_hint(line, case):
     place, why = outside[0]
     at = ", ".join(f"{letter} = {index}" for letter, index in zip("ijkl", place))
     if _close(got, case.right):
-        return f"At {at}: {why}. Python works out both sides of a product; … if … else 0 asks first."
+        return f"At {at}: {why}. The entry is 0 there, and nothing is to be read: … if … else 0 asks first."
     return f"At {at}: {why}. Which index counts which axis, and is that entry read at all?"
 
 
@@ -386,16 +388,17 @@ def diagnosis(name, pairs):
     if _close(*both[0]):
         if _close(*both[1]):
             case = next(case for pair, case in zip(pairs, cases(name)) if not _close(*pair))
-            return f"Right for this size, and wrong with {_inputs(name, case)}: a size stands in it as a number."
+            return (f"Right for this size, and wrong with {_inputs(name, case)}: "
+                    "does a size stand in your line as a number?")
         return (f"Right for this matrix alone, and wrong with {_inputs(name, cases(name)[1])}: "
-                "it must follow from the letters.")
+                "the entry must follow from the letters.")
     if always(lambda got, right: _close(got, -right)):
         return "The right size with the wrong sign."
     if len(square) == len(both) and always(lambda got, right: _close(got, right.T)):
-        return "Rows and columns are exchanged: the first index counts entries of z, the last of what moves."
+        return f"Rows and columns are exchanged: a row is an entry of z, a column is one of {PUZZLES[name].by}."
     for power, said in [(1, "too small"), (-1, "too large")]:
         if always(lambda got, right: _close(got * float(right.shape[1]) ** power, right)):
-            return f"Every entry is {said}, by how many entries {PUZZLES[name].by} has."
+            return f"Every entry is {said}: the factor is the number of entries of {PUZZLES[name].by}."
     filled = [(got, right) for got, right in both if np.any(right)]
     scale = next((got[right != 0][0] / right[right != 0][0] for got, right in filled), 0)
     if scale and always(lambda got, right: _close(got, scale * right)):
@@ -405,10 +408,10 @@ def diagnosis(name, pairs):
     if len(square) == len(both) and any(len(right) > 1 for _, right in both):
         eye = [np.eye(len(right), dtype=bool) for _, right in both]
         full = np.all(both[0][1] != 0)
-        if full and all(not np.any(got[~on]) for (got, _), on in zip(both, eye)):
+        if full and np.any(both[0][0]) and all(not np.any(got[~on]) for (got, _), on in zip(both, eye)):
             return "Only the diagonal is filled. Every entry of z reads every entry of x: by which path?"
         if all(_close(got[on], right[on]) for (got, right), on in zip(both, eye)):
-            return "The diagonal is right, and what stands beside it is not."
+            return "The diagonal is right, and not all that stands beside it."
         if all(_close(got[~on], right[~on]) for (got, right), on in zip(both, eye)):
             return "All is right but the diagonal."
     for step, where in [(1, "too far to the right"), (-1, "too far to the left")]:
@@ -416,11 +419,12 @@ def diagnosis(name, pairs):
             return f"Each row stands one column {where}."
     zeros = both[0][1] == 0
     if np.any(zeros) and always(lambda got, right: np.array_equal(got != 0, right != 0)):
-        return "The zeros stand where they should. The other entries are not right."
+        return "The zeros stand where they should. Not all of the other entries are right."
     if np.any(both[0][0][zeros]) and always(lambda got, right: np.all((got != 0) | (right == 0))):
-        return "Every place that should be filled is, and more are: which entries does an entry of z not read?"
+        return ("Every place that should be filled is filled, and others are too: which entries does an entry of z "
+                "not read?")
     place = tuple(int(k) for k in np.argwhere(~np.isclose(both[0][0], both[0][1], rtol=1e-6, atol=1e-9))[0])
-    return (f"In row {place[0]}, column {place[1]}, it gives {number(both[0][0][place])}, and "
+    return (f"In row {place[0]}, column {place[1]}, your line gives {number(both[0][0][place])}, and "
             f"{number(both[0][1][place])} is right: how far does that entry of z move when that one of "
             f"{PUZZLES[name].by} grows?")
 

@@ -176,9 +176,9 @@ class Line:
 def trouble(error):
     """An error of the learner's line in words."""
     if isinstance(error, Endless):
-        return "It does not come to an end."
+        return "It comes to no end, or only after many steps."
     if isinstance(error, NameError):
         return f"{error.name} is not known here: which letters the line may read stands in the question."
     if "numpy boolean" in said(error):
-        return "NumPy's True and False take no minus: make a number of the comparison first, 1 * (x[i] == z)."
+        return "NumPy's True and False take no minus: make a number of the comparison first, 1 * (…)."
     return f"{type(error).__name__}: {said(error)}. {likely(error)}".strip()

@@ -104,9 +104,9 @@ def _judge(row, argument, rule):
         right = "0" if right == "-0" else right
         own = _recognised(row, argument, rule)
         if own or hint in [sentence for _, sentence in of_rule(row, argument, inputs=inputs, **keywords)]:
-            hint = own      # what is true of this one input alone misleads
-        return Mark(False, f"{hint} With {tried.partition(', with ')[2] or tried}, yours gives {got}, and {right} is "
-                           f"right.".strip())
+            hint = ""      # what is true of this one input alone misleads
+        here = f"With {tried.partition(', with ')[2] or tried}, yours gives {got}, and {right} is right."
+        return Mark(False, f"{own} {here} {hint}".strip())
     except (Exception, SystemExit, Endless) as error:
         fits = FITS.get(row.name, "") if isinstance(error, ValueError) else ""
         return Mark(False, f"{trouble(error)} {fits}".strip())
@@ -155,13 +155,16 @@ WRONG = {
     ("power", 0): [("g * x ** (y - 1)", "The factor y in front is missing."),
                    ("g * y * z", "The exponent falls by one: x ** (y − 1).")],
     ("power", 1): [("g * np.log(x)", "z is missing: xʸ is e to the y · log x, and the slope of e to the u is itself.")],
-    ("tanh", 0): [("g * (1 - z)", "The square is missing: 1 − z²."), ("g * z * (1 - z)", "That is the sigmoid's."),
-                  ("g * (1 + z ** 2)", "1 − z²: where |z| comes near 1, tanh is flat.")],
-    ("sigmoid", 0): [("g * (1 - z ** 2)", "That is tanh's."), ("g * (1 - z)", "A factor z is missing: z · (1 − z).")],
+    ("tanh", 0): [("g * (1 - z)", "The square is missing: 1 − z²."),
+                  ("g * z * (1 - z)", "That is the rule of the sigmoid."),
+                  ("g * (1 + z ** 2)", "A sign is wrong in 1 − z²: where |z| comes near 1, tanh is flat.")],
+    ("sigmoid", 0): [("g * (1 - z ** 2)", "That is the rule of tanh."),
+                     ("g * (1 - z)", "A factor z is missing: z · (1 − z).")],
     ("softplus", 0): [("g * np.exp(x)", "That is the inner slope alone: log has the slope 1 / (1 + eˣ) there."),
                       ("g / (1 + np.exp(x))", "That is the slope of log alone; 1 + eˣ inside it has the slope eˣ.")],
     ("abs", 0): [("g", "Right where x is above 0. Below, |x| falls as x grows."),
-                 ("-g", "Right where x is below 0. Above, |x| grows with x."), ("g * x", "The sign of x, not x.")],
+                 ("-g", "Right where x is below 0. Above, |x| grows with x."),
+                 ("g * x", "The slope is the sign of x, not x.")],
     ("relu", 0): [("g", "Right where x is above 0. Below, z stands still.")],
     ("maximum", 0): [("g / 2", WHICH), ("g", WHICH),
                      ("g * (x > y)", TIES), ("g * (x >= y)", BOTH), ("g * (x < y)", OTHER)],
@@ -177,14 +180,14 @@ WRONG = {
         ("g * z * (1 - z)", "That is each x to its own z. Through the sum below it reaches the others too."),
         ("z * (g - np.sum(g * z))", "The sum goes over everything. Each row has its own: axis=axis, keepdims=True."),
         ("z * (g - np.mean(g * z, axis=axis, keepdims=True))", "What arrives at the sum below adds up: no mean."),
-        (f"z * (g + {OWN})", "A sign: what one entry gains, the others lose."),
+        (f"z * (g + {OWN})", "A sign is wrong: what one entry gains, the others lose."),
         (f"g - z * {OWN}", "The direct path has a factor too: z times g.")],
     ("log_softmax", 0): [
-        (f"z * (g - {OWN})", "That is the rule of softmax. Of its logarithm, z is x less the log of a sum: derive that."),
+        (f"z * (g - {OWN})", "That is the rule of softmax. Here z is x minus the log of a sum: derive that."),
         ("g - z * np.sum(g, axis=axis, keepdims=True)", "z is a logarithm here: the weights are exp(z)."),
         ("g - np.exp(z) * np.sum(g)", "The sum goes over everything. Each row has its own: axis=axis, keepdims=True."),
         ("g - np.exp(z) * np.mean(g, axis=axis, keepdims=True)", "What arrives at the logarithm adds up: no mean."),
-        ("g + np.exp(z) * np.sum(g, axis=axis, keepdims=True)", "A sign: the logarithm is taken off."),
+        ("g + np.exp(z) * np.sum(g, axis=axis, keepdims=True)", "A sign is wrong: the logarithm is subtracted."),
         ("g - np.exp(z) * g", "That is each x to its own z. Through the sum it reaches the others too.")],
 }
 

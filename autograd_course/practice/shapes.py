@@ -33,15 +33,15 @@ def _broadcast(key, rng):
     new = len(z) - len(x)
     summed = tuple(k for k in range(len(z)) if k < new or x[k - new] == 1 and z[k] > 1)
     wrong = [(tuple(k - new for k in summed if k >= new),
-              "Counted in x. Count the axes of g: x has none where its shape is shorter."),
+              "Those are counted in x. Count the axes of g, which has more."),
              (tuple(k for k in range(len(z)) if k >= len(x) or x[k] == 1 < z[k]),
               "Shapes are compared from the right: what x lacks, it lacks at the left."),
              (tuple(k for k in range(len(z)) if k not in summed),
-              "Those are the axes that x has itself. Summed is where x was copied."),
+              "Those are the axes that x has itself. Sum over those along which x was copied."),
              (tuple(k for k in summed if k >= new), "The axes that x lacks are copied too: they are summed as well."),
              (tuple(k for k in summed if k < new),
               "An axis of length 1 in x that is longer in z was copied too: it is summed as well."),
-             (tuple(range(len(z))), "Over all of them would leave a single number.")]
+             (tuple(range(len(z))), "A sum over all of them would leave a single number.")]
     wrong = [(axes, hint) for axes, hint in wrong if axes]
     wrong.append(((), "x was copied: what comes back from its copies adds up."))
     return _asked(key, f"x {sign} y", {"x": x, "y": y}, z, "x", summed, wrong)
@@ -60,7 +60,7 @@ def _reduce(key, rng):
     negative = axis - len(x) if rng.random() < 0.4 else axis
     op = ("sum", "mean")[rng.integers(2)]
     z = x[:axis] + (1,) * keepdims + x[axis + 1:]
-    wrong = [((axis,), "The way forward summed there. On the way back its one g is copied along that axis: nothing is "
+    wrong = [((axis,), "The way forward added up along that axis. On the way back g is copied along it: nothing is "
                        "summed.")]
     return _asked(key, f"x.{op}(axis={negative}{', keepdims=True' * keepdims})", {"x": x}, z, "x", (), wrong)
 
@@ -93,10 +93,10 @@ def _matmul(key, rng):
                              "added up after it."),
              ((len(z) - 2,), "That sum is inside the matrix product. What is asked is which axes of the stack are "
                              "added up after it."),
-             ((), f"{asked} is shared by the whole stack: what comes back from each matrix of it adds up."),
+             ((), f"Several products of the stack share {asked}: what comes back from them adds up."),
              *(((axis,), f"{asked} has that axis itself: nothing was shared along it.")
                for axis in range(len(stacked)) if axis not in summed),
-             (tuple(range(len(stacked))), f"Over all of the stack: {asked} has an axis of it itself, and keeps that.")]
+             (tuple(range(len(stacked))), f"That is all of the stack. {asked} has an axis of it, too, and keeps that.")]
     return _asked(key, "X @ Y", shapes, z, asked, summed, wrong,
                   what="Of the stack of products that goes to {}, summed over")
 
@@ -108,20 +108,20 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
     stated = " and ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
     wrong_g = [*((shape, f"That is the shape of {name}. g has the shape of z, what comes out.")
                  for name, shape in shapes.items()),
-               (z[::-1], "Turned round: the axes stay in their order."),
+               (z[::-1], "Those are the axes of z, turned round: g has them in the order of z."),
                ((), "A single number arrives only where z is one."),
                (tuple(n for n in z if n > 1), "An axis of length 1 is an axis too.")]
     wrong_back = [(z, f"That is the shape of what arrives. What goes to {asked} has the shape of {asked}."),
                   *((shape, f"That is the shape of the other one. What goes to {asked} has the shape of {asked}.")
                     for shape in others),
-                  (back[::-1], "Turned round: the axes stay in their order."),
+                  (back[::-1], f"Those are the axes of {asked}, turned round: they keep their order."),
                   (tuple(n for n in back if n > 1), "An axis of length 1 is an axis too: it stays.")]
     right = [z, back, summed]
     mistakes = [[(shape, hint) for shape, hint in ones if shape != right[i]]
                 for i, ones in enumerate([wrong_g, wrong_back, wrong])]
     nudges = ["g has the shape of z: work that out first.",
               f"The gradient has the shape of its value, here {asked}.",
-              "An axis of g is summed over where what goes back was copied along it on the way forward."]
+              f"Sum over those axes of g along which {asked} was copied on the way forward."]
 
     def judge(texts):
         def judge_one(i, text):
@@ -152,6 +152,6 @@ def axes_in(text, ndim):
     axes = [int(axis.replace("−", "-")) for axis in re.findall(r"[−-]?\d+", text)]
     outside = [axis for axis in axes if not -ndim <= axis < ndim]
     if outside or not axes:
-        raise ValueError(f"g has {ndim} axes, 0 to {ndim - 1}: there is no axis {outside[0]}." if outside
-                         else "Write them like 0, 2; or none.")
+        raise ValueError(f"g has {ndim} {'axis' if ndim == 1 else 'axes'}, counted from 0: there is no axis "
+                         f"{outside[0]}." if outside else "Write them like 0, 2; or none.")
     return tuple(sorted({axis % ndim for axis in axes}))

@@ -120,7 +120,7 @@ def _check_tells(task, my_check):
                         "strict?")
     if _said(my_check, sine, sine.rule, largest) is not True:
         raise Wrong("your check of another f, sin, and its right rule", "False", "True",
-                    "It has to measure whatever f it is given, in a small step, and not to compare with one rule.")
+                    "Your check has to measure whatever f it is given, in a small step, and not compare with one rule.")
     if _said(my_check, task, lambda g, z, x: 1.5 * task.rule(g, z, x), largest) is not False:
         raise Wrong("your check of a rule that gives half as much again as the right one", "True", "False",
                     "Does it compare with what it measures, and closely enough?")
@@ -135,8 +135,8 @@ def _said(my_check, task, rule, x):
     for _ in range(2):
         try:
             answer = bounded(my_check, task.f, rule, *copies([x]))
-        except Endless:
-            raise Wrong("your check", "no end", "True or False", "It does not come to an end.") from None
+        except Endless as endless:
+            raise Wrong("your check", str(endless), "True or False", "Does it come to an end?") from None
         if not isinstance(answer, (bool, np.bool_)):
             raise Wrong("your check", brief(answer), "True or False",
                         "Let it return one bool, np.allclose(…) for example.")

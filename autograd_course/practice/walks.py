@@ -127,7 +127,7 @@ def wrong_locals(walk, arrow):
         if other.user == arrow.user and other.slot != arrow.slot:
             made.append((other.local, f"That is the local gradient of arrow {other.number}, the other one into {z}."))
             if other.source == arrow.source:
-                made.append((arrow.local + other.local, f"That is arrows {arrow.number} and {other.number} together: "
+                made.append((arrow.local + other.local, f"Those are arrows {arrow.number} and {other.number} together: "
                                                         f"each stands for one place of {name} alone."))
     if user.op == "power":
         made += [(value, f"The exponent is lost: the slope of a square is 2 · {name}."),
@@ -155,31 +155,35 @@ def wrong_gradients(walk, key):
         for kept in combinations(arrows, count):
             left = [arrow for arrow in arrows if arrow not in kept]
             made.append((sum(arrow.passes for arrow in kept),
-                         f"A path is left out: {_listed(left)} {'leaves' if len(left) == 1 else 'leave'} {name} too, "
-                         "and what comes over each is added."))
+                         f"That is without {_listed(left)}, which {'leaves' if len(left) == 1 else 'leave'} {name} "
+                         "too: what comes over each arrow is added."))
     if len(arrows) > 1:
-        made.append((prod(arrow.passes for arrow in arrows), f"What comes over {_listed(arrows)} was multiplied. "
+        made.append((prod(arrow.passes for arrow in arrows), f"That is what comes over {_listed(arrows)}, multiplied. "
                                                              "Parts that arrive at one value add up."))
     for arrow in arrows if len(arrows) > 1 else ():
         made.append((arrow.local, f"That is the local gradient of arrow {arrow.number}, and {name} has more arrows."))
     ends = {walk.called[arrow.user]: walk.g[arrow.user] for arrow in arrows}
+    several = len(arrows) > 1
     made += [(sum(arrow.local for arrow in arrows),
-              f"{'That is' if len(arrows) == 1 else 'Those are'} local alone: multiply by the gradient on the card "
-              f"where the arrow ends, {', '.join(f'{number(g)} at {z}' for z, g in ends.items())}."),
+              f"{'Those are the local gradients, added up' if several else 'That is the local gradient'}: multiply "
+              f"{'each' if several else 'it'} by the gradient where its arrow ends, "
+              f"{', '.join(f'{number(g)} at {z}' for z, g in ends.items())}."),
              (-total, "The right size with the wrong sign."),
              (sum(arrow.local + walk.g[arrow.user] for arrow in arrows),
-              "Local gradient and gradient were added. They multiply."),
+              "That is local gradient plus gradient. The two are multiplied."),
              (sum(walk.g[arrow.user] for arrow in arrows),
-              f"That is what arrives at {', '.join(ends)}. On the way to {name} it is multiplied by the arrow's local "
-              "gradient."),
+              "Those are the gradients where the arrows end, added up. First multiply each by its arrow's local "
+              "gradient." if several else f"That is what arrives at {', '.join(ends)}. On the way to {name} it is multiplied by "
+                              "the arrow's local gradient."),
              *[(prod(arrow.local for arrow in arrows),
-                "Local gradients were multiplied with each other. Each is multiplied by what arrives "
-                "where its arrow ends, and the parts add.")] * (len(arrows) > 1),
+                "Those are the local gradients, multiplied with each other. Each is multiplied by what arrives "
+                "where its arrow ends, and the parts add.")] * several,
              (float(walk.of[key].value), f"That is the value of {name}, not its gradient.")]
     for arrow in arrows:
         rest = total - arrow.passes
         for g, old in _old(walk, arrow.user):
-            made.append((rest + arrow.local * g, f"An old g: {number(g)} stood at {walk.called[arrow.user]} {old}, and "
+            made.append((rest + arrow.local * g, f"That is with an old g: {number(g)} stood at "
+                                                 f"{walk.called[arrow.user]} {old}, and "
                                                  f"{number(walk.g[arrow.user])} is its gradient."))
         for other, g in walk.g.items():
             if other != arrow.user:
@@ -266,9 +270,9 @@ def _nudge(walk, i):
         return f"How fast does {z} grow when {x} grows a little{alone}?"
     key = walk.cards[i - len(walk.arrows)]
     arrows = walk.leaving(key)
-    leave = "leaves" if len(arrows) == 1 else "leave"
-    return (f"{_listed(arrows).capitalize()} {leave} {walk.called[key]}: for each, local gradient times the gradient "
-            f"where it ends{', and add' * (len(arrows) > 1)}.")
+    leave, each, add = ("leaves", "", "") if len(arrows) == 1 else ("leave", "for each, ", ", and add")
+    return (f"{_listed(arrows).capitalize()} {leave} {walk.called[key]}: {each}take the local gradient times the "
+            f"gradient where it ends{add}.")
 
 
 def _reveal(walk):

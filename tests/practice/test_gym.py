@@ -92,8 +92,8 @@ def parts(walk, arrows):
 
 
 CLAIMS = {
-    r"A path is left out: (?P<arrows>[^l]*) leaves?": lambda t, r, w, arrows: np.isclose(t + sum(parts(w, arrows)), r),
-    r"What comes over (?P<arrows>.*) was multiplied": lambda t, r, w, arrows: np.isclose(t, prod(parts(w, arrows))),
+    r"That is without (?P<arrows>.*), which leaves?": lambda t, r, w, arrows: np.isclose(t + sum(parts(w, arrows)), r),
+    r"That is what comes over (?P<arrows>.*), mult": lambda t, r, w, arrows: np.isclose(t, prod(parts(w, arrows))),
     r"The right size with the wrong sign": lambda t, r, w, arrows: np.isclose(t, -r),
     r"That is what passes over (?P<arrows>arrow \d)": lambda t, r, w, arrows: np.isclose(t, parts(w, arrows)[0]),
     r"That is the local gradient of (?P<arrows>arrow \d)": lambda t, r, w,
@@ -101,8 +101,9 @@ CLAIMS = {
     r"0 would mean": lambda t, r, w, arrows: t == 0 != r,
     r"1 would mean": lambda t, r, w, arrows: t == 1 != r,
     r"That is the value of (?P<name>\w)": lambda t, r, w, name: t == value(w, name),
+    r"That is what arrives at (?P<name>\w)\.": lambda t, r, w, name: np.isclose(t, gradient(w, name)),
     r"That is the gradient of (?P<name>\w)": lambda t, r, w, name: np.isclose(t, gradient(w, name)),
-    r"An old g: (?P<old>\S+) stood at (?P<name>\w)": lambda t, r, w, old, name: not np.isclose(number(old),
+    r"That is with an old g: (?P<old>\S+) stood at (?P<name>\w)": lambda t, r, w, old, name: not np.isclose(number(old),
                                                                                                gradient(w, name)),
 }
 
@@ -293,7 +294,9 @@ def test_catches_agree_with_the_library(key):
         assert problem.judge(caught) and all(mark.good for mark in problem.judge(caught)), (seed, problem.question)
         for i, text, hint in problem.wrong:
             answer = [*caught[:i], text, *caught[i + 1:]]
-            assert problem.judge(answer)[i].good is False and hint in problem.judge(answer)[i].hint
+            said = problem.judge(answer)[i].hint
+            assert problem.judge(answer)[i].good is False and hint in said
+            assert "for g is 0" not in said or "g" in rule, "without a g it is not 0 for that"
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -370,13 +373,14 @@ def test_puzzles(name):
     ("cumsum", "1", "The diagonal is right"), ("cumsum", "(j <= i) * (i < 4)", "Right for this size"),
     ("running_mean", "(j <= i)", "The zeros stand where they should"), ("running_mean", "(j <= i) / n",
                                                                         "The zeros stand"),
-    ("mean", "1", "too large, by how many entries"), ("mean", "1 / 4", "a size stands in it"),
+    ("mean", "1", "too large: the factor is the number"), ("mean", "1 / 4", "does a size stand in your line"),
+    ("reverse", "(i + j == n - 1) * (i != j)", "does a size stand in your line"), ("softmax", "0", "In row"),
     ("differences", "(j == i) * 1 - (j == i + 1)", "wrong sign"), ("pad", "i == j", "too far to the right"),
     ("roll", "j == (i + 1) % n", "exchanged"), ("repeat", "j == i", "In row"), ("view", "i == j", "In row"),
     ("softmax", "z[i] * (1 - z[i]) * (i == j)", "Only the diagonal is filled"), ("softmax", "z[i] * (1 - z[j])",
                                                                            "The diagonal is right"),
     ("softmax", "-z[i] * z[j]", "All is right but the diagonal"), ("centre", "i == j", "Only the diagonal is filled"),
-    ("sort", "i == np.argsort(x)[j]", "exchanged"), ("matmul", "Y[l, j]", "more are"),
+    ("sort", "i == np.argsort(x)[j]", "exchanged"), ("matmul", "Y[l, j]", "others are too"),
     ("convolution", "w[j - i]", ""), ("convolution", "w[j - i] * (0 <= j - i < 3)", "index"),
     ("layer_norm", "((i == j) - 1 / n) / s", "In row"),
     ("layer_norm", "(i == j) - 1 / n - z[i] * z[j] / n", "factor s"),
@@ -384,7 +388,7 @@ def test_puzzles(name):
     ("softmax", "z[i] * z[j]", "In row"), ("matvec", "A[i, j] * x[j]", "factor x[j], which does not belong"),
     ("matvec", "A[j, i]", "At i = 0, j = 2: index 2"), ("matvec", "A[i, i]", "In row"),
     ("convolution", "w[j - i] * (0 <= j - i < len(w))", "asks first"),
-    ("convolution", "w[j - i] if 0 <= j - i < 3 else 0", "a size stands in it"),
+    ("convolution", "w[j - i] if 0 <= j - i < 3 else 0", "Does a size stand in your line"),
     ("transpose", "(i == k) * (j == l)", "In row"), ("square", "2 * x[i]", "The diagonal is right")])
 def test_a_wrong_jacobian_gets_its_own_hint(name, text, hint):
     mark = one(jacobians.make(f"jacobian.{name}", None), 0, text)
@@ -436,7 +440,7 @@ def test_what_is_too_large_is_said_in_every_box():
                                   "map(abs, range(10**9))"])
 def test_a_line_whose_loop_is_too_long_is_stopped(loop):
     for problem in (jacobians.make("jacobian.cumsum", None), rules.make("rule.multiply.x", None)):
-        assert problem.judge([f"0 * sum({loop})"]) == [Mark(False, "It does not come to an end.")]
+        assert problem.judge([f"0 * sum({loop})"]) == [Mark(False, "It comes to no end, or only after many steps.")]
 
 
 def test_a_loop_that_ends_is_worked_out():
@@ -480,7 +484,7 @@ def test_each_box_is_judged_and_mended(folder):
     assert hint in training.verdict.value and "✗" in training.icons[i].value and not training.boxes[i].disabled
     fill(training, training.problem.right)
     training.check()
-    assert "Right. It comes back" in training.verdict.value
+    assert "Right. The problem comes back" in training.verdict.value
     assert record.read()["gym"][training.key] == {"right": 0, "missed": 1, "owed": 2}
 
 
