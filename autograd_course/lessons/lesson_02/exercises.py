@@ -156,7 +156,7 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
                                   + central_difference(lambda at: f(x, at), y + dy) * dy),
          "Those are the slopes where the nudges end. Take both at (x, y), where they begin."),
         edit("slope_x = ", "x = ", "slope_y = ", "y = ", BOTH, "x * dx + y * dy",
-             "The slope was stored in x, and y's slope is then measured there. Give it a name of its own: slope_x."),
+             "y's slope is measured with x's slope in the place of x. Give that slope a name of its own: slope_x."),
         edit(BOTH, "slope_x * dy + slope_y * dx", "Each slope took the other knob's nudge: x's slope belongs to dx."),
         edit(BOTH, "slope_x * dx + slope_y * dx", "dx is there twice: y's slope belongs to dy."),
         edit(BOTH, "slope_x * dy + slope_y * dy", "dy is there twice: x's slope belongs to dx."),

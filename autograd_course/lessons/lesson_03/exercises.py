@@ -83,25 +83,25 @@ def square(answer):
            hints=square.mistakes)
 
 
-# What goes wrong in the two rules of x / y at g = 10, z = 3, x = 6, y = 2.
-WRONG_X = [(-15, "Your gradient for x is y's: are the two rules swapped?"),
-           (0.5, "The upstream gradient is missing: multiply by what arrives, g."),
-           (20, "20 is g · y. Double y: does z follow x more strongly, or less?"),
-           (-5, "Raise x: does z fall?"),
+# What goes wrong in the two rules of x / y at g = 10, z = 4, x = 20, y = 5, where twice and half are nothing else.
+WRONG_X = [(-8, "Your gradient for x is y's: are the two rules swapped?"),
+           (0.2, "The upstream gradient is missing: multiply by what arrives, g."),
+           (50, "50 is g · y. Double y: does z follow x more strongly, or less?"),
+           (-2, "Raise x: does z fall?"),
            (10, "Raise x by 1: z rises by 1 / y only. So not all of g goes to x."),
-           (30, "The slope in x does not grow with x: what stands before dx is 1 / y, without x."),
-           (15, "That is z / y, which stands before dy. Before dx stands 1 / y."),
+           (40, "The slope in x does not grow with x: what stands before dx is 1 / y, without x."),
+           (8, "That is g · z / y, and z / y stands before dy. Before dx stands 1 / y."),
            (lambda g, z, x, y: g * dx / y,      # noqa: F821
             "dx is a nudge, on paper only. The rule is what stands before it, times g."),
            (lambda g, z, x, y: g / 2, "½ is right at y = 2 alone: say it with y.")]
-WRONG_Y = [(5, "Your gradient for y is x's: are the two rules swapped?"),
-           (-1.5, "The upstream gradient is missing: multiply by what arrives, g."),
-           (15, "The size is right, and the sign is wrong. Raise y a little: does z rise?"),
-           (-30, "A division is missing: before dy stands −z / y, or −x / y²."),
-           (-2.5, "That is −g / y². Where is the x that is shared?"),
-           (-5, "That is −g / y. How much is shared matters too: before dy stands −z / y."),
-           (-7.5, "A division is too many: before dy stands −z / y, or −x / y². z is divided by y already."),
-           (-60, "Solved for dz, everything is divided by y: before dy stands −z / y, or −x / y²."),
+WRONG_Y = [(2, "Your gradient for y is x's: are the two rules swapped?"),
+           (-0.8, "The upstream gradient is missing: multiply by what arrives, g."),
+           (8, "The size is right, and the sign is wrong. Raise y a little: does z rise?"),
+           (-40, "A division is missing: before dy stands −z / y, or −x / y²."),
+           (-0.4, "That is −g / y². Where is the x that is shared?"),
+           (-2, "That is −g / y. How much is shared matters too: before dy stands −z / y."),
+           (-1.6, "A division is too many: before dy stands −z / y, or −x / y². z is divided by y already."),
+           (-200, "Solved for dz, everything is divided by y: before dy stands −z / y, or −x / y²."),
            (lambda g, z, x, y: -g * z * dy / y,      # noqa: F821
             "dy is a nudge, on paper only. The rule is what stands before it, times g."),
            (lambda g, z, x, y: -1.5 * g, "−3/2 is right at x = 6 and y = 2 alone: say it with z and y."),
@@ -140,15 +140,13 @@ def divide(answer):
     if any(map(is_stub, answer)):
         raise NotYet
     rule_x, rule_y = answer
-    for rule, slot, local, hints in [(rule_x, "x", 1 / 2, WRONG_X), (rule_y, "y", -3 / 2, WRONG_Y)]:      # the numbers of the text first
-        expect_call(rule, 10.0, 3.0, 6.0, 2.0, gives=10 * local, hints=hints,
-                    tried=f"the rule for {slot} of divide, with g = 10, z = 3, x = 6, y = 2")
+    for slot, hints in enumerate([WRONG_X, WRONG_Y]):
+        _expect_at(answer[slot], ag.divide, slot, 20.0, 5.0, hints)
     for rule, slot, x, y, hint in [(rule_x, 0, 0.0, 4.0, ""), (rule_y, 1, 0.0, 4.0, ""),
                                    (rule_x, 0, 6.0, -2.0, "y can be negative: keep its sign."),
                                    (rule_y, 1, -6.0, 2.0, "z / y can be negative: keep its sign.")]:
-        for_any = [one for one in (WRONG_X, WRONG_Y)[slot] if callable(one[0])]
         _expect_at(rule, ag.divide, slot, x, y,
-                   [(np.nan, "Where x is 0, z / x is 0 / 0. Only y has to differ from 0.")] * (x == 0) + for_any, hint)
+                   [(np.nan, "Where x is 0, z / x is 0 / 0. Only y has to differ from 0.")] * (x == 0), hint)
     expect_rule(rule_x, ag.divide, 0)
     expect_rule(rule_y, ag.divide, 1)
 
@@ -182,7 +180,7 @@ LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of
 def drill(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    rows = [(ag.subtract, 0, (6.0, 2.0)), (ag.subtract, 1, (6.0, 2.0)), (ag.negative, 0, (6.0,))]
+    rows = [(ag.subtract, 0, (7.0, 3.0)), (ag.subtract, 1, (7.0, 3.0)), (ag.negative, 0, (7.0,))]
     for rule, (row, arg, xs) in zip(answer, rows):
         z = row.function(*xs)
         said = ", ".join(f"{letter} = {x:g}" for letter, x in zip("xy", xs))
