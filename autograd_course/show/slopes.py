@@ -388,8 +388,9 @@ def _dots(plot, *marks):
         for row, (y, x, colour) in enumerate(away):
             px, py = plot.at(x, plot.y[up])
             where = (px - BOX[0]) / BOX[2]
-            plot.words(px, py + (14 + 15 * row if up else -4 - 15 * row), f"{'▲' if up else '▼'} {_four(y)}", colour,
-                       "start" if where < 0.2 else "end" if where > 0.8 else "middle", 13, halo=True)
+            side = (where < 0.2) - (where > 0.8)        # beside the circles that lead there
+            plot.words(px + 13 * side, py + (14 + 15 * row if up else -4 - 15 * row), f"{'▲' if up else '▼'} {_four(y)}",
+                       colour, ("middle", "start", "end")[side], 13, halo=True)
 
 
 class _Here:

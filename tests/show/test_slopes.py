@@ -16,10 +16,10 @@ EACH = [pytest.param(row, i, id=f"{row.name}-{i}") for row in ELEMENTWISE for i,
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def panels(picture):
+def panels(picture, n=3):
     """The drawings, parsed: an error in one, such as a bare < or a nan, would be an error here."""
     roots = [node for node in ET.fromstring(picture.html).iter(f"{SVG}svg") if node.get("role") == "img"]
-    assert len(roots) == 3
+    assert len(roots) == n
     assert all(root.get("aria-label") and root.find(f"{SVG}g/{SVG}title").text for root in roots)
     assert not re.search(r"[\"\s,M](nan|-?inf)\b", re.sub(r"aria-label=\"[^\"]*\"|>[^<]*<", "", picture.html))
     return roots
@@ -176,6 +176,21 @@ def test_edges_of_a_domain(row, fixed, x, words):
         assert min(x for line in lines(curve) + lines(slope, "6 4") if len(line) > 10 for x, _ in line) >= nought - 0.1
     ui.sliders["x"].value = 1.5
     assert "no value" not in ui.picture.text and "slope" in ui.picture.text
+
+
+@pytest.mark.parametrize("row, fixed", [(ag.divide, {"x": 6.0, "y": (0.25, 4.0, 0.05, 0.25), "h": [1e-3]}),
+                                        (ag.power, {"x": 2.0, "y": (0.0, 4.0, 4.0), "h": [0.1]})])
+def test_what_lies_beyond_covers_no_circle(row, fixed):
+    """Broken once: the words at the edge began on the upright, over the circle that was measured beside it."""
+    slope = panels(slope_explorer(row, rule=lambda g, z, x, y: ..., moving="y", **fixed).picture, n=2)[1]
+    said = [word for word in slope.iter(f"{SVG}text") if word.text[0] in "▲▼"]
+    circles = np.array([[float(dot.get(k)) for k in ("cx", "cy")] for dot in slope.iter(f"{SVG}circle")])
+    for word in said:
+        start, below = float(word.get("x")), float(word.get("y"))
+        wide = 7 * len(word.text) * (-1 if word.get("text-anchor") == "end" else 1)
+        left, right = sorted([start, start + wide])
+        assert not ((circles > (left - 3, below - 14)) & (circles < (right + 3, below + 4))).all(axis=1).any()
+    assert said
 
 
 def test_a_point_missing_for_the_difference():
