@@ -173,8 +173,8 @@ def wrong_gradients(walk, key):
               "That is local gradient plus gradient. The two are multiplied."),
              (sum(walk.g[arrow.user] for arrow in arrows),
               "Those are the gradients where the arrows end, added up. First multiply each by its arrow's local "
-              "gradient." if several else f"That is what arrives at {', '.join(ends)}. On the way to {name} it is multiplied by "
-                              "the arrow's local gradient."),
+              "gradient." if several else f"That is what arrives at {', '.join(ends)}. On the way to {name} it is "
+                                          "multiplied by the arrow's local gradient."),
              *[(prod(arrow.local for arrow in arrows),
                 "Those are the local gradients, multiplied with each other. Each is multiplied by what arrives "
                 "where its arrow ends, and the parts add.")] * several,

@@ -373,7 +373,8 @@ WRONG_Y = [
     (_conv_y(lambda G, X: (X.mT @ G)[0]), "That is the first image alone. All of them used the kernels."),
     (_conv_y(lambda G, X: (X.mT @ G)[-1]), "That is the last image alone. All of them used the kernels."),
     (_conv_y(lambda G, X: (X.mT @ G)[:2].sum(axis=0)), "All of the images used the kernels, not the first two alone."),
-    (_conv_y(lambda G, X: (X.mT @ G).mean(axis=0)), "That is a mean over the images. Each use counts in full: add."),
+    (_conv_y(lambda G, X: (X.mT @ G).mean(axis=0)),
+     "That is a mean over the images. Each use counts in full: add them."),
     (_conv_y(lambda G, X: (X @ G).sum(axis=0)),
      "The rows of both, X and G, count the windows: which of the two has to be transposed?"),
     (_conv_y(lambda G, X: (G.mT @ X).sum(axis=0)),
@@ -602,6 +603,7 @@ def my_op(answer):
                                     if isinstance(got, tuple) else None),
              without(g), (lambda g, z, x: g + slope, "g is added. What arrives multiplies the slope."),
              (lambda g, z, x: g * z, "That is g times the value. It should be g times the slope."),
+             (lambda g, z, x: g * g * slope, "g is in it twice: what arrives multiplies once."),
              (lambda g, z, x: g, "That says that the value moves as fast as x. It should be g times the slope."),
              *((path, "Does x stand in two places of your function? Then there are two paths, and one is missing.")
                for path in (lambda g, z, x: g * z / x, lambda g, z, x: g * (slope - z / x))),
@@ -621,13 +623,13 @@ def my_op(answer):
              (lambda g, z, x: g / (1 + np.abs(x) ** 2), "The whole bottom is squared: (1 + |x|)²."),
              (lambda g, z, x: -2 * g * x * z, "One z is missing: the slope of 1/u is −1/u²."),
              (lambda g, z, x: -2 * g * x, "The outer slope is missing. (That of 1/u is −1/u².)"),
-             (lambda g, z, x: g / (1 + x) ** 2, "Right above 0. Below it too the bottom is (1 + |x|)²."),
+             (lambda g, z, x: g / (1 + x) ** 2, "Right above 0. Below 0, too, the bottom is (1 + |x|)²."),
              (lambda g, z, x: g * (1 / (1 + np.abs(x)) - x / (1 + np.abs(x)) ** 2),
-              "Right above 0. Below it the slope of |x| is −1: np.sign(x)."),
-             (lambda g, z, x: g * (1 - z) ** 2, "Right above 0. Below it z is negative: there it is (1 + z)²."),
+              "Right above 0. Below 0 the slope of |x| is −1: np.sign(x)."),
+             (lambda g, z, x: g * (1 - z) ** 2, "Right above 0. Below 0 z is negative: there (1 + z)² is right."),
              times(-1, "The right size with the wrong sign."), times(2, "Exactly double."), times(0.5, "Exactly half."),
              lambda got, expected: " ".join(
-                 f"At x = {X[at]} your slope is {number(got[at] / g[at])}, and measured it is {number(slope[at])}."
+                 f"At x = {X[at]} you send g times {number(got[at] / g[at])}, and the slope is {number(slope[at])}."
                  for at in [(1, 2), (0, 2)]
                  if not np.isclose(got[at], expected[at], 1e-4)) if np.shape(got) == X.shape else None]
     tried = f"your rule, with g = {brief(g)} and x = {brief(X)}"

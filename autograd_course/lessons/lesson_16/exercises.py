@@ -357,6 +357,10 @@ def slide(x):
     return (ag.tanh(2 * x) - 1) ** 2 / 2
 
 
+def crest(x):
+    return ag.cos(x)
+
+
 def _downhill(f, x):
     return x - ag.grad(f)(x) / abs(ag.grad(ag.grad(f))(x))
 
@@ -458,4 +462,4 @@ def downhill(answer):
                 hints=downhill.mistakes, rounds=12, first=[
                     (f, x) for f, x in [(valley, 3.0), (slide, 0.5), (slide, -0.5), (wave, 0.3), (wave, -0.8), (valley, -0.4),
                                         (valley, -1.9), (slide, -0.17), (valley, 1.2), (slide, 3.0),
-                                        (valley, 15_000.0), (ag.cos, 0.0)]])
+                                        (valley, 15_000.0), (crest, 0.0)]])
