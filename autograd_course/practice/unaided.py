@@ -143,5 +143,6 @@ def _said(my_check, task, rule, x):
         answers.add(bool(answer))
     if len(answers) > 1:
         raise Wrong("your check, asked twice about one rule", "True and False", "the same both times",
-                    "What it draws decides: make the difference more exact, or the comparison less strict.")
+                    "Its answer changes. If it draws at random: make the difference more exact, or the comparison "
+                    "less strict.")
     return answers.pop()

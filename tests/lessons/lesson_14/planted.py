@@ -173,6 +173,7 @@ throw(
          "slope of σ alone"),
         (ag.elementwise(lambda x: np.exp(-x * x), lambda g, z, x: -g * 2 * x, name="mine"), "outer slope is missing"),
         (ag.elementwise(lambda x: np.exp(-x * x), lambda g, z, x: (-g * 2 * x * z,), name="mine"), "A tuple came back"),
+        (ag.elementwise(np.arcsinh, lambda g, z, x: g / (1 + x * x), name="mine"), "At x = 2.06 you send"),
         (ag.elementwise(lambda x: 3.0, lambda g, z, x: 0 * g, name="mine"), "one number of each entry"),
         (_silu(lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x)))), "σ is in the slope of σ"),
         (_silu(lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x))), "slope of σ alone"),
