@@ -143,9 +143,9 @@ def cached(answer):
                 (25.0, "A local gradient keeps its sign."),
                 (-2 / 11.5, "Along an arrow you multiply: local · the gradient of z."),
                 (-11.0, "z · z has z twice among its inputs, so it stands in the users of z twice: count both."),
-                (0.0, "Nobody has filled the cache yet. cached(z, cache) looks into it, and fills it."),
-                (2.0, "The gradient of z is missing, or taken for 1. Nobody has filled the cache yet: cached(z, cache) looks into it, and "
-                      "fills it."),
+                (0.0, "At first the cache is empty. cached(z, cache) looks into the cache, and fills it."),
+                (2.0, "The gradient of z is missing, or taken for 1. At first the cache is empty: cached(z, cache) "
+                      "fills the cache."),
                 (3.0, "The local gradients are missing: local · the gradient of z, added over the users."),
                 (4.0, "4 is local · local. What multiplies local is the gradient of z."), (36.0, add), (1.0, add),
                 *((wrong, "What multiplies local is the gradient of z, and not the number that a value holds, its data.")
@@ -352,7 +352,7 @@ def mended_tanh(answer):
         except TypeError as error:
             error.hint = ("x and z are Scalars, and what you need here is a number: t, or x.data."
                           if "'Scalar'" in str(error)
-                          else "backward calls z.rule(g), with what arrives: lambda g: …" if "argument" in str(error)
+                          else "backward calls z.rule(g), with what arrives: lambda g: …" if "positional" in str(error)
                           else "")
             raise
         if not hasattr(sent, "__len__"):

@@ -64,7 +64,7 @@ _TO_COLUMN = [
     (lambda g: g.sum(1, keepdim=True), _NAMES),
     (lambda g: g.sum(1, True), _NAMES),
     (lambda g: g.sum(axis=0), "That is what a row gets. b is a column: along which axis do its copies lie?"),
-    (lambda g: g.sum(axis=0, keepdims=True), "Summed down. b is a column: along which axis do its copies lie?"),
+    (lambda g: g.sum(axis=0, keepdims=True), "That is summed down. b is a column: along which axis do its copies lie?"),
     (lambda g: g.sum(axis=1)[None, :],
      "That is a row, and b is a column. keepdims=True leaves the 1 where axis 1 was."),
     (lambda g: g.sum(axis=1).reshape(3, 1), "b has two numbers, one for each row: its shape is (2, 1), not (3, 1)."),
@@ -345,7 +345,7 @@ _JOIN_X = [
     (lambda g, z, x, y, axis, starts: g[0], "That is one row, and x has two."),
     (lambda g, z, x, y, axis, starts: g[:-len(y)], "If y has no row, g[:-0] is empty. Count forward: g[:len(x)]."),
     (lambda g, z, x, y, axis, starts: g[len(x)], "That is one row, and it is y's. A part needs a colon."),
-    *((wrong, "A slice wants a colon, and behind it one number of rows: len(x).")
+    *((wrong, "A slice wants a colon, and behind it one whole number of rows: len(x).")
       for wrong in (lambda g, z, x, y, axis, starts: g[:x], lambda g, z, x, y, axis, starts: g[x],
                     lambda g, z, x, y, axis, starts: g[:x.shape], lambda g, z, x, y, axis, starts: g[x.shape])),
     (lambda g, z, x, y, axis, starts: np.reshape(g, x.shape), _MORE),

@@ -460,7 +460,7 @@ def _right(x):
         (_shifted(np.min), "The smallest is taken off: what is left is 0 or above, and can still be large. Which "
                            "number makes the largest exactly 0?"),
         (_shifted(lambda x: max(np.max(x), 0)),
-         "All are far below 0, and nothing was taken off. Take off the largest, whatever its sign."),
+         "All are far below 0, and the largest has not become 0. Take the largest off, whatever its sign."),
         (_shifted(lambda x: np.max(np.abs(x))),
          "The largest size, |x|, is taken off: −1000 becomes −2000. Take the largest x."),
         (_shifted(lambda x: 1000), "1000 is always taken off: what of −300? Take off what is there, the largest of x."),
@@ -470,7 +470,7 @@ def _right(x):
         (lambda x: np.log10(np.sum(np.exp(x - np.max(x)))) + np.max(x),
          "That is log10. The natural logarithm is meant: np.log."),
         (lambda x: np.log(np.sum(np.exp(x))),
-         "exp comes before anything is taken off: try 1000. e¹⁰⁰⁰ is too large for a float, and e⁻¹⁰⁰⁰ is 0."),
+         "exp sees a number above 709 here, whose power is too large for a float. What makes the largest 0?"),
         (lambda x: np.log(np.sum(np.exp(x) - np.max(x))) + np.max(x),
          "The largest is taken off after exp. Take it off before: np.exp(x - m)."),
         (lambda x: np.log(np.sum(np.exp(x)) - np.max(x)) + np.max(x),

@@ -80,6 +80,8 @@ throw(
     "10.careful",
     planted=[(lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "1000"),
              edit("m = np.max(x)", "m = np.max(x) / 2", "5000"),
+             edit("m = np.max(x)", "m = abs(np.max(x))", "has not become 0"),
+             edit("m = np.max(x)", "m = len(x)", "above 709"),
              edit("    return", "    if abs(m) > 700:\n        return m\n    return", "Right for"),
              (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "1000"), (lambda x: np.max(x) + np.log(2), "got"),
              (lambda x: np.log(1 + np.sum(np.exp(x[x != np.max(x)] - np.max(x)))) + np.max(x), "and not here"),
