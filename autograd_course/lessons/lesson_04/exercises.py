@@ -216,6 +216,7 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, x: g * ((x > 0) - (x < 0)),
          "NumPy subtracts no True from False. g * (x > 0) - g * (x < 0) works, and np.sign is shorter."),
         (lambda g, z, x: g * (x > 0), "On the left z rises when x falls: the slope there is −1, not 0."),
+        (lambda g, z, x: g * np.sign(x)**2, "On the left z falls when x grows: the slope there is −1, not 1."),
         (lambda g, z, x: np.abs(g), "That is the size of g. It is x that decides: on the left the slope is −1."),
         (lambda g, z, x: g * x, "The slope of each arm does not grow with x: it is −1 or 1."),
         (lambda g, z, x: g * np.abs(x), "The size of x is the value. What goes to x is −g, 0 or g.")]),

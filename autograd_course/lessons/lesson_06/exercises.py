@@ -181,7 +181,8 @@ SAID = {
     **dict.fromkeys(["'float' object has no attribute 'inputs'", "'float' object has no attribute 'arrived'"],
                     "backward walks from the Value, not from its number: backward(L)."),
     "'Value' object has no attribute": "A Value has .data, its number, and .grad, its gradient.",
-    "unary -: 'Value'": "x and y are handed to the loss as they are, plain numbers: loss(parameters, x, y).",
+    "unary -: 'Value'": "A Value takes no minus in front. Hand x and y, plain numbers, to the loss as they are, and "
+                        "walk back from L itself.",
     "name 'backward' is not defined": "Run the cell above that fetches your engine: backward comes from it."}
 
 
@@ -414,7 +415,7 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
         edit("* 4 * np.cos", "* -4 * np.cos",
              "The slope of sin is cos, without a minus; and the error is ŷ − y, with its sign."),
         edit("2 * (4", "(4",
-             "L = (ŷ − y)² has the slope 2 (ŷ − y): the 2 is missing. (There is no half in front here.)"),
+             "Exactly half. L = (ŷ − y)² has the slope 2 (ŷ − y), without a half, and 4 sin has the slope 4 cos."),
         edit("gb * a", "gb * x", "gc * a", "gc * x",
              "w₁ is multiplied by a, and a is x²: the local gradient is a, not x."),
         edit("gb * a", "gb", "gc * a", "gc", "w₁ is multiplied by a: its local gradient is a."),
