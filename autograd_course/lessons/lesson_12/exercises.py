@@ -209,7 +209,7 @@ def _one_epoch(answer, count, size, rng):
     try:
         came = list(islice(came, 10 * count))
     except IndexError as error:
-        error.hint = ("The rows are used up: the last batch may be smaller." if "pop" in str(error) else
+        error.hint = ("The rows are used up: the last batch may be smaller." if "pop from" in str(error) else
                       "In the brackets stand row numbers, whole and from 0 to len(images) − 1: pieces of one order of "
                       "all rows, the same for both arrays.")
         raise

@@ -299,7 +299,7 @@ WRONG_FOLD = [
         fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ...""",
     hints=["fold needs what unfold lost: how high and wide x was.",
            "Both want g, and then the sizes that were used forward.",
-           ("Help: is not defined", "`unfold` and `fold` are imported at the top of the lesson. Run that cell.")],
+           ("Help: fold is not defined", "`unfold` and `fold` are imported at the top of the lesson. Run that cell.")],
     solution="""
         unfold_x = lambda g, z, x, kernel_size, stride=1, padding=0: (
             fold(g, x.shape[2:], kernel_size, stride, padding))
@@ -409,7 +409,7 @@ WRONG_Y = [
             return as_kernels(columns, y.shape)""",
     hints=["X gets G · Yᵀ, and Y gets Xᵀ · G. `.mT` exchanges the last two axes.",
            "Xᵀ · G is (N, kh·kw·C, K), a matrix for each image. The kernels were shared by all of them.",
-           ("Help: cannot reshape", "There is an axis too many: `.sum(axis=0)` adds over the images.")],
+           ("Help: cannot reshape", "Is there an axis too many? `.sum(axis=0)` adds over the images.")],
     solution="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
             G, Y = as_rows(g), as_columns(y)
