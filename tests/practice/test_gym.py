@@ -375,6 +375,7 @@ def test_puzzles(name):
                                                                         "The zeros stand"),
     ("mean", "1", "too large: the factor is the number"), ("mean", "1 / 4", "does a size stand in your line"),
     ("reverse", "(i + j == n - 1) * (i != j)", "does a size stand in your line"), ("softmax", "0", "In row"),
+    ("sum", "1 + (i == 0)", "In row"),
     ("differences", "(j == i) * 1 - (j == i + 1)", "wrong sign"), ("pad", "i == j", "too far to the right"),
     ("roll", "j == (i + 1) % n", "exchanged"), ("repeat", "j == i", "In row"), ("view", "i == j", "In row"),
     ("softmax", "z[i] * (1 - z[i]) * (i == j)", "Only the diagonal is filled"), ("softmax", "z[i] * (1 - z[j])",
