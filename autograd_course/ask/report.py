@@ -2,7 +2,6 @@
 from html import escape
 
 from .. import ask as exercises
-from ..show import style
 from ..show.picture import Picture
 from ..show.table import table
 from . import record, texts
@@ -55,7 +54,7 @@ def _picture(rows, calibration, notes):
     text = [f"{title}: exercises {done}, predictions {made}" for title, _, done, made in rows]
     if calibration:
         text.append("How sure, how right: " + ", ".join(": ".join(pair) for pair in calibration))
-    dots = f'<span aria-hidden="true" style="color:{style.VALUE};letter-spacing:2px">'
+    dots = '<span aria-hidden="true" style="letter-spacing:2px">'
     lessons = [(escape(title), f"{dots}{marks}</span> {done}", made) for title, marks, done, made in rows]
     html = (table(lessons, ["lesson", "exercises right", "predictions"]) * bool(lessons)
             + table(calibration, ["how sure you were", "how right"]) * bool(calibration)

@@ -87,8 +87,8 @@ def digits_learning(images, labels, answers, accuracies, passes):
     sheet.words(14, 28, "its answers: ✓ right, ✗ and the true digit", anchor="start")
     plot.frame(ticks(0, last, 5), [(k / 4, f"{25 * k} %") for k in range(5)], "passes over the training digits",
                f"{percent(accuracies[passes])} right on digits it never saw")
-    plot.line(range(passes + 1), accuracies[:passes + 1], style.VALUE, 2.5)
-    plot.dot(passes, accuracies[passes], style.VALUE, style.VALUE)
+    plot.line(range(passes + 1), accuracies[:passes + 1], width=2.5)
+    plot.dot(passes, accuracies[passes], fill=style.INK)
     high = rows * (side + 26) + 54
     text = (f"after {counted(passes, 'pass')}: {np.sum(answers == labels)} of these {len(labels)} right, "
             f"{percent(accuracies[passes])} of all held-out digits")
@@ -147,7 +147,7 @@ def as_read(dots, scores):
     for digit, share in enumerate(shares):
         (left, top), (right, bottom) = plot.at(digit + 0.15, share), plot.at(digit + 0.85, 0)
         plot.parts.append(f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
-                          f'fill="{style.VALUE}"/>')
+                          f'fill="{style.INK}"/>')
         if share >= 0.005:
             plot.words((left + right) / 2, top - 5, f"{share:.2f}", size=13)
     return Picture(svg("0 0 530 315", "".join(plot.parts), text), text)

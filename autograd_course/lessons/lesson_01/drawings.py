@@ -84,10 +84,10 @@ def descent(f, xs, span):
     plot = Axes((48, 34, 490, 270), span, (heights.min() - room, heights.max() + room))
     plot.frame(ticks(*span, most=12), ticks(*plot.y), "x", f"value, after 0 to {len(xs) - 1} steps against the slope")
     plot.line(grid, heights, style.VALUE, 2.5)
-    plot.line(xs, [f(x) for x in xs], style.DIFFERENCE, 1, "4 3")
+    plot.line(xs, [f(x) for x in xs], width=1, dash="4 3")
     for x in xs:
         if span[0] <= x <= span[1]:
-            plot.dot(x, f(x), style.DIFFERENCE)
+            plot.dot(x, f(x))
 
     def label(steps):
         """(words, left, baseline) below the middle of some steps, where the lines from point to point do not pass."""

@@ -68,7 +68,7 @@ def odometer(n, paths, visits, pace, visited, walked=True):
     """
     how = "each one followed" if walked else "too many to follow here"
     parts = [words(14, 22, f"x = x + x, {counted(n, 'time')}", style.INK, "start", 14)]
-    for top, name, number, colour in [(58, f"paths, {how}", paths, style.OTHER), (124, "visits", visits, style.VALUE)]:
+    for top, name, number, colour in [(58, f"paths, {how}", paths, style.OTHER), (124, "visits", visits, style.INK)]:
         parts.append(words(14, top - 7, name, colour, "start", 14))
         digits = f"{number:<{WHEELS}d}"          # from the left: a phone shows no more than twelve of them
         first = -len(str(number)) % 3
@@ -116,11 +116,11 @@ def _scale(paths, visits):
         x = at(seconds)
         parts.append(f'<path d="M{x:.1f} {y}v{8 + 18 * (i % 2)}" stroke="{style.LINE}"/>')
         parts.append(words(min(x, 496), y + 22 + 18 * (i % 2), called, style.FAINT, "middle", 13))
-    for seconds, colour, shape in [(visits, style.VALUE, "circle"), (paths, style.OTHER, "square")]:
+    for seconds, colour, shape in [(visits, style.INK, "circle"), (paths, style.OTHER, "square")]:
         x = at(seconds)
         parts.append(f'<circle cx="{x:.1f}" cy="{y}" r="6.5" fill="{colour}"/>' if shape == "circle" else
                      f'<rect x="{x - 6:.1f}" y="{y - 6}" width="12" height="12" fill="{colour}"/>')
-    for name, seconds, colour, up in [("visits", visits, style.VALUE, 16), ("paths", paths, style.OTHER, 34)]:
+    for name, seconds, colour, up in [("visits", visits, style.INK, 16), ("paths", paths, style.OTHER, 34)]:
         said = f"{name}: {duration(seconds)}"
         half = 4 * len(said)
         parts.append(words(min(max(at(seconds), 14 + half), 546 - half), y - up, said, colour, "middle", 14))

@@ -58,7 +58,7 @@ def courses(lines, title, powers, dots=()):
     for step, y in enumerate(_log(dots, powers)):
         plot.dot(step, y, style.LINE, size=2)
     said, ends = [title], []
-    looks = (style.VALUE, "none"), (style.INK, "9 3"), (style.OTHER, "2 3")
+    looks = (style.INK, "none"), (style.OTHER, "9 3"), (style.FAINT, "2 3")
     for (name, (steps, errors)), (colour, dash) in zip(lines.items(), looks):
         height = _log(errors, powers)
         plot.line(steps, height, colour, 2.2, dash)
@@ -85,18 +85,18 @@ def fit(target, model, errors, step, title, span, powers):
     """
     (xs, ys), (at, says) = target, model
     plot = Axes((48, 34, 330, 230), (min(at), max(at)), span)
-    legend = "grey: what is to be learned"
-    plot.frame(ticks(*plot.x), ticks(*span, 6), f"x  ({legend}, blue: the model)", title)
+    legend = "thick: what is to be learned"
+    plot.frame(ticks(*plot.x), ticks(*span, 6), f"x  ({legend}, thin: the model)", title)
     plot.line(xs, ys, style.LINE, 5)
     plot.line(at, says, style.VALUE, 2.5)
     words = f"mean squared error {number(errors[step])}"
     right = _steps((52, 34, 230, 230), len(errors) - 1, powers, words, errors)
     height = _log(errors, powers)
     right.line(range(len(errors)), height, style.LINE, 1.5)
-    right.line(range(step + 1), height[:step + 1], style.VALUE, 2.2)
-    right.dot(step, height[step], style.VALUE, style.VALUE)
+    right.line(range(step + 1), height[:step + 1], width=2.2)
+    right.dot(step, height[step], fill=style.INK)
     text = f"{title}: {words} after {step} of {len(errors) - 1} steps"
-    return Picture(beside(svg("0 0 396 310", "".join(plot.parts), f"{title}: {legend}; blue: the model"),
+    return Picture(beside(svg("0 0 396 310", "".join(plot.parts), f"{title}: {legend}; thin: the model"),
                           svg("0 0 300 310", "".join(right.parts), text)), text)
 
 
@@ -270,7 +270,7 @@ def kink(w, x, step, target, best):
     branches = {"b": _relu(w1 * xs**2 + w3), "c": _relu(w2 * xs**2 + w3)}
     says = 4 * np.sin(branches["b"] + branches["c"])
     left, right = Axes((44, 34, 330, 190), (0, 1), (-1.5, 4.5)), Axes((44, 34, 330, 190), (0, 1), (-0.1, 2.4))
-    left.frame(ticks(0, 1, 5), ticks(-1.5, 4.5, 6), "x  (grey: 4 sin x⁴, blue: the model)",
+    left.frame(ticks(0, 1, 5), ticks(-1.5, 4.5, 6), "x  (thick: 4 sin x⁴, thin: the model)",
                f"after {step} steps: mean squared error {number(best)}")
     left.line(xs, target(xs), style.LINE, 5)
     left.line(xs, says, style.VALUE, 2.5)

@@ -133,8 +133,8 @@ def _bars(title, values, limits, powers, shown):
     for row, (name, value) in enumerate(values.items()):
         x, y = plot.at(np.clip(np.log10(value) if powers else value, *limits), 0)[0], top + step * row
         plot.words(6, y + 5, name, anchor="start", size=13)
-        plot.parts.append(f'<path d="M{left} {y}H{x:.1f}" stroke="{style.VALUE}" stroke-width="3"/>'
-                          f'<circle cx="{x:.1f}" cy="{y}" r="5" fill="{style.VALUE}"/>')
+        plot.parts.append(f'<path d="M{left} {y}H{x:.1f}" stroke="{style.INK}" stroke-width="3"/>'
+                          f'<circle cx="{x:.1f}" cy="{y}" r="5" fill="{style.INK}"/>')
         plot.words(x + 9, y + 4, shown(value), anchor="start", size=13, halo=True)
     words = f"{title}: " + ", ".join(f"{name} {shown(value)}" for name, value in values.items())
     return svg("0 0 380 240", "".join(plot.parts), words)

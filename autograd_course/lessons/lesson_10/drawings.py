@@ -49,7 +49,7 @@ def _ruler(box, title, logits, e):
     left, top, wide, high = box
     plot = Axes(box, (-1350, 1350), (len(logits), 0))
     (low, _), (up, _) = plot.at(LOW, 0), plot.at(HIGH, 0)
-    plot.parts.append(f'<path d="M{low:.1f} {top}h{up - low:.1f}v{high}h{low - up:.1f}z" fill="{style.VALUE_GROUND}"/>'
+    plot.parts.append(f'<path d="M{low:.1f} {top}h{up - low:.1f}v{high}h{low - up:.1f}z" fill="{style.GROUND}"/>'
                       f'<path d="M{low:.1f} {top}v{high}M{up:.1f} {top}v{high}" stroke="{style.INK}" stroke-width="3"/>'
                       f'<path d="M{left} {top + high}h{wide}" stroke="{style.LINE}"/>')
     for at, what in [((left + low) / 2, "eˣ is 0"), ((up + left + wide) / 2, "eˣ is inf")]:

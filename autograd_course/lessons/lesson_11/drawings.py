@@ -30,10 +30,10 @@ def zigzag(step):
     walked, nearer = lengths[:step].sum(), np.hypot(*ZIGZAG[0]) - np.hypot(*ZIGZAG[step])
     below = Axes((56, 0, 492, 80), (0, lengths.sum()), (0, 80))
     said = f"walked {number(round(walked, 2))}", f"nearer to the bottom by {number(round(nearer, 2))}"
-    for top, far, words, colour in [(0, walked, said[0], style.INK), (40, nearer, said[1], style.VALUE)]:
-        below.words(56, top + 14, words, colour, "start", 13)
+    for top, far, words in [(0, walked, said[0]), (40, nearer, said[1])]:
+        below.words(56, top + 14, words, anchor="start", size=13)
         wide = below.at(far, 0)[0] - 56
-        below.parts.append(f'<rect x="56" y="{top + 20}" width="{wide:.1f}" height="10" fill="{colour}"/>'
+        below.parts.append(f'<rect x="56" y="{top + 20}" width="{wide:.1f}" height="10" fill="{style.INK}"/>'
                            f'<path d="M56 {top + 20}h492v10h-492z" fill="none" stroke="{style.LINE}"/>')
     text = f"{above.text}\n{'; '.join(said)}"
     return Picture(above.html + svg("0 0 560 78", "".join(below.parts), "; ".join(said)), text)

@@ -102,7 +102,7 @@ def bowl(H, angle, times=0):
     for before in way[:-1]:
         plot.line([0, before[0]], [0, before[1]], style.LINE, 2.2)
     _arrow(plot, 1.6 / curvatures[-1] * image, style.GRADIENT, "7 4", "Hv")
-    _arrow(plot, v, style.VALUE, "none", "v")
+    _arrow(plot, v, style.INK, "none", "v")
 
     cut = Axes((34, 40, 250, 222), (-1.5, 1.5), (0, curvatures[-1] * 1.5**2 / 2))
     cut.frame([(x, number(x)) for x in (-1, 0, 1)], [], "how far along v", f"curvature along v: {_short(curvature)}")
@@ -133,19 +133,19 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
     plot.frame(ticks(*span, 10), ticks(*heights, 6), "w", f"Newton's step {number(step)}")
     plot.words(58, 24, numbers, anchor="start")
     plot.line(ws, [float(f(one)) for one in ws], style.VALUE, 2.6)
-    plot.line(ws, value + slope * (ws - w) + curvature * (ws - w)**2 / 2, style.TANGENT, 2.4, "2 4")
+    plot.line(ws, value + slope * (ws - w) + curvature * (ws - w)**2 / 2, style.INK, 2.4, "2 4")
     if span[0] <= there <= span[1] and heights[0] <= turn <= heights[1]:
         plot.line([there, there], [turn, lands], style.LINE, 1.4)
-        plot.dot(there, turn, style.TANGENT)
+        plot.dot(there, turn)
         plot.dot(there, lands, style.VALUE)
     else:
         ahead = step > 0
         px, py = plot.at(span[ahead], heights[1])
         words = f"{'' if ahead else '← '}to w = {number(there)}{' →' if ahead else ''}"
-        plot.words(px + (-8 if ahead else 8), py + 18, words, style.TANGENT, "end" if ahead else "start", halo=True)
+        plot.words(px + (-8 if ahead else 8), py + 18, words, style.INK, "end" if ahead else "start", halo=True)
     plot.dot(w, value, style.VALUE, style.VALUE, size=6)
     plot.key(58, 392, "the loss", style.VALUE, 2.6)
-    plot.key(250, 392, "the parabola", style.TANGENT, 2.4, "2 4")
+    plot.key(250, 392, "the parabola", style.INK, 2.4, "2 4")
     turns, way = "a bottom" if curvature > 0 else "a top", "down" if lands < value else "up"
     text = (f"w = {number(w)}: loss {number(value)}, {numbers}\nthe parabola that touches has {turns}\n"
             f"Newton's step {number(step)} leads there, to w = {number(there)}, loss {number(lands)}: {way}")

@@ -34,8 +34,7 @@ def _bar(plot, top, high, pieces, name, words):
     for size, colour in pieces:
         wide = plot.at(size, 0)[0] - start
         plot.parts.append(f'<rect x="{px:.1f}" y="{top}" width="{wide:.1f}" height="{high}" fill="{colour}" '
-                          f'stroke="{style.VALUE}" '
-                          'stroke-width="1"/>')
+                          f'stroke="{style.LINE}" stroke-width="1"/>')
         px += wide
     plot.words(px + 8, top + high / 2 + 5, words, anchor="start", size=13)
 
@@ -115,9 +114,9 @@ def walked(n, k, moment):
                           'stroke-width="2.5" stroke-dasharray="5 2"/>')
         plot.words(px + 6, 111, "g", style.GRADIENT, "start", 14)
     else:
-        plot.parts.append(f'<path d="M{px - wide:.1f} 106H{px:.1f}m-7 -5l7 5l-7 5" fill="none" stroke="{style.VALUE}" '
+        plot.parts.append(f'<path d="M{px - wide:.1f} 106H{px:.1f}m-7 -5l7 5l-7 5" fill="none" stroke="{style.INK}" '
                           f'stroke-width="2.5"/>')
-        plot.words(px + 6, 111, {"forward": "forward", "again": "once more"}[done], style.VALUE, "start", 13)
+        plot.words(px + 6, 111, {"forward": "forward", "again": "once more"}[done], style.INK, "start", 13)
     plot.frame([(m, str(m)) for m in range(0, 3 * n, n)], [(y, str(y)) for y in range(0, n + 3, 4)], "moment",
                f"arrays held: now {amounts[len(past) - 1]}, at most so far {max(past)}")
     plot.line(range(len(past)), past, style.VALUE, 2)
