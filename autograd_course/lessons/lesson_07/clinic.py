@@ -41,7 +41,7 @@ class Scalar:
         self.number = next(Scalar.clock)
 
     def __repr__(self):
-        return f"{type(self).__name__}({self.data})"
+        return f"{type(self).__name__}({np.asarray(self.data).tolist()})"
 
     def __add__(self, other):
         z = type(self)(self.data + other.data, (self, other))

@@ -318,7 +318,7 @@ def _undefined(name):
     solution="""
         nll_loss_x = lambda g, z, x, target: -g * (np.arange(x.shape[-1]) == target[:, None]) / len(target)""",
     explained="The values of x do not matter: picking and averaging are linear.",
-    why="In each row one entry gets −1/N, and the others get 0. That is all that the loss itself sends back.",
+    why="In each row one entry gets −g/N, and the others get 0. That is all that the loss itself sends back.",
     mistakes=[
         edit("-g *", "-abs(g) *", "The sign of g is lost: g multiplies as it is."),
         (lambda g, z, x, target: -g * _onehot(x, target),

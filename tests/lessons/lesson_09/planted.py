@@ -140,7 +140,7 @@ throw(
         ((_add(), _product(lambda g, x, y: (np.dot(x.data.T, g), np.dot(g, y.data.T)))), "goes to the right matrix"),
         ((_add(), _product(lambda g, x, y: (g * y.data, g * x.data))), "entry by entry"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T), np.dot(g, x.data.T)))),
-         "A is the left matrix itself"),
+         "That is g·Aᵀ. To x"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T),) * 2)), "goes to y too"),
         ((_add(), _product(lambda g, x, y: (np.dot(g, y.data.T) + np.dot(x.data.T, g),) * 2)),
          "Give one for each place"),
