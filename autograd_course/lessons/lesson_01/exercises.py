@@ -190,10 +190,11 @@ def fool(answer):
     at_2 = returned(answer, 2.0, tried="your function(2)", shown="a wrong slope")
     if not (np.shape(at_2) == () and isinstance(at_2, (int, float, Fraction, np.number,
                                                        np.ndarray))) or np.isnan(float(at_2)):
-        raise Wrong("your function(2)", brief(at_2), "a wrong slope", "A slope is a number, at 2 too: a wrong one.")
+        raise Wrong("your function(2)", brief(at_2), "a wrong slope",
+                    "At 2 a slope is a number too, and here a wrong one.")
     if abs(at_2 - 12) <= 1e-6 * 12:
         raise Wrong("your function(2)", "12, the true slope", "a wrong slope",
-                    "This one passes at 2 as well, so nobody is fooled. Change it so that only x = 1 still fits.")
+                    "This one passes at 2 as well, so nobody is fooled. Change it so that it fits at 1, and not at 2.")
 
 
 def _count(got, expected):
@@ -255,7 +256,7 @@ def _stopping(f, x, rate, steps, stops):
              "x never changes: is the new x appended?"),
         edit("central(", "forward(", "You measure to one side only: use central."),
         (lambda f, x, rate, steps: _walk(lambda x: abs(central_difference(f, x)), x, rate, steps),
-         "You always go left. With a negative slope, downhill is to the right: no abs."),
+         "You always go left. With a negative slope, downhill is to the right."),
         edit("- rate", "+ rate", "You walk uphill. Downhill is against the slope: minus."),
         edit("f, xs[-1]", "f, x", "The slope at the start served every step. Measure inside the loop, at the newest x."),
         edit("xs[-1] - rate", "x - rate", "Each step must begin where the last one ended: xs[-1] − …, and not x − …"),

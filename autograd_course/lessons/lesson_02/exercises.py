@@ -160,8 +160,8 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
         edit(BOTH, "slope_x * dy + slope_y * dx", "Each slope took the other knob's nudge: x's slope belongs to dx."),
         edit(BOTH, "slope_x * dx + slope_y * dx", "dx is there twice: y's slope belongs to dy."),
         edit(BOTH, "slope_x * dy + slope_y * dy", "dy is there twice: x's slope belongs to dx."),
-        edit(BOTH, "slope_x * dx + slope_x * dy", "x's slope is there twice: dy is multiplied by y's."),
-        edit(BOTH, "slope_y * dx + slope_y * dy", "y's slope is there twice: dx is multiplied by x's."),
+        edit(BOTH, "slope_x * dx + slope_x * dy", "x's slope is there twice: y's slope belongs to dy."),
+        edit(BOTH, "slope_y * dx + slope_y * dy", "y's slope is there twice: x's slope belongs to dx."),
         edit(BOTH, "(slope_x + slope_y) * (dx + dy)", "Each slope is multiplied by the nudge of its own knob alone."),
         edit(BOTH, "slope_x * dx * slope_y * dy",
              "The parts are changes that both arrive. Do changes multiply or add?"),
@@ -203,7 +203,7 @@ def two_knobs(answer):
     explained="−4 arrived, 10 left, and arrived × local = left: −2.5.",
     why="What leaves is what arrived times local: where none of the three is 0, each is known from the other two.",
     mistakes=[
-        sign_lost(-2.5, "The size is right. What arrived is negative, what left is positive: which sign has local?"),
+        sign_lost(-2.5, "The size is right. −4 arrived, and 10 left: which sign has the local gradient?"),
         upside_down(-2.5, "Yours is upside down. Arrived × local = left: divide what left by what arrived."),
         (0.4, "Yours is upside down, and the sign is lost. Arrived × local = left."),
         (-40, "You multiplied. −4 times which number is 10?"),
@@ -213,7 +213,7 @@ def two_knobs(answer):
         (1, "On an arrow to a sum stands 1. This op is another one: arrived × local = left."),
         (10, "That is what left the op and reached x. What multiplied −4 on the way?"),
         (-4, "That is what arrived at z. What multiplied it on the way to x?"),
-        (5, "That is a value, or the other arrow. Look at the gradients of z and of x."),
+        (5, "5 is the value of z, and the local gradient of w. Look at the gradients of z and of x."),
         (2, "That is the value of x. Look at the gradients of z and of x.")])
 def hidden(answer):
     expect(answer, -2.5, tried="the local gradient on the covered edge", shown="another number", hints=hidden.mistakes)

@@ -88,7 +88,7 @@ WRONG_X = [(-8, "Your gradient for x is y's: are the two rules swapped?"),
            (0.2, "The upstream gradient is missing: multiply by what arrives, g."),
            (50, "50 is g · y. Double y: does z follow x more strongly, or less?"),
            (-2, "Raise x: does z fall?"),
-           (10, "Raise x by 1: z rises by 1 / y only. So not all of g goes to x."),
+           (10, "Raise x by 1: z rises by 1 / y, and not by 1."),
            (40, "The slope in x does not grow with x: what stands before dx is 1 / y, without x."),
            (8, "That is g · z / y, and z / y stands before dy. Before dx stands 1 / y."),
            (lambda g, z, x, y: g * dx / y,      # noqa: F821

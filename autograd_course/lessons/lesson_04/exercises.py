@@ -408,7 +408,7 @@ CLIP = [
     (lambda g, z, x, low, high: g * (x <= high), "Below the low bound z does not move with x: nothing passes."),
     (lambda g, z, x, low, high: g * (low <= x), "Above the high bound z does not move with x: nothing passes."),
     (lambda g, z, x, low, high: g * ((low <= x) | (x <= high)),
-     "With yours all of g passes everywhere. It passes where x is not below low and (&) not above high."),
+     "All of g passes everywhere. Let g pass only where x is not below low and (&) not above high."),
     (lambda g, z, x, low, high: g * ((low <= x) & (x < high)), "At the high bound g still passes: <= and not <."),
     (lambda g, z, x, low, high: g * ((low < x) & (x <= high)), "At the low bound g still passes: <= and not <."),
     (lambda g, z, x, low, high: g * (low <= x & x <= high),

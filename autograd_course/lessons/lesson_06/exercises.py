@@ -26,7 +26,7 @@ FROM_C = np.cos(P * P + Q * Q)            # the arrow from c to ŷ
 _ROUTES = [
     ((_B, _C), "0.3010 is the path through b alone, and it is given. The two others are asked for."),
     ((_BOTH, _C), "The two are swapped: the path through c alone is w₃ → c → ŷ → L."),
-    ((_C, 0.0), "The third path is there: w₃ moves b, and b moves c as well. Block each arrow in turn: which one does it need?"),
+    ((_C, 0.0), "w₃ moves b, and b moves c as well: so there is a third path. Multiply along its four arrows."),
     ((_C, _B + _C), "Through b and c is a path of its own, not the sum of two others: w₃ → b → c → ŷ → L."),
     ((_C, _B * _C), "Multiply the arrows along the last path. What the other paths bring has no place in it."),
     ((_C + _BOTH, _BOTH), "One path is counted twice: through c alone is w₃ → c → ŷ → L, without b."),
@@ -162,7 +162,7 @@ WALK = "        L = loss(parameters, x, y)\n        backward(L)\n"
 LAST = "\n    for p in parameters:\n        p.data -= rate * p.grad"
 OLD = ("The gradients of the examples before are still in .grad: p.grad = 0.0 for every parameter, at the beginning of "
        "each example.")
-ONCE = "Each example is to be measured where the step before it led: one whole round, step included, for each."
+ONCE = "Each example is to be measured where the step before it led: make one whole round for each, step included."
 STILL = ("Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the walk back, and before anything is "
          "forgotten? (p -= … only makes a new Value.)")
 ALONE = "The gradient alone moves a parameter: p.data -= rate * p.grad."
@@ -242,7 +242,7 @@ def _after_if_it_ends(*case):
         edit(CLEAR, "", WALK, WALK + CLEAR, STILL),
         edit(WALK, "", STEP, f"{STEP}\n{WALK}", STILL),
         edit("p.data -=", "p -=", STILL),
-        edit("p.data -=", "p.data +=", "It goes uphill: against the gradient, so minus."),
+        edit("p.data -=", "p.data +=", "It goes uphill. Downhill is against the gradient: minus."),
         edit(CLEAR, "", STEP, LAST, ONCE),
         edit(STEP, LAST, ONCE),
         edit(WALK, "            L = loss(parameters, x, y)\n            backward(L)\n            p.data -= rate * p.grad", STEP, "",

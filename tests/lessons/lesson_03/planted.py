@@ -22,7 +22,7 @@ throw(
         edit("z / y", "z * y", "divided by y"),
         edit("-g * z / y", "-g * x / y ^ 2", "A power is **"),
         edit("g / y", "g * y", "50 is g"),
-        edit(": g / y", ": g", "1 / y only"),
+        edit(": g / y", ": g", "z rises by 1 / y"),
         edit("g / y", "g // y", "rule for x"),
         edit("g / y", "g * x / y", "without x"),
         edit("g / y", "g * z / y", "-g * z / y", "-g / y", "before dy"),
