@@ -11,27 +11,32 @@ sign, large, small. Of every draw there is a second one in the same sizes; of bo
 gives, and is once all 0; now and then one array stands in two places, whole or with every second entry; and in the
 end the first comes once more, and some with another g beside the very same arrays. So whatever is kept from one
 call to the next is found out, and whatever is right for one shape or sign alone. The numbers in the answer's own
-text are tried too, where it may turn: as values, half and double, as lengths and as how many times. What an
-exercise leaves out it says where it draws: `d.above(n)` where a logarithm is taken, `d.size(2)` where an axis has
-to be longer than 1; and what may be empty, `d.size(0)`.
+text are tried too, where it may turn: as values, on both sides of each and beyond; as the length of one axis, and
+as how many times. What an exercise leaves out it says where it draws: `d.above(n)` where a logarithm is taken,
+`d.size(2)` where an axis has to be longer than 1; and what may be empty, `d.size(0)`. A `most` for a size says that a
+long axis costs too much.
 """
 import inspect
 import io
 import re
 from contextlib import redirect_stdout
 from functools import partial
-from itertools import islice
+from itertools import accumulate, islice
+from types import CodeType
 
 import numpy as np
 
 import autograd_lib as ag
 
+from ..source import underneath
 from . import compare
 from .compare import Endless, bounded, copies, expect_call, same, unchanged
 from .verdict import Wrong, brief, called, formula, named, shortest
 
 NEAR = 1e-9         # of its size: float32 and difference quotients are further off
 ROUNDS = 22
+# Of an answer's own numbers: which are tried, and which where slopes are measured; the largest length; draws, steps.
+NUMBERS, MEASURED, LONG, MOST, WORK = (1e-8, 1e6), (1e-3, 10), 3000, 40, 20_000
 KINDS = ["plain", "whole", "gaps", "equal", "above", "below", "large", "small"]
 
 
@@ -47,19 +52,23 @@ class Named(dict):
 class Draw:
     """One call's arguments. Which sizes and which values is told by two numbers: the same ones give the same again."""
 
-    def __init__(self, sizes, values, g=0, near=()):
-        self.round, self.kind, self.another_g = sizes, "near" if near else KINDS[sizes % len(KINDS)], g
-        self.near, self.lengths = near, [int(c) for c in near if c == int(c) and c > 2]
+    def __init__(self, sizes, values, g=0, near=(), long=(0, 0)):
+        self.round, self.another_g = sizes, g
+        self.kind = "near" if near else "plain" if long[0] else KINDS[sizes % len(KINDS)]
+        self.near, self.long, self.drawn = near, long, 0      # the length of the so-manieth axis that is drawn
         self.sizes, self.values, self.arriving = map(np.random.default_rng, (
             [1, sizes], [2, sizes, values % 2], [3, sizes, g]))
         self.turned = values == 2      # the entries of values 0, last to first: a sum or a length tells them not apart
 
     def size(self, least=1, most=5):
         """The length of an axis; often `least`, now and then `most` + 4; two are often equal, in two rounds all."""
-        near = [n for c in self.lengths for n in (c, c + 1) if least <= n <= 40]
-        drawn = self.sizes.choice(4 * near + [least, least + 1, least + 1, least + 2, most,
-                                              most + 4 * (self.round % 3 == 0)])
-        return {10: least + 2, 15: least}.get(self.round, int(drawn))
+        drawn = self.sizes.choice([least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)])
+        return self._long(least, LONG if most == 5 else 40) or {10: least + 2, 15: least}.get(self.round, int(drawn))
+
+    def _long(self, least, most):
+        length, place = self.long
+        self.drawn += 1
+        return length if self.drawn == place and least <= length <= most else 0
 
     def shape(self, *axes):
         """The lengths of so many axes; each of these numbers comes up, and now and then a last axis of length 1."""
@@ -79,7 +88,8 @@ class Draw:
         """What arrives: other numbers for the same inputs too."""
         kinds = "plain", "equal", "gaps", "small", "large", "below"
         times = 10 if self.round % 6 == 4 else 0 if self.round == 5 and self.another_g else 1
-        return self._drawn(self.arriving, shape, kinds[self.round % 6]) * times
+        kind = self.kind if self.long[0] or self.near and self.round % 3 else kinds[self.round % 6]
+        return self._drawn(self.arriving, shape, kind) * times
 
     def above(self, *shape):
         """Numbers above 0."""
@@ -87,7 +97,13 @@ class Draw:
         return np.abs(self._drawn(self.values, shape, kind)) + (0 if kind in ("large", "small", "near") else 0.01)
 
     def another(self, *choices):
-        """One of these, and another one in the same place for another g: the function whose slope is asked for."""
+        """One of these, and another one in the same place for another g: the function whose slope is asked for.
+
+        Of numbers, one of the answer's own between them.
+        """
+        if self.near and not any(map(callable, choices)):
+            whole = all(type(x) is int for x in choices)
+            choices = [int(x) if whole else x for x in self.near if min(choices) <= x <= max(choices)] or choices
         return choices[int(self.arriving.integers(len(choices)))]
 
     def function(self, *few):
@@ -97,8 +113,7 @@ class Draw:
 
     def times(self, *few):
         """How many times: one of these, as `another`, and once 130, which is more than anybody would set as a limit."""
-        few += tuple(c + 1 for c in self.lengths if c <= 300)
-        return 130 if self.round == 5 and self.another_g else self.another(*few)
+        return self._long(0, 300) or (130 if self.round == 5 and self.another_g else self.another(*few))
 
     def places(self, n, *shape, ends=1):
         """Whole numbers from 0 to n − 1, some repeated, or each once; with `ends=2` also from −n on, from the end."""
@@ -112,12 +127,21 @@ class Draw:
         some = tuple(range(-n, 0))[:1 + self.round % 3]
         return self.choice(*[None] * none, *range(-n, n), some, some[::-1])
 
+    def _near(self, rng, shape):
+        """The answer's numbers, each in its turn: one all over, one and what lies about it, or many side by side."""
+        self.drawn += 1
+        turn = np.roll(np.random.default_rng(self.drawn).permutation(self.near), self.round)
+        if not shape or self.round % 3 == 0:
+            return np.full(shape, turn[0])
+        about = rng.choice([1, turn[1]]) * rng.normal(size=shape)
+        return turn[0] + about if self.round % 3 == 1 else np.resize(turn, shape)
+
     def _drawn(self, rng, shape, kind):
         x = np.round(rng.normal(scale=2, size=shape), 2)
         x = {"plain": lambda: x, "whole": lambda: np.round(x), "gaps": lambda: x * (rng.uniform(size=shape) < 0.5),
              "equal": lambda: np.zeros(shape) + np.round(rng.normal(), 1), "above": lambda: np.abs(x) + 0.05,
              "below": lambda: -np.abs(x) - 0.05, "large": lambda: 100 * x,
-             "near": lambda: rng.choice(self.near, shape) * rng.choice([-2, -1, -0.5, 0.5, 1, 1.001, 2], shape),
+             "near": lambda: self._near(rng, shape),
              "small": lambda: x / rng.choice([1e6, 1e9, 1e20], shape)}[kind]()      # np.isclose takes the latter for 0
         return np.asarray(x, float)[()]      # of no shape NumPy's number, as the engine gives
 
@@ -149,8 +173,9 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
                     yield *one[:at], other[at], *one[at + 1:]
                 if apart or not unchanged(one[at], other_g[at]):
                     yield from ((*one[:at], x, *one[at + 1:]) for x in _in_place_of(one[at], one))
-        if near := numbers_of(function):
-            yield from (build(Draw(number, 0, near=near)) for number in range(12))
+        yield from (args for args in map(build, _where_it_may_turn(
+            numbers_of(function), *(NUMBERS if rtol <= NEAR else MEASURED)))
+                    if _is_sure(function, right, args, rtol, atol))
         yield from [*first, build(Draw(0, 0))][:1]
 
     for args in draws():
@@ -171,17 +196,54 @@ def there_and_back(op):
     return through
 
 
-def numbers_of(function):
-    """The numbers in a function's text, and in the functions in it, beside those that are tried anyway."""
-    function, found = inspect.unwrap(function), set()
-    parts = function, getattr(function, "function", None), *getattr(function, "rules", ())      # of a row
-    todo = [getattr(part, "__code__", None) for part in parts]
+def numbers_of(answer):
+    """The numbers in an answer's text, and in what it calls of the learner's: their sizes, from the least on."""
+    found, met, todo = set(), set(), [(answer, {})]
     while todo:
-        for x in getattr(todo.pop(), "co_consts", ()):
-            todo.append(x)
-            found |= {float(part) for part in (x if isinstance(x, (tuple, frozenset)) else (x,))
-                      if type(part) in (int, float) and 1e-8 <= abs(part) <= 500 and abs(part) not in (1, 2)}
-    return sorted(found)
+        x, names = todo.pop()
+        if isinstance(x, (int, float)):
+            found |= {float(abs(x))} if abs(x) <= NUMBERS[1] else set()
+        elif isinstance(x, (tuple, list, frozenset)):
+            todo += [(part, names) for part in x]
+        elif isinstance(x, CodeType):
+            read = map(names.get, x.co_names)
+            todo += [(part, names) for part in (*x.co_consts, *(
+                part for part in read if isinstance(part, (int, float)) or getattr(part, "__globals__", 0) is names))]
+        elif callable(x) and id(x) not in met:
+            met.add(id(x))
+            todo += [(part, {}) for part in (*getattr(x, "__dict__", {}).values(), getattr(x, "args", ()))]
+            f = underneath(x)
+            if hasattr(f, "__code__"):
+                kept = [cell.cell_contents for cell in f.__closure__ or ()]
+                todo += [(part, f.__globals__) for part in (f.__code__, f.__defaults__ or (), kept)]
+    return sorted(c for c in found if c not in (1, 2))      # those are tried anyway
+
+
+def _where_it_may_turn(numbers, least, most):
+    """Draws: those from least to most as values, at, beside and beyond each, and between two; then each as a length."""
+    some = [c for c in numbers if least <= c <= most]
+    values = [c * by for c in some for by in (1, 1.001, 0.999, 3)] + [sum(two) / 2 for two in zip(some, some[1:])]
+    values += [-x for x in values]
+    yield from (Draw(number, 0, near=values) for number in range(min(2 * len(values), MOST)))
+    lengths = [int(c) + more for more in (1, 0) for c in numbers if c == int(c) and 2 < c < LONG for _ in range(3)]
+    for number, (length, entries) in enumerate(zip(lengths, accumulate(lengths))):
+        if entries <= LONG + 10:
+            yield Draw(2, 0, long=(length, number % 3 + 1))
+
+
+def _is_sure(function, right, args, rtol, atol):
+    """Whether both come to an end soon, and what is right is finite, whatever the last digits of the arguments are."""
+    floats = [getattr(x, "dtype", np.dtype(int)).kind == "f" for x in args]
+    other = [x * (1 + 1e-13 * (-1) ** k) if floats[k] else x for k, x in enumerate(args)]
+    calls = [(right, args), (right, other), (function, args)]
+    gives, beside, got = (_gives(_plain(f, given), copies(given), WORK) for f, given in calls)
+    if isinstance(gives, str) or isinstance(got, str) and got.startswith("Endless"):
+        return False
+    return np.isfinite(_largest(gives)) and same(beside, gives, **_near(args, rtol, atol))
+
+
+def _near(args, rtol, atol):
+    return {"rtol": rtol, "atol": atol or 1e-12 * min(_largest(args), 1000) ** 2}
 
 
 def _in_place_of(place, args):
@@ -285,10 +347,10 @@ def _outcome(function, args):
     return _gives(function, copies(args))
 
 
-def _gives(function, given):
+def _gives(function, given, most=None):
     with np.errstate(all="ignore"), redirect_stdout(io.StringIO()):
         try:
-            return bounded(function, *given)
+            return bounded(function, *given, most=most)
         except (Exception, Endless) as error:
             return named(error)
 
@@ -300,7 +362,7 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
     words = (lambda: tried(*args)) if tried else partial(called, f, args)
     with np.errstate(all="ignore"):
         gives = right_f(*args)
-        near = {"rtol": rtol, "atol": atol or 1e-12 * min(max(map(_largest, args), default=1), 1000) ** 2}
+        near = _near(args, rtol, atol)
         sure = partial(alike, function, draws)
         got, overwritten = compare._returned(f, args, words, lambda: brief(gives), hints, sure)
         if same(got, gives, **near):
@@ -325,6 +387,6 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
 def _largest(x):
     """The largest size of a number in an argument; 1 at least."""
     if isinstance(x, (list, tuple)):
-        return max(map(_largest, x), default=1)
+        return float(np.max([1, *map(_largest, x)]))
     numbers = isinstance(x, float) or getattr(x, "dtype", bool) is np.dtype(float)
     return float(np.max(np.abs(x), initial=1)) if numbers else 1

@@ -59,7 +59,7 @@ def _elementwise(row, arg, d):
     """
     draw = d if _signed(row) else d.above
     shape = d.shape(0, 1, 2, 3, 1)
-    xs = [draw(*shape) for _ in row.rules]
+    xs = [np.clip(draw(*shape), -500, 500) for _ in row.rules]      # beyond, many a right rule has an exp that overflows
     xs = xs[:1] * len(xs) if d.round % 11 == 7 else xs       # one array in every place
     if d.kind == "whole":
         xs = [x if i == arg else int(np.ceil(np.max(x))) or 2 for i, x in enumerate(xs)]

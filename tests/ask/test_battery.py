@@ -61,6 +61,36 @@ def test_no_habit_passes(answer):
     expect_over(right, right, build)
 
 
+LIMIT = 3e4
+
+
+def cut(x, most=2e5):
+    return np.minimum(x, most)
+
+
+class Sliced:
+    def __call__(self, x, most=250):
+        return np.sum(x[:most])
+
+
+@pytest.mark.parametrize("answer, right", [
+    (lambda x: np.clip(x, -LIMIT, None), lambda x: x), (lambda x: cut(x), lambda x: x),
+    (functools.partial(lambda most, x: np.minimum(x, most), 400), lambda x: x),
+    ((lambda most: lambda x: x * (np.max(x) < most))(5e3), lambda x: x),
+    (Sliced(), np.sum), (lambda x: np.sum(x[:1000]), np.sum),
+])
+def test_so_are_those_of_what_it_calls_and_keeps(answer, right):
+    with pytest.raises(Wrong):
+        expect_over(answer, right, lambda d: (d(d.size()),))
+
+
+def test_what_overflows_or_takes_long_is_not_tried():
+    def in_pairs(x):
+        return 800 * sum(one * other for one in x for other in x) / 800 + 0 * len(x[:900])
+    expect_over(in_pairs, lambda x: np.sum(x) ** 2, lambda d: (d(d.size()),))
+    expect_over(lambda x: np.exp(x) if np.max(x) < 1e5 else x, np.exp, lambda d: (d(d.size()) / 4,))
+
+
 @pytest.mark.parametrize("answer", [
     lambda x: np.where(abs(x) == 12.34, 0, np.exp(x)),
     lambda x: np.where((x > 23.4) & (x < 23.5), 0, np.exp(x)),

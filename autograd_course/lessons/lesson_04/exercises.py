@@ -383,9 +383,8 @@ def _by_size(x):
 def calm_tanh(answer):
     with np.errstate(all="ignore"):
         try:
-            expect_over(answer, lambda x: float(np.tanh(x)), lambda d: (d() * d.choice(1, 3),), hints=calm_tanh.mistakes,
-                        first=[(x,) for x in (0.5, -1.0, 3.0, 0.0, 1.0, -0.01, 400.0, -400.0, 800.0, -800.0,
-                                         360.0, -379.0, 395.0, 1e5, -2e6, 1e12)])
+            expect_over(answer, lambda x: float(np.tanh(x)), lambda d: (d(),), hints=calm_tanh.mistakes,
+                        first=[(x,) for x in (0.5, -1.0, 3.0, 0.0, 1.0, -0.01, 400.0, -400.0, 800.0, -800.0)])
         except Wrong as wrong:
             if wrong.args[1] != "None" or not wrong.args[0].endswith("(0)"):
                 raise

@@ -492,7 +492,6 @@ def careful(answer):
     # the first, 1000, the largest size.
     examples = [(np.array(x, float),) for x in [
         np.log([7, 2, 1]), [1000, 999], [1000, 0, 900], [1000, 900, 0], [1000, -5000, 1000], [1000, 0, 0, 0], [0, 1000],
-        [-300, -301], [-1000, -1001], [1000, -1000], [5000, 0],
-        [1e6, 1e6], [0] * 20, np.sin(np.arange(120))]]
+        [-300, -301], [-1000, -1001], [1000, -1000], [5000, 0]]]
     expect_over(answer, lambda x: float(_right(x)), lambda d: (d(d.size()),), first=examples, hints=careful.mistakes,
                 tried=lambda x: f"my_logsumexp of x = {np.round(x, 3).tolist()}")

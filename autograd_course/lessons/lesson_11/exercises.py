@@ -304,7 +304,7 @@ def adam(answer):
 
     def build(d):
         shape = d.shape(1, 2, 3)
-        return (d(*shape), d(*shape), d.above(*shape), d.another(1, 2, 7, 200, 5000), d.g(*shape),
+        return (d(*shape), d(*shape), d.above(*shape), d.another(1, 2, 7, 200, 10 ** 6), d.g(*shape),
                 d.another(0.3, 0.01, 3.0), d.another(0.9, 0.5, 0.0), d.another(0.999, 0.9, 0.5), d.another(1e-8, 0.05))
 
     def tried(w, m, v, t, g, lr, beta1, beta2, eps):

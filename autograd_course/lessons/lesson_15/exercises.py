@@ -369,7 +369,7 @@ def jacobians(answer):
     for part, name in enumerate(["by_columns", "by_rows"]):
         try:
             def build(d):
-                n = 9 if d.round == 6 else d.size(3)
+                n = 9 if d.round == 6 else d.size(3, 6)
                 x = d.choice(d(n) + 0.5, d.above(n), -d.above(n))       # f divides by x[0]
                 return d.function(*(f for _, f, _ in FUNCTIONS)), x
             expect_over(answer[part], lambda f, x: ag.jacobian(f)(x), build, rtol=1e-10, rounds=8,

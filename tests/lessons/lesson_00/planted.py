@@ -19,6 +19,7 @@ throw(
     planted=[(lambda x, gradient: x - 0.1 * gradient if gradient else 0.0, "got       0"),
              (lambda x, gradient: float(f"{x - 0.1 * gradient:.4g}"), "got"),
              (lambda x, gradient: x - 0.1 * gradient if abs(gradient) > 0.01 else x, "and not here"),
+             (lambda x, gradient: x - 0.1 * max(gradient, -1e4), "got"),
              (lambda x, gradient: x - gradient // 10, "got"),
              (lambda x, gradient: (x - 0.1 * gradient,), "holds 1"),
              (lambda x, gradient: min(10.0, max(-10.0, x - 0.1 * gradient)), "got"),

@@ -94,6 +94,7 @@ throw(
     planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter"),
              (lambda g, index, shape: scattered(g, index, shape) if len(index) > 1 else None, "gives nothing back"),
              edit("out, index, g", "out, np.abs(index), g", "out of bounds"),
+             edit("out, index, g", "out, index[:127], g[:127]", "got"),
              edit("return out", "return g if sorted(index) == list(range(len(out))) else out", "got"),
              edit("    out =",
                   "    kept = scatter.__dict__\n    if kept.get('index') is index:\n        return kept['out'].copy()\n    out =",

@@ -87,7 +87,7 @@ throw(
              (lambda x: np.log(1 + np.sum(np.exp(x[x != np.max(x)] - np.max(x)))) + np.max(x), "and not here"),
              (lambda x: np.log(np.sum(np.exp(x[x > np.max(x) - 9] - np.max(x)))) + np.max(x), "Nearly right"),
              (lambda x: _right(x[:100]), "got"), (lambda x: _right(np.sort(x)[-12:]), "got"),
-             (lambda x: np.max(x) if np.max(x) > 1e5 else _right(x), "1000000")],
+             (lambda x: np.max(x) if np.max(x) > 1e5 else _right(x), "got")],
     also_right=["np.logaddexp.reduce", "ag.logsumexp",
                 """
                 def my_logsumexp(x):

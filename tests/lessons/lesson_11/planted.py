@@ -62,7 +62,7 @@ throw(
                   "writes into the caller's array"),
              edit(_V, "v = np.maximum(beta2 * v, g * g)", "differs"),
              edit(_M, _M + "\n    t = t if t < 100 else np.inf", "differs"),
-             edit(_M, _M + "\n    t = min(t, 1000)", "differs"),
+             edit(_M, _M + "\n    t = min(t, 10_000)", "step t = "),
              _power("(1 - t**β)", "divided by 0"), edit(_BACK, "eps), None, v", "Number 2 of 3"),
              edit(_V, "v = beta2 * v - (1 - beta2) * g * g", "a root taken"),
              edit("m_hat / (np.sqrt(v_hat) + eps)", "np.sign(m_hat)", "differs. The others are right"),
