@@ -217,7 +217,7 @@ class Ask(widgets.VBox):
         if self.good is None:
             return ""
         word = self.praise(self.good, self.sure.value) if self.openings == 1 else "Right this time." if self.good else "Not this time."
-        mark = f'<span aria-hidden="true" style="color:{style.TANGENT}">✓</span> ' if self.good else ""
+        mark = '<span aria-hidden="true">✓</span> ' if self.good else ""
         you = "You" + (f", {self.sure.value}" if self.sure.value else "")
         given = [(escape(label), part.text, shown(answer))
                  for part, (label, answer, _) in zip(self.parts, parts(self.question))]

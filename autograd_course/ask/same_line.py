@@ -13,14 +13,13 @@ from autograd_lib import ops
 from autograd_lib.tape import Primitive, Tensor, unbroadcast
 
 from ..samples import SAMPLES
-from ..show import style
 from ..show.picture import Picture
 from ..show.rules import letters_of
 from ..show.table import CODE, FAINT, side_by_side, table
 from ..source import has_blank, is_stub, source
 from .compare import Endless, bounded
 from .probes import special_points
-from .verdict import brief, said, shortest
+from .verdict import Verdict, brief, said, shortest
 
 # One rule compared: where it belongs, the verdict, both texts, (label, text) pairs on what was tried, as in a Verdict, and the
 # fault of the first Trial that had one.
@@ -31,8 +30,6 @@ ICONS = {"same line": "✓", "same line, other letters": "✓", "different, and 
 
 class Comparison(Picture):
     """What `same_line` returns. `status` is "not yet", "wrong" or "right"; `lines` holds a Line for each rule."""
-
-    COLOURS = {"not yet": style.LINE, "wrong": style.GRADIENT, "right": style.TANGENT}
 
     def __init__(self, lines):
         verdicts = {line.verdict for line in lines}
@@ -62,7 +59,7 @@ class Comparison(Picture):
         icon = {"not yet": "…", "wrong": "✗", "right": "✓"}[self.status]
         later = (f'<div>Not yet: {"; ".join(waiting)}.</div><div style="{FAINT}">The library’s line {LATER}.</div>'
                  if waiting else "")
-        return (f'<div style="border-left:5px solid {self.COLOURS[self.status]};padding:2px 12px;line-height:1.5">'
+        return (f'<div style="border-left:5px {Verdict.ICONS[self.status][1]};padding:2px 12px;line-height:1.5">'
                 f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>'
                 f'{table(rows, ruled=True, wide=True)}{later}</div>')
 

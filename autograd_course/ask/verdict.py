@@ -7,14 +7,14 @@ from html import escape
 
 import numpy as np
 
-from ..show import style
 from ..show.table import FAINT, table
 
 
 class Verdict:
     """`status` is "not yet", "wrong" or "right"; `rows` are (label, text) pairs. As text it begins with the status."""
 
-    ICONS = {"not yet": ("…", style.LINE), "wrong": ("✗", style.GRADIENT), "right": ("✓", style.TANGENT)}
+    # Each with a line beside it; in no colour, as those of the lessons mean something else.
+    ICONS = {"not yet": ("…", "dotted"), "wrong": ("✗", "dashed"), "right": ("✓", "solid")}
 
     LONGEST = 2000      # characters of a text: the learner's own error may hold a whole data set
 
@@ -26,12 +26,12 @@ class Verdict:
         return "\n".join([self.status, *lines])
 
     def _repr_html_(self):
-        icon, colour = self.ICONS[self.status]
+        icon, line = self.ICONS[self.status]
         plain = ("hint", "missing", "but", "look")
         lines = [((label, FAINT), (escape(text), "" if label in plain else "font-family:monospace"))
                  for label, text in self.rows if label]
         words = "".join(f"<div>{escape(text)}</div>" for label, text in self.rows if not label)
-        return (f'<div class="mathjax_ignore" style="border-left:5px solid {colour};padding:2px 12px;line-height:1.5">'
+        return (f'<div class="mathjax_ignore" style="border-left:5px {line};padding:2px 12px;line-height:1.5">'
                 f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>{words}'
                 f'{table(lines, cell="white-space:pre-wrap;") if lines else ""}</div>')
 

@@ -454,10 +454,11 @@ def test_right_with_a_remark():
 
 
 def test_html_says_it_with_icon_and_word():
-    for answer, icon in [(None, "…"), (lambda x: 0, "✗"), (lambda x: 2 * x, "✓")]:
+    """And with an edge in no colour: those of a lesson mean something else."""
+    for answer, icon, edge in [(None, "…", "dotted"), (lambda x: 0, "✗", "dashed"), (lambda x: 2 * x, "✓", "solid")]:
         verdict = check("99.slope", answer)
         html = verdict._repr_html_()
-        assert icon in html and f"</span> {verdict.status}</strong>" in html
+        assert icon in html and f"</span> {verdict.status}</strong>" in html and f"border-left:5px {edge};" in html
     assert "a &lt; b &amp; c" in exercises.Verdict("wrong", ("got", "a < b & c"))._repr_html_()
 
 
