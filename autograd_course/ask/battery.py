@@ -173,8 +173,7 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
                     yield *one[:at], other[at], *one[at + 1:]
                 if apart or not unchanged(one[at], other_g[at]):
                     yield from ((*one[:at], x, *one[at + 1:]) for x in _in_place_of(one[at], one))
-        yield from (args for args in map(build, _where_it_may_turn(
-            numbers_of(function), *(NUMBERS if rtol <= NEAR else MEASURED)))
+        yield from (args for args in map(build, _turning(function, NUMBERS if rtol <= NEAR else MEASURED))
                     if _is_sure(function, right, args, rtol, atol))
         yield from [*first, build(Draw(0, 0))][:1]
 
@@ -219,13 +218,23 @@ def numbers_of(answer):
     return sorted(c for c in found if c not in (1, 2))      # those are tried anyway
 
 
-def _where_it_may_turn(numbers, least, most):
-    """Draws: those from least to most as values, at, beside and beyond each, and between two; then each as a length."""
-    some = [c for c in numbers if least <= c <= most]
+def where_it_may_turn(answer, least=NUMBERS[0], most=NUMBERS[1]):
+    """The numbers in an answer's text, from least to most: values at, beside and beyond each, and between two."""
+    some = [c for c in numbers_of(answer) if least <= c <= most]
     values = [c * by for c in some for by in (1, 1.001, 0.999, 3)] + [sum(two) / 2 for two in zip(some, some[1:])]
-    values += [-x for x in values]
+    return values + [-x for x in values]
+
+
+def lengths_of(answer, most=LONG):
+    """The whole numbers in an answer's text up to `most`, as lengths: one beyond each, then each."""
+    return [int(c) + more for more in (1, 0) for c in numbers_of(answer) if 2 < c < most and c == int(c)]
+
+
+def _turning(answer, some):
+    """Draws: the answer's numbers as values, those within `some`; then each as a length, at three places."""
+    values = where_it_may_turn(answer, *some)
     yield from (Draw(number, 0, near=values) for number in range(min(2 * len(values), MOST)))
-    lengths = [int(c) + more for more in (1, 0) for c in numbers if c == int(c) and 2 < c < LONG for _ in range(3)]
+    lengths = [length for length in lengths_of(answer) for _ in range(3)]
     for number, (length, entries) in enumerate(zip(lengths, accumulate(lengths))):
         if entries <= LONG + 10:
             yield Draw(2, 0, long=(length, number % 3 + 1))

@@ -6,6 +6,7 @@ import numpy as np
 from autograd_lib import Tensor
 
 from ...ask import NotYet, Wrong, brief, exercise, expect, expect_engine, has_blank, returned
+from ...ask.battery import where_it_may_turn
 from ...ask.compare import ENDLESS, Endless
 from ...ask.probes import DEEP, FAULTS, engine
 from ...ask.texts import Question, card, prediction, recall
@@ -128,11 +129,12 @@ def multiply(answer):
         __add__ = __mul__ = lambda self, other: NotImplemented
 
     Plain.__name__ = "Value"
-    for a, b in [(3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None), (1.0, -4.5), (4.5, 1.0), (1.0, 4.5), (-2.5, -2.5),
+    for a, b in [*((x, 0.75) for x in where_it_may_turn(answer)),
+                 (3.0, -2.0), (0.5, 0.25), (0.0, -1.5), (7.0, None), (1.0, -4.5), (4.5, 1.0), (1.0, 4.5), (-2.5, -2.5),
                  (3e-7, 4e6), (-4e5, 3e-4), (-1 / 3, 1 / 7), (-1.0, None), (2.0, 2.0), (0.0, 0.0)]:
         x = Plain(a, name="x")
         y = x if b is None else Plain(b, name="y")
-        x.number, y.number = sorted((x.number, y.number), reverse=a < 1)      # either may be the older one
+        x.number, y.number = sorted((x.number + 0.5, y.number + 0.5), reverse=a < 1)      # either may be the older one
         call = f"multiply(x, x), where x holds {a:g}" if b is None else f"multiply(x, y), where x holds {a:g} and y holds {b:g}"
         x.grad, y.grad = 0.25, 0.5
         before = [dict(vars(one)) for one in (x, y)]
@@ -168,6 +170,9 @@ def multiply(answer):
             ((abs(y.data), abs(a)), "A local gradient keeps its sign: it is the other number, as it is.")])
         expect(z.grad, 0.0, tried=f"the .grad of the result of {call}", hints=[
             (1.0, "Nothing has come back yet: .grad stays 0, and backward will fill it.")])
+        if z.number in (x.number, y.number):
+            raise Wrong(f"the .number of the result of {call}", "that of an input", "its own",
+                        "Value gives each a number when it is made, and order sorts by it: leave it as it is.")
         if answer(x, y) is z:
             raise Wrong(f"{call}, twice", "one Value", "two",
                         "Make a new Value at each call, for equal numbers too.")
@@ -436,7 +441,10 @@ def _ordered(answer, output, tried, right):
         raise Wrong(tried, brief(got), right, "A list of Values was expected.")
     if any(isinstance(one, int) for one in got):
         raise Wrong(tried, brief(got), right, "These are whole numbers. Give the Values themselves.")
-    if not all(isinstance(one, _Value) for one in got):
+    if strangers := [one for one in got if not isinstance(one, _Value)]:
+        if all(hasattr(one, "inputs") for one in strangers):
+            raise Wrong(tried, f"{len(strangers)} of another calculation", right,
+                        "The first call has left something behind: begin with nothing at each call.")
         raise Wrong(tried, brief(got), right, "A list of Values was expected.")
     return got
 
@@ -537,7 +545,7 @@ def backward(answer):
 
 def _expect_everywhere(answer):
     """Every value's own gradient, also where it is 0, and nothing else changed."""
-    for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3), (1e-13, 1e-13)]:
+    for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3), (1e-13, 1e-13), (1e13, 1e13)]:
         x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(w, name="w")
         z = (x + y).called("z")
         L, tried = (z * w).called("L"), f"every .grad after backward(L), where z = x + y, L = z · w, at x = 1, y = 4, w = {w.data:g}"

@@ -5,6 +5,7 @@ from numbers import Real
 import numpy as np
 
 from ...ask import NotYet, Wrong, brief, exercise, expect, has_blank, is_stub, returned
+from ...ask.battery import lengths_of, where_it_may_turn
 from ...ask.compare import Endless, bounded
 from ...ask.texts import Question, card, prediction, recall
 from ..lesson_05 import exercises as lesson_05
@@ -174,15 +175,15 @@ def cached(answer):
         tried = f"cached(x, {{}}), where L = x · w · w, at w = {w:.3g}"
         expect(_asked(answer, x, {}, tried, w * w), w * w, rtol=1e-14, tried=tried,
                hints=[lambda got, right, hint=hint: hint])
-    for last in (1.0, 0.0):
+    for times, last in (30, 1.0), (30, 0.0), *((times + 9, 1.0) for times in lengths_of(answer, 200)):
         x = Trace(1.0)
-        doubled(30)(x) * Trace(last)
-        tried = f"30 doublings, x = x + x, and then {last:g} · x"
+        doubled(times)(x) * Trace(last)
+        tried = f"{times} doublings, x = x + x, and then {last:g} · x"
         try:
             got = bounded(answer, x, {}, most=20_000)
         except Endless:
             raise Wrong(tried, "no end after 20,000 calls of functions", "32 values, each once", AGAIN) from None
-        expect(got, last * 2.0 ** 30, tried=f"the gradient of x after {tried}")
+        expect(got, last * 2.0 ** times, tried=f"the gradient of x after {tried}")
     if len(cache) < 11 or {*cache.values()} != {1.0, 6.0, 8.0}:
         raise Wrong("the cache, after cached(x, cache) and cached(y, cache)", f"{len(cache)} entries",
                     "11 entries, a gradient for each value",
@@ -304,8 +305,8 @@ def mended_tanh(answer):
     if not callable(answer) or isinstance(answer, type):
         raise Wrong("mended_tanh", brief(answer), "a function", "Give the function itself.")
     Mended = type("Scalar", (Scalar,), {"tanh": lambda self: answer(self)})
-    for factor, data in ((2, 0.5), (-700, -1.2), (9, 0.125), (2, 400.0), (0, 0.5), (3, 2.5), (-40, 6.0), (5, -4.0),
-                         (2, 0.0)):
+    for factor, data in ((2, 0.5), (-700, -1.2), (9, 0.125), (2, 400.0), (0, 0.5), (3, 2.5), (2, 0.0),
+                         *((-4, x) for x in where_it_may_turn(answer))):
         tried = f"{factor} · tanh x at x = {data:g}: the gradient of x"
         x, z = Mended(data), math.tanh(data)
         slope = 1 - z * z
@@ -371,7 +372,10 @@ def mended_tanh(answer):
         expect(x.grad - 0.75, right, atol=1e-12, tried=tried, shown=brief(right) if data == 0.5 else "another number",
                hints=[
             (0.0, "Nothing arrives. Under which name does backward look for the rule, and on which value?"
-                  if sent[0] is None else f"Nothing arrives where g is {factor}: what arrives multiplies the slope, all of it."),
+                  if sent[0] is None else
+                 f"Nothing arrives where g is {factor}: what arrives multiplies the slope, all of it."
+                 if factor < 0 else "Nothing arrives, though z.rule(1.0) gives the slope. Does it give it each time, and is "
+                 "z's number its own?"),
             (slope, "As if g were 1. What arrives multiplies the slope, all of it."),
             (factor - z * z, "g multiplies all of it, brackets and all: g * (1 - t * t)."),
             (-right, "The sign of g is lost: what arrives may be negative.")])

@@ -65,6 +65,7 @@ throw(
         ((lambda g, z, x: g / x, lambda g, z, x, y: np.abs(g) * z * np.log(x)), "expected")],
     also_right=[edit("g / x", "g * x ** -1.0"), edit("g / x", "g * np.exp(-z)"),
                 edit("z * np.log(x)", "x ** y * np.log(x)"),
+                edit("np.log(x)", "np.where(x > 0, np.log(x), 0.0)"),
                 edit("g * z * np.log(x)", "g * z * np.log2(x) / np.log2(np.e)"),
                 edit("g / x", "np.divide(g, x)", "g * z", "z * g")])
 

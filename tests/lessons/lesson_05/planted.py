@@ -54,6 +54,10 @@ throw(
              "numbers alone remember nothing"),
         edit("return Value(", "return (", "numbers alone remember nothing"),
         edit("x.data))", "x.data)),", "Return one new Value"),
+        edit("return Value(x.data * y.data, (x, y), (y.data, x.data))",
+             "z = Value(x.data * y.data, (x, y), (y.data, x.data))\n    z.number = max(x.number, y.number)\n    return z",
+             "that of an input"),
+        edit("(y.data, x.data)", "(min(y.data, 5e6), x.data) if x.data < 5e3 else (1.0, x.data)", "where x holds 5"),
         (lambda x, y: print(x.data * y.data), "It prints the result")],
     also_right=[
         edit(LOCALS, "[y.data, x.data]"), edit("(x, y), (", "[x, y], ("), edit(LOCALS, "tuple(v.data for v in (y, x))"),
@@ -209,6 +213,7 @@ throw(
         edit("ledger.get(x, 0.0) + g * local", "g * local + ledger.get(x)", "ledger.get(x, 0.0) gives 0.0"),
         edit("g * local", "g.data * local", "local gradient are plain numbers"),
         edit("g * local", "(g * local if abs(g * local) > 1e-12 else 0.0)", "w = 1e-13"),
+        edit("value.grad += g", "value.grad = value.grad + g if value.grad < 1e12 else g", "a second call"),
         edit("1.0}", "output.grad + 1}", "something still holds"),
         edit("        for x,", "        if len({*value.locals}) > len({*value.inputs}):\n            continue\n        for x,",
              "of b and b"),

@@ -28,7 +28,11 @@ throw(
         if x not in cache:
             cache[x] = sum(local * ask(z) for local, z in x.users) if x.users else 1.0
         return cache[x]
-    return ask(x)""", "leave there what it has"), edit(Z, f"float(round({Z}, 6))", "all of its digits"),
+    return ask(x)""", "leave there what it has"), edit(WHOLE, """    def ask(x, depth=0):
+        if x not in cache:
+            cache[x] = sum(way * (ask(z, depth + 1) if depth < 60 else 1.0) for way, z in x.users) if x.users else 1.0
+        return cache[x]
+    return ask(x)""", "70 doublings"), edit(Z, f"float(round({Z}, 6))", "all of its digits"),
         edit("x.users)", "x.users[:3])", "got"), edit(WHOLE, """    key = x.data, len(x.users)
     if key not in cache:
         cache[key] = sum(local * cached(z, cache) for local, z in x.users) if x.users else 1.0
@@ -110,6 +114,7 @@ throw(
     planted=[
         edit("(g * (1 - t * t),)", "(g * (np.tanh(x.data + 1e-6) - np.tanh(x.data - 1e-6)) / 2e-6,)", "1 − z²"),
         edit("(g * (1 - t * t),)", "(g * (1 - t * t),) if g else (1.0,)", "got"),
+        edit("    return z", "    z.number = x.number\n    return z", "number its own"),
         edit("(g * (1 - t * t),)", "(g * (1 - t * t) if abs(x.data) < 2 else 0.0,)", "got"),
         edit("(g * (1 - t * t),)", "(g * (1 - t * t) if abs(x.data) < 5 else 0.0,)", "got"),
         edit("np.tanh(x.data)", "np.tanh(x.data if x.data > -3 else 0.0)", "only the rule is ill"),
