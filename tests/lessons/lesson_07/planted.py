@@ -114,7 +114,7 @@ throw(
     planted=[
         edit("(g * (1 - t * t),)", "(g * (np.tanh(x.data + 1e-6) - np.tanh(x.data - 1e-6)) / 2e-6,)", "1 − z²"),
         edit("(g * (1 - t * t),)", "(g * (1 - t * t),) if g else (1.0,)", "got"),
-        edit("    return z", "    z.number = x.number\n    return z", "number its own"),
+        edit("    return z", "    z.number = -1\n    return z", "number its own"),
         edit("(g * (1 - t * t),)", "(g * (1 - t * t) if abs(x.data) < 2 else 0.0,)", "got"),
         edit("(g * (1 - t * t),)", "(g * (1 - t * t) if abs(x.data) < 5 else 0.0,)", "got"),
         edit("np.tanh(x.data)", "np.tanh(x.data if x.data > -3 else 0.0)", "only the rule is ill"),
