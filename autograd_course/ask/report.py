@@ -37,7 +37,7 @@ def _gym(trained):
 
 def _notes(something):
     kept = f"Kept in {record.FILE.name}, in this folder. Delete the file to begin anew: every lesson runs without it."
-    nothing = "Nothing has been recorded yet. In JupyterLab, what you get right in the lessons will stand here."
+    nothing = "Nothing has been recorded yet. In JupyterLab, what you do in the lessons will stand here."
     notes = [kept if something else nothing]
     if back := record.returning():
         notes.insert(0, f"Certain, and wrong: {', '.join(back)}. Worth remembering, so they come back when a later lesson opens.")

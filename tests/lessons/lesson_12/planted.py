@@ -47,6 +47,8 @@ throw(
         edit("labels[rows]", "labels[rng.permutation(len(images))[start:start + size]]", "How many orders"),
         edit("labels[rows]", "labels[[np.argmax((images == row).all(axis=1)) for row in images[rows]]]",
              "look the same"),
+        edit("rng.permutation(len(images))", "rng.permutation(len(images))[:None if len(images) > 6 else 2]",
+             "the batches of 3 images"),
         edit("len(images), size", "len(images) - size + 1, size", "may be smaller"),
         edit("len(images), size", "min(len(images), 50 * size), size", "203 images"),
         edit("    for", "    if len(images) <= size:\n        order = np.arange(len(images))\n    for", "drawn always"),
