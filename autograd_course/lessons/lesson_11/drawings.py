@@ -45,7 +45,7 @@ def factors(f, path, curvatures, lr):
     curvatures: of f along w₁ and along w₂. Between −1 and 1 a factor shrinks its weight; outside, the weight runs away.
     """
     above = landscape(f, {"gradient descent": path}, SPAN)
-    line = Axes((56, 52, 492, 26), (-1.9, 1.5), (0, 1))        # right of 1: room for a name
+    line = Axes((56, 52, 492, 26), (-1.9, 1.9), (0, 1))        # right of 1: room for a name
     (left, low), (right, high) = line.at(-1, 0), line.at(1, 1)
     line.parts.append(f'<rect x="56" y="{high}" width="492" height="{low - high}" fill="{style.PAPER}" stroke="{style.LINE}"/>'
                       f'<rect x="{left:.1f}" y="{high}" width="{right - left:.1f}" height="{low - high}" '
@@ -61,8 +61,8 @@ def factors(f, path, curvatures, lr):
         seen = "runs away" if abs(factor) > 1 + 1e-9 else "shrinks" if abs(factor) < 1 - 1e-9 else "stays as large as it is"
         said.append(f"each step multiplies {name} by {number(factor)}: it {seen}")
         py = high - (26 if square else 11)
+        line.words(px + 7, py + 4, f"{name} × {number(factor)}", style.VALUE, "start", 13, halo=True)
         line.parts.append(f'<path d="M{px:.1f} {py + 4:.1f}V{high}" stroke="{style.VALUE}" stroke-width="2"/>')
         line.mark(px, high - 3, style.VALUE, style.VALUE, square=square)
-        line.words(px + 7, py + 4, f"{name} × {number(factor)}", style.VALUE, "start", 13, halo=True)
     text = "\n".join([above.text, *said])
     return Picture(above.html + svg("0 14 560 108", "".join(line.parts), "\n".join(said)), text)
