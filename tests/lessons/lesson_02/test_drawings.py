@@ -1,7 +1,8 @@
-"""Lesson 02's picture of two parts."""
+"""Lesson 02's pictures: of two parts, and of a covered local gradient."""
 from drawn import words_in
 
 from autograd_course.lessons.lesson_02.drawings import two_parts
+from autograd_course.lessons.lesson_02.exercises import hidden_edge
 
 
 def test_the_parts_and_what_z_really_did():
@@ -9,3 +10,8 @@ def test_the_parts_and_what_z_really_did():
     assert picture.text == ("x brings +0.7200, y brings −0.9000, together −0.1800; "
                             "z really moves by −0.2019, off by −0.0219")
     assert {"+0.720", "−0.900", "−0.202"} <= {*words_in(picture)}
+
+
+def test_the_answer_is_neither_drawn_nor_spoken():
+    picture = hidden_edge()
+    assert "local gradients: x ?; passed on: x 10" in picture.text and "−2.5" not in picture.text + picture.html
