@@ -226,9 +226,9 @@ RIGHT = {letter: number for number, (_, letter) in enumerate(CAUSES, start=1) if
 ASKED = "DEFG"      # the others may be given too
 EVIDENCE = {
     "A": "Where the relu is closed, nothing is sent. And yet there is a 1. Who gets a 1 in every walk?",
-    "B": "An error, and only far out. What in a tanh could grow too large?",
+    "B": "This engine stops with an error, and only far out. What in a tanh could grow too large?",
     "C": "There is no slope, so the honest answer is nan. This engine says 0.",
-    "D": "Exactly 0, and no error: nothing is sent at all. (The slope z² would give 0.427.)",
+    "D": "The gradient is exactly 0, and there is no error: nothing is sent at all. (The slope z² would give 0.427.)",
     "E": "All numbers are right. 1,023 = 1 + 2 + 4 + … + 512: how often is the first sum passed?",
     "F": "All gradients are right, and L is −1. Can half a square be below 0? Which cause gives −1 at ŷ = −1, y = 1?",
     "G": "36 is 3 · 12: right at first, too much afterwards. What did the first call leave behind?",
@@ -266,7 +266,7 @@ def diagnose(answer):
         number = answer[letter]
         if number not in range(1, len(CAUSES) + 1):
             raise Wrong(f"patient {letter}", brief(number), "the number of a cause",
-                        "A number, without quotes." if isinstance(number, str)
+                        "Give a number, without quotes." if isinstance(number, str)
                         and number.isdigit() else f"The causes are numbered from 1 to {len(CAUSES)}.")
         if number != right:
             raise Wrong(f"patient {letter}", f"{number}: {CAUSES[int(number) - 1][0]}", "another cause", EVIDENCE[letter])

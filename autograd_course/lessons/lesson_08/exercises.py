@@ -287,7 +287,7 @@ def lucky(answer):
         raise Wrong("your x", brief(answer), "an array of finite numbers", "np.ones((2, 3)) is one, for example.")
     if x.ndim != 2:
         raise Wrong("your x", f"shape {x.shape}", "an array of two axes",
-                    "To transpose one axis changes nothing: too easy." if x.ndim == 1 else
+                    "To transpose a single axis changes nothing, which is too easy." if x.ndim == 1 else
                     "An array of two axes has rows and columns, as np.ones((2, 3)) has.")
     if x.size < 2:
         raise Wrong("your x", f"shape {x.shape}", "at least two entries",
@@ -326,9 +326,9 @@ _TRANSPOSE = [
     (lambda g, z, x, axes: np.transpose(x), "That is z. What comes back is g."),
     (lambda g, z, x, axes: x, "That is x itself. What comes back is g, moved."),
     (lambda g, z, x, axes: np.rot90(g),
-     "Turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
+     "That is g turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
     (lambda g, z, x, axes: np.rot90(g, -1),
-     "Turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
+     "That is g turned by 90°: x[0, 1] went to z[1, 0]. np.transpose(g) brings it back from there."),
     (lambda g, z, x, axes: g.T[:2], "That is right for an x of two rows. g.T has all rows."),
     (lambda g, z, x, axes: np.abs(g.T), "The signs are lost: what arrives is moved as it is."),
     (lambda g, z, x, axes: np.reshape([[1.0, 3, 5], [2, 4, 6]], x.shape),

@@ -58,7 +58,7 @@ throw(
     planted=[
         (np.ones((2, 2)), "square"), (np.full((3, 1), -1.7e308), "smaller ones"),
         (np.eye(3), "square"), (np.zeros((2, 3)), "numbers in x do not matter"),
-        (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"), (np.ones(3), "one axis"),
+        (np.arange(8.0).reshape(4, 2), "numbers in x do not matter"), (np.ones(3), "a single axis"),
         ((1, 3), "np.ones((1, 3))"),
         (np.ones((1, 1)), "two entries"), ([[1.0, 2.0], [2.0, 1.0]], "square"), (2.0, "two axes"), ("np.ones", "array"),
         (np.ones((2, 1, 3)), "two axes"), (np.ones((0, 3)), "two entries"), (np.full((1, 3), np.nan), "finite"),
