@@ -236,7 +236,7 @@ PATIENTS = {
     "C": Patient(
         Hushed, "backward", "A gradient of 0 where there is no gradient.", "the write-up with stored locals",
         "a gradient that is no number becomes 0",
-        "It passes wherever there are numbers. Where there are none, it says 0.", {"none": 0.0}),
+        "It passes wherever there are numbers. In place of a nan it hands on 0.", {"none": 0.0}),
     "D": Patient(
         Deaf, "tanh", "No gradient comes out of a tanh.", "the write-up with closures",
         "the rule is stored under another name",
@@ -252,7 +252,7 @@ PATIENTS = {
         "It passes: these are the right gradients, of another function.", {"loss": -1.0}),
     "G": Patient(
         Kept, "backward",
-        "Right once. Too much when it is asked twice: with one value in between, three times as much.",
+        "Right once. Too much when it is asked twice: with one value in between, 12 becomes 36, not 24.",
         "the write-up with closures, and the talk with its contexts",
         "inner values keep what arrived in the call before",
         "It passes: a check makes a fresh graph for every question.", {"twice": 36.0}),
