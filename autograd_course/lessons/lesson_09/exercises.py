@@ -347,7 +347,7 @@ RIGHT = {number: next(letter for letter, cause in OF.items() if cause == patient
          for number, patient in PATIENTS.items()}
 ASKED = 1, 3, 5, 6      # the others may be given too
 EVIDENCE = {
-    1: "The shape is right, and every number is doubled: x has two rows. Only the check with · shows this. (Cause h would "
+    1: "The shape is right, and every number is doubled: x has two rows. Only the check of b · x shows this. (Cause h would "
        "send back x itself.)",
     2: "Nothing was summed, so there is no single number L to start at. And yet this engine answers [2, 4, 6].",
     3: "[[6, 14], [6, 14]] is twice [[3, 7], [3, 7]], which the left slot sends. A @ B is right, so both rules are there.",
