@@ -370,8 +370,8 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
     "11.warmup", minutes=5, difficulty="optional",
     question="""
         Make a schedule of your own, a factor of lr. In its first ten calls, epoch = 0, 1, …, 9, the factor rises evenly, 0.1,
-        0.2, …, 1. From epoch 10 to 100 it falls from 1 to 0 along half a cosine wave. Write `factor(epoch)`, then give it to
-        `optim.LambdaLR`.""",
+        0.2, …, 1. From epoch 10 to 100 it falls from 1 to 0 along half a cosine wave. Write `factor(epoch)`.
+        (`optim.LambdaLR(optimizer, factor)` makes a schedule of it.)""",
     stub="""
         def factor(epoch):
             ...""",
