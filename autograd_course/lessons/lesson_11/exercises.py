@@ -52,7 +52,8 @@ card("11", [
     "at best.",
     "Momentum, m ← βm + g: what agrees counts 1/(1 − β) times, what alternates 1/(1 + β) times. It is two rates in one.",
     "RMSprop: g/√v, entry by entry. Make an axis steeper, from the same start: its path stays.",
-    "Adam: mean of g over root mean of g², both divided by 1 − βᵗ. A weight's first step is lr long, for g far above eps.",
+    "Adam: mean of g over the root of the mean of g², each mean first divided by its 1 − βᵗ. A weight's first step is lr "
+    "long, for g far above eps.",
     "Nobody wins everywhere. In our race Adam arrived with the widest range of rates."])
 
 
@@ -220,8 +221,8 @@ def _nan(got, expected):
             m_hat = m / (1 - beta1**t)
             v_hat = v / (1 - beta2**t)
             return w - lr * m_hat / (np.sqrt(v_hat) + eps), m, v""",
-    explained="Two memories, two corrections, one division. The library's `Adam` does the same, and updates m and v "
-              "in place.",
+    explained="Two memories, two corrections, one division. The library's `Adam` does the same, and keeps m, v "
+              "and t for you.",
     why="The first step is lr long for every weight, whether its gradient is 1000 or 0.001.",
     mistakes=[
         edit("v_hat = v / (1 - beta2**t)", "v_hat = v", "m_hat /", "m_hat * np.sqrt(1 - beta2**t) /",
