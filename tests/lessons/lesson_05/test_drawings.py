@@ -9,6 +9,7 @@ import autograd_lib as ag
 from autograd_course.ask import yours_or_ours
 from autograd_course.ask.probes import engine
 from autograd_course.lessons.lesson_05.drawings import duration, in_order, odometer, race, visits
+from autograd_course.lessons.lesson_05.engine import Value
 from autograd_course.lessons.lesson_05.exercises import as_found, random_program, replaced, score
 from autograd_lib import tape
 
@@ -136,10 +137,6 @@ def test_a_walk_as_found_is_an_early_one():
 
 def test_the_lesson_goes_on_without_an_answer(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)      # a right answer is recorded there
-
-    class Value:
-        def __init__(self, data, inputs=(), locals=()):
-            self.data, self.grad, self.inputs, self.locals = data, 0.0, inputs, locals
 
     def stub(x, y):
         ...
