@@ -82,7 +82,7 @@ def _curvature(got, expected):
         largest_curvature = ...
         limit = ...""",
     hints=["Changing sides and doubling: by which number does each step multiply?",
-           "The box says that this number is 1 − lr · λ. lr is known.",
+           "By the derivation this number is 1 − lr · λ. lr is known.",
            ("Help: my curvature is negative",
             "The distance doubles, but w changes its sign too: the factor is −2, not 2.")],
     solution="""
