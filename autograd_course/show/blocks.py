@@ -43,7 +43,7 @@ def broadcast_blocks(sign, pick=None, **arrays):
                    blocks[name] if blocks[name] is None else np.broadcast_to(blocks[name], whole), _own(shape, whole),
                    frames)
         x = _sign(parts, x, whole, "=" if name == last else sign)
-        times = [f"{n} times along axis {k}" for k, n in enumerate(whole) if not _kept(shape, whole)[k]]
+        times = [f"{n} times along axis {k}" for k, n in enumerate(whole) if n > 1 and not _kept(shape, whole)[k]]
         said.append(name + (f" = {_nested(blocks[name].tolist())}" if blocks[name] is not None else f" has shape {shape}")
                     + (f", repeated {' and '.join(times)}" if times else ""))
     right = _block(parts, x, formula, f"{whole}", whole, result, np.ones(whole, bool), np.broadcast_to(picked, whole))

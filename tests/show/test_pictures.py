@@ -331,6 +331,7 @@ def test_shapes_alone():
         "x (2, 1, 3) + b (4, 1) gives shape (2, 4, 3)", "x has shape (2, 1, 3), repeated 4 times along axis 1",
         "b has shape (4, 1), repeated 2 times along axis 0 and 3 times along axis 2"]
     assert cells(picture) == 3 * 24 and cells(picture, **GHOST) == 18 + 20
+    assert broadcast_blocks("+", x=(3, 1), b=()).text.endswith("b has shape (), repeated 3 times along axis 0")
     with pytest.raises(ValueError, match="up to three axes"):
         broadcast_blocks("+", x=(2, 1, 3, 1), b=(4, 1))
 
