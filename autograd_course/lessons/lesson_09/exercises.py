@@ -122,13 +122,16 @@ MISPLACED = "An index leads out of its array. This product has the factors A[i, 
         edit("g[i, j] * B[k, j]", "abs(g[i, j] * B[k, j])", "g[i, j] * A[i, k]", "abs(g[i, j] * A[i, k])",
              "The signs are lost: a product may send a number below 0."),
         edit("(A.shape)", "(A.shape, int)", "(B.shape)", "(B.shape, int)",
-             "Whole numbers came back, the rest is cut off: are the zeros integers? np.zeros(A.shape) gives floats.")])
+             "Whole numbers came back, the rest is cut off: are the zeros integers? np.zeros(A.shape) gives floats."),
+        edit("(A.shape)", "_like(A)", "(B.shape)", "_like(B)",
+             "A and B hold whole numbers here, and zeros like them do too: the rest is cut off. np.zeros(A.shape) "
+             "gives floats.")])
 def indices(answer):
     if has_blank(answer):
         raise NotYet
     # the shapes are those of the loop that the question gives
     expect_over(answer, lambda g, A, B: (g @ B.T, A.T @ g), lambda d: (d.g(2, 4), d(2, 3), d(3, 4)), apart=True,
-                first=[tuple(map(np.asarray, (1.0 * G, *(1.0 * side for side in RECTANGLES))))], hints=indices.mistakes,
+                first=[(1.0 * G, *(1.0 * side for side in RECTANGLES)), (G / 4, *RECTANGLES)], hints=indices.mistakes,
                 tried=lambda g, A, B: f"from_indices(g, A, B), with g = {brief(g)}")
 
 

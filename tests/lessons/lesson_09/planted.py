@@ -19,6 +19,7 @@ from autograd_course.lessons.lesson_09.exercises import (
 throw(
     "09.indices",
     planted=[(lambda g, A, B: (g @ B.T, g.T @ A), "Number 2 of 2"), (lambda g, A, B: g @ B.T, "2 values were expected"),
+             edit("np.zeros(A.shape)", "np.zeros_like(A)", "Number 1 of 2"),
              (lambda g, A, B: (G @ RECTANGLES[1].T, RECTANGLES[0].T @ G), "differs")],
     also_right=[
         edit("g[i, j] * B[k, j]", "g[i][j] * B[k][j]", "g[i, j] * A[i, k]", "A[i, k] * g[i, j]"),
