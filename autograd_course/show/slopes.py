@@ -29,7 +29,7 @@ ROWS = {
     "multiply": ([RANGE, (-3.0, 3.0, 2.0)], ""),
     "divide": ([RANGE, (-3.0, 3.0, 2.0)], "dividing by 0 gives no number"),
     "power": ([(-2.0, 3.0, 1.5), (-3.0, 3.0, 2.0)],
-              "below 0 NumPy gives whole powers alone, and there is no slope along the exponent; at 0 no negative ones"),
+              "a base below 0 has whole powers alone, and no slope along the exponent; 0 has no negative powers"),
     "exp": ([(-3.0, 2.0, 0.5)], ""),
     "log": ([(-1.0, 5.0, 1.0)], "log x is defined for x > 0"),
     "sqrt": ([(-1.0, 4.0, 1.0)], "√x is defined for x ≥ 0"),
@@ -418,8 +418,9 @@ def _words(p):
         point += f"z = {z}; your rule is still …"
     elif not np.isfinite(p.slope):
         gives = "nan, no number" if np.isnan(p.slope) else _four(p.slope)
-        why = "" if np.isfinite(p.left + p.right) else ": the curve stands upright" * bool(np.isinf(p.slope)) + still.because
-        point += f"z = {z}, but {still.whose} gives {gives}, so there is no tangent{why}"
+        why = ("" if np.isfinite(p.left + p.right) else
+               ": the curve stands upright" if np.isinf(p.slope) else still.because)
+        point += f"z = {z}, but {still.whose} gives {gives}, so no tangent is drawn{why}"
     elif p.kink:
         point += f"z = {z}, no slope; {still.whose} states {_four(p.slope)}"
     else:

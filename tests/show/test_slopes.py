@@ -160,9 +160,9 @@ def test_jumps_and_poles_are_not_joined():
 @pytest.mark.parametrize("row, fixed, x, words", [
     (ag.log, {}, 0.0, "log(x) at x = 0: no value (−inf), so nothing can be drawn there: log x is defined for x > 0"),
     (ag.log, {}, -0.5, "log(x) at x = −0.5: no value (nan), so nothing can be drawn there: log x is defined for x > 0"),
-    (ag.sqrt, {}, 0.0, "sqrt(x) at x = 0: z = 0, but the rule gives ∞, so there is no tangent: the curve stands upright: √x is"),
+    (ag.sqrt, {}, 0.0, "sqrt(x) at x = 0: z = 0, but the rule gives ∞, so no tangent is drawn: the curve stands upright\n"),
     (ag.power, {"y": 0.5}, -1.0,
-     "power(x, 0.5) at x = −1: no value (nan), so nothing can be drawn there: below 0 NumPy gives whole"),
+     "power(x, 0.5) at x = −1: no value (nan), so nothing can be drawn there: a base below 0 has whole"),
     (ag.power, {"y": -1.0}, 0.0, "power(x, −1) at x = 0: no value (inf), so nothing can be drawn there"),
 ])
 def test_edges_of_a_domain(row, fixed, x, words):
@@ -202,7 +202,7 @@ def test_a_point_missing_for_the_difference():
 
 def test_exponent_of_a_negative_base():
     ui = slope_explorer(ag.power, moving="y", x=-2.0)
-    assert "z = 4, but the rule gives nan, no number, so there is no tangent: below 0 NumPy gives whole powers alone" in ui.picture.text
+    assert "z = 4, but the rule gives nan, no number, so no tangent is drawn: a base below 0 has whole powers alone" in ui.picture.text
     ui.sliders["y"].value = 0.5
     assert "no value (nan)" in ui.picture.text
 
@@ -259,7 +259,7 @@ def test_where_there_is_no_difference_none_is_off():
 
 def test_a_rule_that_gives_nan_is_no_stub():
     picture = slope_explorer(ag.tanh, rule=lambda g, z, x: g * z * np.log(-np.abs(x))).picture
-    assert "your rule gives nan, no number, so there is no tangent" in picture.text and "…" not in picture.text
+    assert "your rule gives nan, no number, so no tangent is drawn" in picture.text and "…" not in picture.text
     assert "your rule gives nan, no number, at all 24 circles" in picture.text and "rule: nan" in picture.html
     assert "g = 2" not in picture.text
 
