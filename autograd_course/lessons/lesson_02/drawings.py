@@ -15,7 +15,7 @@ def two_parts(from_x, from_y, change, reach):
     total = from_x + from_y
     missed = change - total
     plot.frame(ticks(-reach, reach, 9), [], "change of z")
-    for place, words in enumerate(["what they miss, × 10", "z really moves by", "y brings", "x brings"]):
+    for place, words in enumerate(["what they miss, drawn × 10", "z really moves by", "y brings", "x brings"]):
         plot.words(20, plot.at(0, place + 1)[1] + 15, words, style.FAINT, "start", 13, halo=True)
     plot.line([0, 0], [1, 4], style.LINE, 1)
     plot.line([from_x] * 2, [2.35, 3.35], style.CHANGE, 1)
