@@ -20,8 +20,8 @@ import inspect
 import io
 import re
 from contextlib import redirect_stdout
-from functools import partial
-from itertools import accumulate, islice
+from functools import cache, lru_cache, partial
+from itertools import accumulate, islice, tee
 from types import CodeType
 
 import numpy as np
@@ -161,7 +161,7 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
     x, so that each may change alone, or be the very array that stands elsewhere; else only g is. A function
     among the `hints` is the cause only if it does as the learner's does on other draws too.
     """
-    def draws():
+    def every():
         yield from first
         for number in (k * 5 % 24 if k < 24 else k for k in range(rounds)):      # so that few rounds have many kinds
             one, other = build(Draw(number, 0)), build(Draw(number, 1, 1))
@@ -177,6 +177,7 @@ def expect_over(function, right, build, *, first=(), hints=(), tried=None, apart
                     if _is_sure(function, right, args, rtol, atol))
         yield from [*first, build(Draw(0, 0))][:1]
 
+    draws = tee(every(), 1)[0].__copy__      # each is made once, however often they are gone through
     for args in draws():
         _expect(function, right, args, hints, tried, rtol, atol, draws)
     for number in 0, 3, 9:
@@ -329,15 +330,20 @@ def _named(function):
     """The function, called with a Named in the last place."""
     if not callable(function):
         return function
-    def called(*args):
-        *args, named = args
+
+    @cache
+    def takes(count, *names):
         try:
-            inspect.signature(function).bind(*args, **named)
+            inspect.signature(function).bind(*range(count), **dict.fromkeys(names))
         except TypeError:       # lambda g, z, x, *sizes: … takes them in their order alone
-            return function(*args, *named.values())
+            return False
         except ValueError:      # NumPy's own function
             pass
-        return function(*args, **named)
+        return True
+
+    def called(*args):
+        *args, named = args
+        return function(*args, **named) if takes(len(args), *named) else function(*args, *named.values())
     called.__wrapped__ = function       # its letters can be read
     return called
 
@@ -349,7 +355,15 @@ def alike(function, draws, wrong):
 
 
 def _plain(function, args):
-    return _named(function) if args and isinstance(args[-1], Named) else function
+    if not args or not isinstance(args[-1], Named):
+        return function
+    try:
+        return _named_before(function)
+    except TypeError:       # an object that cannot be remembered
+        return _named(function)
+
+
+_named_before = lru_cache(maxsize=256)(_named)
 
 
 def _outcome(function, args):
@@ -367,7 +381,7 @@ def _gives(function, given, most=None):
 def _expect(function, right, args, hints, tried, rtol, atol, draws):
     f, right_f = _plain(function, args), _plain(right, args)
     if f is not function:
-        hints = [(_named(one[0]), one[1]) if isinstance(one, tuple) else one for one in hints]
+        hints = [(_plain(one[0], args), one[1]) if isinstance(one, tuple) else one for one in hints]
     words = (lambda: tried(*args)) if tried else partial(called, f, args)
     with np.errstate(all="ignore"):
         gives = right_f(*args)

@@ -160,7 +160,7 @@ def _overwritten(function, args, given):
 def unchanged(before, after):
     """Whether arrays and lists hold what they held. Nothing else is looked into: a dict is passed to be filled."""
     if isinstance(before, np.ndarray):
-        return np.array_equal(before, after, equal_nan=before.dtype.kind in "fc")
+        return np.array_equal(before, after) or before.dtype.kind in "fc" and np.array_equal(before, after, equal_nan=True)
     if isinstance(before, (list, tuple)):
         return len(before) == len(after) and all(map(unchanged, before, after))
     return not isinstance(before, Number | str) or before is after or bool(before == after)
@@ -397,6 +397,8 @@ def _key(x):
         return type(x), x.dtype.str, x.shape, x.tobytes()
     if isinstance(x, (tuple, list)):
         return type(x), *map(_key, x)
+    if isinstance(x, dict):
+        return type(x), *x, *map(_key, x.values())
     if x is None or isinstance(x, (Number, str)):
         return type(x), repr(x)
     if isinstance(x, FunctionType) and not x.__closure__:
