@@ -4,7 +4,7 @@ import numpy as np
 from ...show import style
 from ...show.axes import DOTS, Axes, decades, ticks
 from ...show.differences import against_steps
-from ...show.ink import counted, number
+from ...show.ink import counted, minus, number
 from ...show.picture import Picture, beside, svg
 
 
@@ -107,5 +107,5 @@ def descent(f, xs, span):
         groups = [group for group in groups if group not in pair] + [sorted(sum(pair, []))]
     for words, left, base in map(label, groups):
         plot.words(left, base, words, anchor="start", size=13, halo=True)
-    text = "\n".join(f"after {counted(k, 'step')}: x = {x:.5f}, value {f(x):.5f}" for k, x in enumerate(xs))
+    text = minus("\n".join(f"after {counted(k, 'step')}: x = {x:.5f}, value {f(x):.5f}" for k, x in enumerate(xs)))
     return Picture(svg("0 0 560 350", "".join(plot.parts), text), text)

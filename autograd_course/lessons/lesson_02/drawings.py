@@ -13,7 +13,7 @@ def two_parts(from_x, from_y, change, reach):
     """
     plot = Axes((20, 4, 520, 240), (-1.2 * reach, 1.2 * reach), (0, 4))      # a number stands outside its bar
     total = from_x + from_y
-    missed = change - total
+    missed = round(change - total, 12) + 0.0         # no −0.000
     plot.frame(ticks(-reach, reach, 9), [], "change of z")
     for place, words in enumerate(["what they miss, drawn × 10", "z really moves by", "y brings", "x brings"]):
         plot.words(20, plot.at(0, place + 1)[1] + 15, words, style.FAINT, "start", 13, halo=True)

@@ -55,6 +55,7 @@ def test_descent():
                                              "after 1 step: x = 6.00000, value 14.00000"]
     assert len(picture.text.splitlines()) == 5 and len(drawn(picture, "circle")) == 4, "12 is outside the picture"
     assert {"0, 2", "1, 3"} <= {text.text for text in drawn(picture, "text")}, "points at one place share a label"
+    assert "x = −1.00000" in descent(abs, [-1.0], span=(-2, 8)).text
 
 
 def test_the_library_warns_of_the_kink_as_the_lesson_says():
