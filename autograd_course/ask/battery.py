@@ -45,6 +45,9 @@ PLACES = "Shape ", "nan ", "The first ", "A single ", "An array ", "A number ", 
 PART = r"Number \d+ of \d+ differs\.|The others? (is|are) right\."      # of an answer in several parts
 
 
+_seed = cache(lambda *parts: np.random.SeedSequence(parts))      # half of what a generator takes to be made
+
+
 class Named(dict):
     """Arguments that are passed by their names, as the engine passes them: the last of what `build` makes."""
 
@@ -57,7 +60,7 @@ class Draw:
         self.kind = "near" if near else "plain" if long[0] else KINDS[sizes % len(KINDS)]
         self.near, self.long, self.drawn = near, long, 0      # the length of the so-manieth axis that is drawn
         self.sizes, self.values, self.arriving = map(np.random.default_rng, (
-            [1, sizes], [2, sizes, values % 2], [3, sizes, g]))
+            _seed(1, sizes), _seed(2, sizes, values % 2), _seed(3, sizes, g)))
         self.turned = values == 2      # the entries of values 0, last to first: a sum or a length tells them not apart
 
     def size(self, least=1, most=5):
