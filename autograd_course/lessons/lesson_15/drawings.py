@@ -66,7 +66,7 @@ def _stripes(left, top, width, height, n, m, forward):
 def sweeps(n, m):
     """The Jacobian of n inputs and m outputs, column by column and row by row, and how many sweeps each way takes."""
     side = {k: 34 + 66 * np.log10(k) for k in (n, m)}           # px; ten times as many are 66 px more
-    winner = "either way" if n == m else "forward" if n < m else "backward"
+    winner = "neither" if n == m else "forward" if n < m else "backward"
     top, left, parts = 66, 90, []
     for name, count, what in [("forward", n, "column"), ("backward", m, "row")]:
         plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))

@@ -23,7 +23,7 @@ def test_the_errors_and_how_many_times_as_far():
 
 
 @pytest.mark.parametrize("n, m, winner", [(3, 2, "backward"), (1000, 1, "backward"), (1, 1000, "forward"),
-                                          (5, 5, "either way")])
+                                          (5, 5, "neither")])
 def test_sweeps_are_counted_and_drawn(n, m, winner):
     picture = drawn.sweeps(n, m)
     assert picture.text.endswith(f"fewer: {winner}")
