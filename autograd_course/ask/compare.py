@@ -1,4 +1,5 @@
 """expect and expect_call: the learner's answer against the right one, and the likely cause of a difference."""
+import _signal
 import copy
 import dis
 import inspect
@@ -240,7 +241,7 @@ def bounded(function, *args, most=None):
 def _ringing(ring):
     """Calls `ring` every LONGEST seconds; without signals, never."""
     try:
-        before = signal.signal(signal.SIGALRM, ring)
+        before = _signal.signal(signal.SIGALRM, ring)      # signal's own makes each an enum first: as long as many an answer
         signal.setitimer(signal.ITIMER_REAL, LONGEST, LONGEST)
     except (AttributeError, ValueError):      # Windows and a browser; a thread
         yield
@@ -249,7 +250,7 @@ def _ringing(ring):
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        _signal.signal(signal.SIGALRM, before)
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------
