@@ -110,7 +110,7 @@ gelu = elementwise(lambda x: 0.5 * x * (1 + _gelu_tanh(np.clip(x, -100, 100))),
     name="gelu")
 
 # Kinks have a stated rule: the slope of relu and of abs at 0 is 0; a tie of maximum or minimum shares
-# equally; clip passes the gradient on at its bounds. All as in PyTorch.
+# equally; clip passes the gradient on at its bounds. As in PyTorch, but for clip with equal bounds.
 
 
 _BITS = {"f": np.int32, "d": np.int64}

@@ -118,6 +118,8 @@ def test_04_what_is_kept_and_what_is_stated():
         assert slopes(getattr(torch, f), 2.0, 2.0) == [0.5, 0.5]
         assert ag.grad(getattr(ag, f), argnums=(0, 1))(2.0, 2.0) == (0.5, 0.5)
     assert slopes(lambda x: torch.clip(x, -1, 1), [-1.0, 1.0, 2.0])[0].tolist() == [1, 1, 0]
+    assert slopes(torch.clip, -1.0, 0.5, 0.6) == [0, 1, 0] == [*ag.grad(ag.clip, argnums=(0, 1, 2))(-1.0, 0.5, 0.6)]
+    assert slopes(torch.clip, -1.0, 0.5, 0.5) == [0, 0, 0] and ag.grad(ag.clip, argnums=1)(-1.0, 0.5, 0.5) == 1
     assert slopes(lambda x: torch.relu(x) - torch.relu(-x), 0.0) == [0], "x itself, whose slope is 1"
     x = np.linspace(-4, 4, 17)
     assert np.allclose(F.gelu(torch.tensor(x), approximate="tanh"), ag.gelu(x))
