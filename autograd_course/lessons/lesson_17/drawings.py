@@ -158,7 +158,7 @@ def marked(widths, marks):
     chain.words(40, low + 18, "input", style.FAINT, "start", 13)
     chain.words(540, low + 18, f"after {n} steps", style.FAINT, "end", 13)
     everything = sum(widths[1:])
-    bars = Axes((226, 188, 196, 60), (0, everything), (0, 1))
+    bars = Axes((226, 188, 160, 60), (0, everything), (0, 1))
     _bar(bars, 180, 26, [(kept, style.INK), (stretch, style.VALUE)], "held at most",
          f"{kept} + {stretch} = {kept + stretch}")
     _bar(bars, 214, 26, [(everything, style.GROUND)], "steps run again", f"{n} of {n}")
@@ -207,7 +207,7 @@ def layers(table, first=0, count=0, measured=None):
         said.insert(0, f"measured: held {number(_rough(measured[0]))} MB after the forward pass, "
                        f"at most {number(_rough(measured[1]))} MB until the backward pass is done")
         for nth, line in enumerate(said[0].split(", ")):
-            plot.words(56, 329 + 19 * nth, line, anchor="start", size=13)
+            plot.words(14, 329 + 19 * nth, line, anchor="start", size=13)
     text = "\n".join(said)
     return Picture(svg("0 0 560 361", "".join(plot.parts), text), text)
 

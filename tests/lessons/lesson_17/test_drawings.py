@@ -88,7 +88,9 @@ def test_marked_flags_and_words():
     assert picture.text.splitlines() == [
         "10 marks: held at most 10 + 10 = 20, where a plain tape holds 100", "the marks hold 10",
         "the heaviest stretch holds 10: from step 1 to step 10", "run again: 100 steps, each once"]
-    assert drawn.marked([1] * 101, [0]).text.startswith("1 mark: held at most 1 + 100 = 101")
+    picture = drawn.marked([1] * 101, [0])
+    assert picture.text.startswith("1 mark: held at most 1 + 100 = 101")
+    assert not re.search('--by[^>]*>1 . 100 = 101<', picture.html), "on a phone it would lie on its bar"
 
 
 def test_bars_are_as_long_as_what_they_measure():
