@@ -97,7 +97,9 @@ def _outlined(heights, span):
         ray, away = (corner - where) / scale, (places - where) / scale
         off = np.abs(ray[0] * away[:, 1] - ray[1] * away[:, 0]) + 10 * (away @ ray < 0)
         px, py = words.at(*places[off.argmin()])
-        words.words(min(px, left + width - 7 * len(number(level))), py + 4, number(level), style.FAINT, size=13, halo=True)
+        said = number(level)         # on a phone longer to the right too
+        px = min(px - 3.7 * len(said), left + width - 11 * len(said))
+        words.words(px, py + 4, said, style.FAINT, "start", 13, halo=True)
     px, py = plot.at(*where)
     parts.append(f'<path d="M{px - 5:.1f} {py:.1f}h10m-5 -5v10" stroke="{style.INK}" stroke-width="1.5"/>')
     return "".join(parts + words.parts), low, where

@@ -22,7 +22,7 @@ def dial(run, step, last):
     side = "above" if curvature > mark else "below"
     side = f"largest curvature {_short(curvature)}, {side} 2/lr = {number(mark)}"
 
-    above = Axes((80, 34, 462, 150), (0, last), (-2, 2))
+    above = Axes((80, 34, 420, 150), (0, last), (-2, 2))
     above.frame(across, decades(-2, 2, 1), "", f"{loss} after {counted(step, 'step')} at lr = {run.lr:g}")
     heights = np.log10(np.clip(losses, 1e-2, 1e2))
     above.line(range(len(run.losses[:last + 1])), np.log10(np.clip(run.losses[:last + 1], 1e-2, 1e2)), style.LINE, 1)
@@ -31,13 +31,13 @@ def dial(run, step, last):
     if step < last:
         above.words(88, 176, "grey: still to come", style.FAINT, "start", 13, halo=True)
 
-    below = Axes((80, 250, 462, 170), (0, last), CURVATURES)
+    below = Axes((80, 250, 420, 170), (0, last), CURVATURES)
     (left, low), (right, py) = below.at(0, CURVATURES[0]), below.at(last, np.log2(mark))
     below.parts.append(f'<rect x="{left}" y="{py:.1f}" width="{right - left}" height="{low - py:.1f}" '
                        f'fill="{style.GROUND}"/>')
     below.frame(across, [(-2, "≤ 0.25"), *((k, number(2**k)) for k in range(-1, 5))], "steps", side)
     below.line([0, last], [np.log2(mark)] * 2, style.INK, 1.6, "7 4")
-    below.words(right - 4, py - 6, f"2/lr = {number(mark)}", style.INK, "end", 13, halo=True)
+    below.words(right + 10, py + 5, "2/lr", style.INK, "start", 13)
     ahead = {k: value for k, value in run.curvatures.items() if k <= last}
     below.line(ahead, np.log2(np.clip([*ahead.values()], *2 ** CURVATURES)), style.LINE, 1)
     so_far = {k: value for k, value in run.curvatures.items() if k <= step}
@@ -101,8 +101,8 @@ def bowl(H, angle, times=0):
     plot.frame([], [], "", f"v at {_short(at)}°, Hv turned from it by {_short(off)}°")
     for before in way[:-1]:
         plot.line([0, before[0]], [0, before[1]], style.LINE, 2.2)
-    _arrow(plot, 1.6 / curvatures[-1] * image, style.GRADIENT, "7 4", "Hv")
-    _arrow(plot, v, style.INK, "none", "v")
+    _arrow(plot, 1.6 / curvatures[-1] * image, style.GRADIENT, "7 4", "Hv", v)
+    _arrow(plot, v, style.INK, "none", "v", image)
 
     cut = Axes((34, 40, 250, 222), (-1.5, 1.5), (0, curvatures[-1] * 1.5**2 / 2))
     cut.frame([(x, number(x)) for x in (-1, 0, 1)], [], "how far along v", f"curvature along v: {_short(curvature)}")
@@ -130,11 +130,12 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
     there, turn, lands = w + step, value + slope * step / 2, float(f(w + step))
     plot, ws = Axes((58, 60, 484, 270), span, heights), np.linspace(*span, 161)
     numbers = f"gradient {number(slope)}, curvature {number(curvature)}"
-    plot.frame(ticks(*span, 10), ticks(*heights, 6), "w", f"Newton's step {number(step)}")
+    inside = span[0] <= there <= span[1] and heights[0] <= turn <= heights[1]
+    plot.frame(ticks(*span, 10), ticks(*heights, 6), "w", f"Newton's step {number(step)}" + ", to ○" * inside)
     plot.words(58, 24, numbers, anchor="start")
     plot.line(ws, [float(f(one)) for one in ws], style.VALUE, 2.6)
     plot.line(ws, value + slope * (ws - w) + curvature * (ws - w)**2 / 2, style.INK, 2.4, "2 4")
-    if span[0] <= there <= span[1] and heights[0] <= turn <= heights[1]:
+    if inside:
         plot.line([there, there], [turn, lands], style.LINE, 1.4)
         plot.dot(there, turn)
         plot.dot(there, lands, style.VALUE)
@@ -161,8 +162,8 @@ def _direction(angle):
     return np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
 
 
-def _arrow(plot, end, colour, dash, name):
-    """From the middle to `end`, with its name ahead of the tip."""
+def _arrow(plot, end, colour, dash, name, other):
+    """From the middle to `end`, with its name beside the tip, away from the arrow to `other`."""
     start, tip = np.array(plot.at(0, 0)), np.array(plot.at(*end))
     ahead = (tip - start) / np.linalg.norm(tip - start)
     side = np.array([-ahead[1], ahead[0]])
@@ -170,4 +171,5 @@ def _arrow(plot, end, colour, dash, name):
     corners = " ".join("{:.1f} {:.1f}".format(*corner) for corner in corners)
     plot.line([0, end[0]], [0, end[1]], colour, 3, dash)
     plot.parts.append(f'<path d="M{corners}Z" fill="{colour}"/>')
-    plot.words(*(tip + 14 * ahead + (0, 5)), name, colour, size=16, halo=True)
+    away = -side if side @ (plot.at(*other) - start) > 0 else side
+    plot.words(*(tip + 8 * ahead + 15 * away + (0, 5)), name, colour, size=16, halo=True)

@@ -1,4 +1,6 @@
 """Lesson 16: what is measured of a network, and the pictures of curvature."""
+import re
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,9 @@ def test_the_dial_rises_with_the_curvature_and_does_not_show_what_is_to_come():
     heights = [float(html.rpartition("<rect x=")[2].split('y="')[1].split('"')[0]) for html in dials]
     assert heights[0] > heights[1] > heights[2]
     assert dials[0].count("<rect") == 2 and dials[2].count("<rect") == 4
+    for html in dials:
+        ends = {int(x) + int(wide) for x, wide in re.findall(r'<svg x="(\d+)" y="\d+" width="(\d+)"', html)}
+        assert max(ends) + 10 == float(re.search(r'<text x="([\d.]+)"[^>]*>2/lr<', html)[1]), "beside all lines"
 
 
 @pytest.mark.parametrize("x", [-1.2, 0.0, 0.5])
@@ -76,6 +81,16 @@ def test_products_turn_to_the_steepest_direction(angle):
     along = [float(drawn.bowl(H, angle, times).text.split("⟨v, Hv⟩: ")[1].split(";")[0]) for times in range(7)]
     assert np.all(np.diff(along) >= 0) and along[-1] > 5.99
     assert drawn.bowl(H, angle, 3).html.count("<polyline") == drawn.bowl(H, angle).html.count("<polyline") + 3
+
+
+@pytest.mark.parametrize("angle, times", [(0, 2), (25, 0), (30, 0), (110, 0), (115, 0), (130, 0)])
+def test_the_names_of_the_arrows_stand_on_neither(angle, times):
+    html, middle = drawn.bowl(drawn.turned((1, 6), 25), angle, times).html, (169, 175)
+    tips = np.array(re.findall(r'd="M([\d.]+) ([\d.]+) [\d. ]+Z"', html), float) - middle
+    names = np.array(re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>H?v<', html), float) - middle - (0, 5)
+    for tip in tips:
+        along = np.clip(names @ tip / (tip @ tip), 0, 1)
+        assert len(names) == 2 and np.linalg.norm(names - along[:, None] * tip, axis=1).min() > 10
 
 
 @pytest.mark.parametrize("w, shape, way", [(0.5, "a bottom", "down"), (-0.5, "a top", "up")])
