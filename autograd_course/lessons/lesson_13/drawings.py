@@ -54,8 +54,9 @@ def turning(h, n):
     face.line([0, hand], [0, y[-1]], style.VALUE, 3)
     face.dot(hand, y[-1], style.VALUE, style.VALUE)
     (left, level), (right, _) = face.at(hand, y[-1]), wave.at(x[-1], y[-1])
-    level_line = (f'<path d="M{left:.1f} {level:.1f}H{right:.1f}" stroke="{style.VALUE}" stroke-width="1" '
-                  'stroke-dasharray="2 3"/>')
+    # Not through the numbers of the axis.
+    level_line = (f'<path d="M{left:.1f} {level:.1f}H{max(left, 170):.1f}M222 {level:.1f}H{right:.1f}" '
+                  f'stroke="{style.VALUE}" stroke-width="1" stroke-dasharray="2 3"/>')
     wave.dot(x[-1], y[-1], style.VALUE, style.VALUE)
     text = [f"step {n}, x = {number(x[-1])}: the point is at ({number(round(hand, 10))}, {number(round(y[-1], 10))}), "
             "and its height is the value",

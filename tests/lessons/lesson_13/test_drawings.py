@@ -27,6 +27,8 @@ def test_the_rule_meets_the_wave_at_any_distance(h):
     for n in (1, 7, 120):
         by_rule, true = re.search(r"rule of two terms: (\S+); it is (\S+)", drawn.turning(h, n).text).groups()
         assert by_rule == true
+        start, end = map(float, re.search(r'd="M([\d.]+) [\d.]+H([\d.]+)M222 ', drawn.turning(h, n).html).groups())
+        assert start <= end < 178, "the numbers of the axis stand from 178 to 215"
     assert f"{np.pi / h:.4g} samples a period" in drawn.turning(h, 0).text
 
 
