@@ -139,15 +139,16 @@ def as_read(dots, scores):
     first, second = np.argsort(-shares)[:2]
     text = "\n".join([f"it reads {first} (share {shares[first]:.2f}), and then {second} ({shares[second]:.2f})",
                       *("".join("#" if dot else "·" for dot in row) for row in dots)])
-    plot = Axes((170, 40, 340, 230), (0, 10), (0, 1))
+    plot = Axes((170, 40, 340, 230), (0, 10), (0, 1.08))
     plot.parts += [f'<rect x="11" y="95" width="114" height="114" fill="none" stroke="{style.LINE}"/>',
                    scan(np.array(dots), 12, 96, 112)]
     plot.words(12, 84, "what it sees", anchor="start", size=13)
-    plot.frame([(digit + 0.5, str(digit)) for digit in range(10)], ticks(0, 1, 4), "digit", f"it reads {first}")
+    plot.frame([(digit + 0.5, str(digit)) for digit in range(10)], [(part / 100, str(part)) for part in (0, 50, 100)],
+               "digit", f"it reads {first}; share in %")
     for digit, share in enumerate(shares):
         (left, top), (right, bottom) = plot.at(digit + 0.15, share), plot.at(digit + 0.85, 0)
         plot.parts.append(f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
                           f'fill="{style.INK}"/>')
         if share >= 0.005:
-            plot.words((left + right) / 2, top - 5, f"{share:.2f}", size=13)
+            plot.words((left + right) / 2, top - 5, f"{100 * share:.0f}", size=13, halo=True)
     return Picture(svg("0 0 530 315", "".join(plot.parts), text), text)

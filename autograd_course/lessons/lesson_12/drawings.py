@@ -93,7 +93,8 @@ def scores(named, chance=None):
     """Accuracies as bars: {name: (on the training set, on held-out)}."""
     left = 24 + 8 * max(map(len, named))
     plot = Axes((left, 34, 275 - left, 64 * len(named)), (0, 1), (0, 1))
-    plot.frame([(0, "0 %"), (0.5, "50 %"), (1, "100 %")], [], title="dotted: guessing" * (chance is not None))
+    plot.frame([(0, "0 %"), (0.5, "50 %"), (1, "100 %")], [],
+               title="read right" + "; dotted: guessing" * (chance is not None))
     for i, (name, pair) in enumerate(named.items()):
         plot.words(left - 10, 34 + 64 * i + 36, name, anchor="end", size=13)
         for k, (accuracy, what, fill) in enumerate(zip(pair, ("training", "held out"), ("none", style.VALUE))):

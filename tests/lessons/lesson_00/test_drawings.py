@@ -3,6 +3,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from drawn import hard_to_read
 
 import autograd_lib as ag
 from autograd_course.ask.texts import PLACEMENT
@@ -94,8 +95,10 @@ def test_dots_are_drawn_by_their_buttons():
 def test_a_drawing_is_read():
     picture = as_read(((1.0, 0.0), (0.0, 1.0)), np.log([0.1, 0, 0, 0.7, 0, 0.2, 0, 0, 0, 0] + np.full(10, 1e-30)))
     assert picture.text.splitlines() == ["it reads 3 (share 0.70), and then 5 (0.20)", "#·", "·#"]
-    assert max(float(bar.get("height")) for bar in drawn(picture, "rect")) == pytest.approx(0.7 * 230, abs=0.1)
-    assert "0.70" in {text.text for text in drawn(picture, "text")}
+    assert max(float(bar.get("height")) for bar in drawn(picture, "rect")) == pytest.approx(0.7 * 230 / 1.08, abs=0.1)
+    for digit in range(10):
+        assert not hard_to_read(as_read(np.eye(8), 5.0 * np.eye(10)[digit]).html)
+    assert "70" in {text.text for text in drawn(picture, "text")}
 
 
 def test_answers_of_the_placement_questions():
