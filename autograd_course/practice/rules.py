@@ -58,7 +58,7 @@ def make(key, rng):
         key, f"$g$ arrives at z = {formula}. **What goes to {letter}?** One line of Python; it may read {may}, and "
              f"NumPy as `np`.",
         [Box(f"to {letter}:", "code")], judge, lambda texts, marks: Picture("", said),
-        f"`{_ours(row, argument)}`, as the library has it.",
+        f"`{_ours(row, argument)}`.",
         [_ours(row, argument)],
         [(0, wrong, hint) for wrong, hint in mistakes(row, argument, letters)])
 
