@@ -425,5 +425,5 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
 def warmup(answer):
     if is_stub(answer):
         raise NotYet
-    expect_over(answer, _factor, lambda d: (d.places(101),), rounds=4, hints=warmup.mistakes,
+    expect_over(answer, _factor, lambda d: (int(d.places(101)),), rounds=4, hints=warmup.mistakes,
                 first=[(epoch,) for epoch in (4, 40, 0, 9, 10, 100, 85, *range(101))])

@@ -111,6 +111,7 @@ throw(
         "lambda epoch: min((epoch + 1) / 10, (1 + np.cos(np.pi * max(epoch - 10, 0) / 90)) / 2)",
         "lambda epoch: (epoch + 1) / 10 if epoch < 10 else np.cos(np.pi * (epoch - 10) / 180)**2",
         "lambda epoch: np.where(epoch < 10, (epoch + 1) / 10, (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2)",
+        "lambda epoch: (epoch + 1) / 10 if (epoch < 10) is True else (1 + np.cos(np.pi * (epoch - 10) / 90)) / 2",
         """
         table = [*np.arange(1, 11) / 10, *(1 + np.cos(np.linspace(0, np.pi, 91))) / 2]
         factor = table.__getitem__"""])
