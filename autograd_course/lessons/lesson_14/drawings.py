@@ -57,7 +57,7 @@ def reach(x, y, i, j, stride=1, padding=0, backward=False):
         _, pull = ag.vjp(lambda x: ag.conv2d(x[None, None], y[None, None] * 1.0, stride=stride, padding=padding),
                          x * 1.0)
         (gradient,) = pull(ones[None, None])
-        entries = " + ".join(number(v) for v in moves[reached]).replace("+ −", "− ") or "nothing"
+        entries = " + ".join(number(v) for v in moves[reached]).replace("+ −", "− ") or "0"
         text += f"\nBackward, 1 arrives at every output: the gradient of x[{i}, {j}] is {entries}"
         text += f" = {number(gradient[i, j])}." if count > 1 else "."
         found = np.where(looks == "picked", "gradient", np.where(looks == "rim", "rim", "pale"))
