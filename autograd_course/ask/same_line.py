@@ -60,7 +60,7 @@ class Comparison(Picture):
         later = (f'<div>Not yet: {"; ".join(waiting)}.</div><div style="{FAINT}">The library’s line {LATER}.</div>'
                  if waiting else "")
         return (f'<div style="border-left:5px {Verdict.ICONS[self.status][1]};padding:2px 12px;line-height:1.5">'
-                f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>'
+                f'<strong style="font-size:1.25em"><span aria-hidden="true">{icon}</span> {self.status}</strong>'
                 f'{table(rows, ruled=True, wide=True)}{later}</div>')
 
 

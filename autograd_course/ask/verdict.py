@@ -32,7 +32,7 @@ class Verdict:
                  for label, text in self.rows if label]
         words = "".join(f"<div>{escape(text)}</div>" for label, text in self.rows if not label)
         return (f'<div class="mathjax_ignore" style="border-left:5px {line};padding:2px 12px;line-height:1.5">'
-                f'<strong><span aria-hidden="true">{icon}</span> {self.status}</strong>{words}'
+                f'<strong style="font-size:1.25em"><span aria-hidden="true">{icon}</span> {self.status}</strong>{words}'
                 f'{table(lines, cell="white-space:pre-wrap;") if lines else ""}</div>')
 
 
