@@ -470,7 +470,7 @@ def _moving(p):
     for row, name, one in [(1, "forward", p.forward), (2, "central", p.central)]:
         _mark_key(rule, row, 0, f"{name} difference: {_four(one)}", square=name == "central")
         if not still.waits:
-            _mark_key(errors, row, 0, f"{name}: {_off(one - p.slope)}", square=name == "central")
+            _mark_key(errors, row, 0, f"{name}: {_off(one - p.slope)}", square=name == "central", fill=style.DIFFERENCE)
     return plots
 
 

@@ -101,6 +101,8 @@ def bowl(H, angle, times=0):
     plot.frame([], [], "", f"v at {_short(at)}°, Hv turned from it by {_short(off)}°")
     for before in way[:-1]:
         plot.line([0, before[0]], [0, before[1]], style.LINE, 2.2)
+    if times:
+        plot.words(34, 320, "grey: v before", style.FAINT, "start", 13)
     _arrow(plot, 1.6 / curvatures[-1] * image, style.GRADIENT, "7 4", "Hv", v)
     _arrow(plot, v, style.INK, "none", "v", image)
 
