@@ -96,6 +96,9 @@ PROGRAMS = [
     ("2 * x", lambda x: 2 * x, (3.0, 2.0)),
     ("1 + x", lambda x: 1 + x, (3.0, 2.0)),
     ("x / 4", lambda x: x / 4, (3.0, 2.0)),
+    *((f"{words}, where c = {c}", partial(program, c), (3.0, 2.0)) for words, program in [
+        ("x + c", lambda c, x: x + c), ("x * c", lambda c, x: x * c), ("c * x", lambda c, x: c * x),
+        ("x / c", lambda c, x: x / c)] for c in (-2, 2.5, -0.4, 20, 0) if c or "/" not in words),
     ("x * x + x", lambda x: x * x + x, (-1.5, 2.0)),
     ("x + x", lambda x: x + x, (-1.5, 2.0)),
     ("x / x", lambda x: x / x, (-1.5, 2.0)),
@@ -107,7 +110,8 @@ PROGRAMS = [
     *((f"x {sign} y{said}", program, x, y) for sign, program in [
         ("+", lambda x, y: x + y), ("*", lambda x, y: x * y), ("/", lambda x, y: x / y)] for said, x, y in [
             (" of 1 and 3, which move", (1.0, 2.0), (3.0, -0.5)), (" of 3 and 1, which move", (3.0, 2.0), (1.0, -0.5)),
-            (" of whole numbers", (7, 1), (2, 3)), (" of equal values", (1.5, 2.0), (1.5, -0.5)),
+            (" of whole numbers", (7, 1), (2, 3)), (" which stand still", (6.0, 0.0), (2.0, 0.0)),
+            (" below 0, of which y stands still", (-3.0, 1.0), (-2.0, 0.0)), (" of equal values", (1.5, 2.0), (1.5, -0.5)),
             (" of equal tangents", (0.5, 2.0), (4.0, 2.0)),
             (" of large numbers", (-4e5, 2e4), (3e3, 5e5)), (", twice the same", (-0.3, 0.7), (-0.3, 0.7)),
             (" of small numbers", (2e-7, -3e-7), (5e-7, 1e-8))])]
@@ -221,6 +225,8 @@ def _right(program, *pairs):
           for old, number in [(_ADD, 0), ("return Dual(self.value * other", 1)]),
         edit(_ADD, "return Dual(self.value + other.value, self.value + other.value)",
              "Those are the values again. In a sum the tangents are added."),
+        edit("else Dual(x)", "else Dual(abs(x))", "A plain number may be below 0, and keeps its sign."),
+        edit("else Dual(x)", "else Dual(int(x))", "A plain number may be a fraction: no int."),
         edit("tangent=0.0):", "tangent=1.0):", "A plain number stands still: its tangent is 0."),
         edit(_OVER, "(self.tangent - z * other.tangent) / abs(other.value)",
              "The bottom y keeps its sign, also below 0: no abs."),
@@ -297,6 +303,7 @@ FUNCTIONS = [
     ("[x0², −x0, 1/x0]", lambda x: ag.concatenate([x ** 2, -x, 1 / x]), [2.5]),
     ("[x0·x1]", lambda x: x[:1] * x[1:2], [3.0, 4.0, 0.0, 5.0]),
     ("each entry times the one opposite", lambda x: x * x[::-1], [1.0, -2.0, 0.5, 3.0, 0.1, -0.7, 2.0]),
+    ("relu", lambda x: ag.relu(x), [1.0, -2.0, 0.5]),       # of what is below 0 the row is 0
     ("[x0², x0³]", lambda x: ag.concatenate([x[:1] ** 2, x[:1] ** 3]), [0.5])]
 for words, function, _ in FUNCTIONS:
     formula(words)(function)
