@@ -325,7 +325,7 @@ def _in_rows(boxes):
         placed = _placed(rendered, TURN, top)
         if row.start:       # from the right of the row before to the left of this one
             (x, y), (to, down) = whole.at[str(row.start - 1)], placed.at[ENTRY]
-            way = (f"M{_xy((x + boxes[row.start - 1][0] / 2, y))} h{TURN - 8} q8,0 8,8 V{top - GAP / 2 - 8:.1f} "
+            way = (f"M{_xy((x + boxes[row.start - 1][0] / 2, y))} h{TURN - 8} q8,0 8,8 V{top - 0.6 * GAP - 8:.1f} "
                    f"q0,8 -8,8 H8 q-8,0 -8,8 V{down - 8:.1f} q0,8 8,8 H{to:.1f} ")
             for i in row:
                 placed.lines.update({f"{i}.{slot}": way + placed.lines[f"{i}.{slot}"]

@@ -260,6 +260,8 @@ def test_what_would_be_too_high_stands_in_rows():
         line = placed.lines[f"{user}.{slot}"]
         if " q8,0" in line:         # it turns
             assert at[user][1] > at[source][1] + graph.GAP
+            between = 8 + float(re.search(r"8,8 V([\d.]+) q0,8 -8,8", line)[1])
+            assert at[user][1] - sizes[user][1] / 2 - between > 20, "a mark of 19 px stands on a card"
             assert float(line[1:].split(",")[0]) == pytest.approx(at[source][0] + sizes[source][0] / 2, abs=0.1)
             ends.add(source)
         else:
