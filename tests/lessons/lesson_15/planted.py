@@ -16,7 +16,7 @@ throw(
         edit(_OVER, f"({_OVER}) if self.tangent else abs({_OVER})", "wrong sign"),
         edit(_ADD, _ADD.replace("self.tangent +", "int(self.tangent) +"), "Number 2 of 2 differs"),
         edit("x if isinstance(x, Dual) else Dual(x)", "Dual(x) if isinstance(x, int) else x", "raised"),
-        edit(_OVER, f"{_OVER} if self.tangent or other.tangent else z", "which stand still"),
+        edit(_OVER, f"{_OVER} if other.tangent else self.tangent / abs(other.value)", "c = -2"),
         edit("self.value, self.tangent = value, tangent", "self.value, self.tangent = value, 1.0", "Look at __init__"),
         edit("self.value, self.tangent = value, tangent", "self.value, self.tangent = value, abs(tangent)",
              "Dual(7.0, -2.0)"),
@@ -111,7 +111,6 @@ throw(
     planted=[
         edit(_COLUMN, "(f(x + 1e-6 * unit) - f(x - 1e-6 * unit)) / 2e-6", "a few digits"),
         edit(_BY_COLUMNS, "return np.abs(np.stack(columns, axis=1))", "1 of 2"),
-        edit(_BY_ROWS, "return np.stack([row for row in rows if np.any(row)])", "by_rows"),
         edit(_BY_ROWS, "return np.round(np.stack(rows, axis=0))", "got"),
         edit("np.eye(len(x))", "np.eye(3)", "columns"),
         edit("np.eye(len(z))", "np.eye(len(z))[:2]", "rows"),
