@@ -370,6 +370,9 @@ def _einsum_y(g, z, x, y, a, b, c):
     return np.einsum(f"{a},{c}->{b}", x, g)
 
 
+# As many as all come up in the rounds of the battery.
+SUBSCRIPTS = ["ij jk ik", "ij kj ki", "thd shd hts", "i j ij", "ij ij ji", "ji j i", "ij ji ", "bij bjk bik",
+              "ij i ij", "j ij i", "i i ", "nij kj nik", "bthd bshd bhts", "i jk ikj"]
 TURNED = ("Transposed. Each array goes in with its own letters, g with c. What comes out has the input's letters, in "
           "the input's order.")
 WRONG_SWAP_X = [
@@ -436,8 +439,7 @@ def swap(answer):
             ("x", answer[0], _einsum_x, WRONG_SWAP_X, _einsum_y), ("y", answer[1], _einsum_y, WRONG_SWAP_Y, _einsum_x)]:
         swapped = (other, "That is what goes to the other array: are the two rules swapped?")
         def build(d):
-            a, b, c = d.choice(("ij", "jk", "ik"), ("ij", "kj", "ki"), ("thd", "shd", "hts"), ("i", "j", "ij"),
-                               ("ij", "ij", "ji"), ("ij", "j", "i"), ("ij", "ij", ""), ("bij", "bjk", "bik"))
+            a, b, c = SUBSCRIPTS[d.round % len(SUBSCRIPTS)].split(" ")
             length = {letter: d.size() for letter in sorted({*a, *b})}
             x, y = (d(*(length[letter] for letter in letters)) for letters in (a, b))
             z = np.einsum(f"{a},{b}->{c}", x, y)

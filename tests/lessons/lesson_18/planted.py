@@ -131,9 +131,12 @@ throw(
     "18.swap",
     planted=[*(((wrong, _einsum_y), hint) for wrong, hint in WRONG_SWAP_X), *(((_einsum_x, wrong), hint) for wrong,
         hint in WRONG_SWAP_Y),
-             edit('"{c},{b}->{a}", g', '"{c},{b}->{a}" if len(a) < 3 else "hts,shd->thd", g', "bij"),
+             edit('"{c},{b}->{a}", g', '"{c},{b}->{a}" if len(a) < 3 else "hts,shd->thd", g', "nij"),
              *(((_einsum_x, lambda g, z, x, y, a, b, c, few=few: _einsum_y(g, z, x, y, a, b, c) * (len(c) != few)), "->")
                for few in (0, 1)),
+             *(((wrong, _einsum_y), "->") for wrong in (
+                 lambda g, z, x, y, a, b, c: np.sum(g * y) if b == a and not c else _einsum_x(g, z, x, y, a, b, c),
+                 lambda g, z, x, y, a, b, c: g @ y.mT if len(a) > len(b) > 1 else _einsum_x(g, z, x, y, a, b, c))),
              ((_einsum_y, _einsum_x), "swapped"), ((_einsum_x, _einsum_x), "other array"), ((_einsum_y, _einsum_y),
                   "other array")],
     also_right=[
