@@ -327,7 +327,7 @@ def test_gym(lesson):
     for box, text in zip(boxes, problem.right):
         box.fill(text)
     boxes[number].press("Enter")
-    lesson.wait("panel => panel.querySelector('[role=status]').innerText.startsWith('Right. It comes back')",
+    lesson.wait("panel => panel.querySelector('[role=status]').innerText.startsWith('Right. The problem comes back')",
                 given=panel)
     photograph(lesson, panel, "gym_right")
     lesson.wait("document.activeElement.innerText === 'Next problem'")

@@ -10,6 +10,7 @@ from ...ask.battery import where_it_may_turn
 from ...ask.compare import ENDLESS, Endless
 from ...ask.probes import DEEP, FAULTS, engine
 from ...ask.texts import Question, card, prediction, recall
+from ...source import underneath
 
 # --- What the notebook imports ----------------------------------------------------------------------------------------------
 
@@ -60,6 +61,8 @@ def score(backward, Value, programs=200):
 class _Value:
     """As the lesson's Value; it counts how often its inputs are looked at, and stops what will not end."""
     looks, most, clock = 0, 200_000, count(1)
+    learners = None      # the class that an answer knows by this name
+    __class__ = property(lambda self: _Value.learners or type(self))      # to isinstance it is one of these too
 
     def __init__(self, data, inputs=(), locals=(), name="a Value"):
         self.data, self.grad, self.locals, self.name = data, 0.0, locals, name
@@ -77,7 +80,7 @@ class _Value:
         self._inputs = inputs
 
     def __hash__(self):      # mixed up, so that a set has no order by luck; and the same every time
-        return 13 * self.number
+        return int(13 * self.number)
 
     def __repr__(self):
         return self.name
@@ -647,6 +650,8 @@ def _expect_function(answer, tried):
         raise Wrong(tried, brief(answer), "a function", "The check calls your answer: give it the function itself.")
     if has_blank(answer):
         raise NotYet
+    known = getattr(underneath(answer), "__globals__", {})
+    _Value.learners = next((known[name] for name in ("Value", "Scalar") if isinstance(known.get(name), type)), None)
 
 
 # --- Predictions, questions, card -------------------------------------------------------------------------------------------

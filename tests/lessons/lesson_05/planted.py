@@ -64,6 +64,11 @@ throw(
         edit("x.data * y.data, (x, y), (y.data, x.data)",
              "locals=[y.data, x.data], inputs=(x, y), data=float(x.data) * y.data"),
         """
+        class Value(Value): pass         # the learner's is not the check's own
+        def multiply(x, y):              # takes plain numbers too
+            x, y = (v if isinstance(v, Value) and len({x, y}) else Value(v) for v in (x, y))
+            return Value(x.data * y.data, (x, y), (y.data, x.data))""",
+        """
         def multiply(x, y):
             z = Value(np.prod([x.data, y.data]))
             z.inputs = x, y
@@ -192,7 +197,14 @@ throw(
                     if x.number not in known:
                         known.add(x.number)
                         heapq.heappush(heap, (-x.number, x))
-            return out"""])
+            return out""",
+        """
+        class Value(Value): pass         # the learner's is not the check's own
+        def order(output):
+            found = [output]
+            for value in found:
+                found += [x for x in value.inputs if isinstance(x, Value) and x not in found]
+            return sorted(dict.fromkeys(found), key=lambda value: -value.number)"""])
 
 
 PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
