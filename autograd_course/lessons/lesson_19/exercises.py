@@ -269,8 +269,9 @@ def picking(answer):
                 apart=True, tried=lambda logits, temperature: (
                     f"pick({brief(logits)}, {temperature}, u) for u = 0, 0.05, … 0.95, and about each end"))
     expect_call(answer, np.log([0.125, 0.25, 0.125, 0.5]), 1.0, 0.2, gives=1)
-    for u, letter in [(0.3, 1), (0.9, 2)]:
-        expect_call(answer, np.array([-8.0, 7.995, 8.0, 4.0]), 0.01, u, gives=letter, hints=picking.mistakes)
+    for logits, u, letter in [([-8.0, 7.995, 8.0, 4.0], 0.3, 1), ([-8.0, 7.995, 8.0, 4.0], 0.9, 2),
+                              ([1.0, 1.05], 0.2, 1), ([0.0, 0.0, 0.0, 19.0, 20.0], 0.5, 4)]:
+        expect_call(answer, np.array(logits), 0.01, u, gives=letter, hints=picking.mistakes)
     for n in [130, 30] * 15:      # u on the very last stretch, where ends may be rounded
         expect_call(answer, rng.normal(size=n).astype(np.float32), 1.0, 1 - 1e-7, gives=n - 1, hints=picking.mistakes,
                     tried=f"{n} logits in float32, as the network gives them, and u = 0.9999999")
@@ -452,4 +453,5 @@ def mixing(answer):
         n = d.size()
         return d.another(0.3, 0.0, 1.0, 0.8), *((a + 1e-9) / (1 + a) for a in (d.above(n), d.above(n)))
     examples = [(w, *rng.uniform(0.02, 0.95, (2, n)).round(2)) for w, n in [(0.3, 4), (0.0, 5), (1.0, 3), (0.8, 7)]]
+    examples += [(0.3, np.array([0.5, 0.2, 0.0]), np.array([0.1, 0.4, 0.3]))]      # one guesser ruled out what came
     expect_over(answer, _mix_slope, build, first=examples, apart=True, rtol=1e-10, hints=mixing.mistakes)

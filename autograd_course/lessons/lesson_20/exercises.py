@@ -87,6 +87,7 @@ PROBES = [
     ("a pow of three inputs, pow(2, x, y), with x = 3 and y = 5", lambda x, y: THREE(2, x, y), {"x": 3, "y": 5}),
     ("twelve times y = y + x, with x = 3 and y = 1", lambda x, y: sum([x] * 12, y), {"x": 3.0, "y": 1.0}),
     ("-x if x > 4 else x + 1, with x = 3", lambda x: -x if x > 4 else x + 1, {"x": 3.0}),
+    ("x * 6.2831853 + 1e-9, with x = 3", lambda x: x * 6.2831853 + 1e-9, {"x": 3.0}),
     ("np.exp(x @ W / 4 - 0.5) < 2", lambda x, W: np.exp(x @ W / 4 - 0.5) < 2,
      {"x": np.ones((2, 3)), "W": np.arange(6.0).reshape(3, 2)})]
 # Every operation, of the result of every operation.
@@ -311,6 +312,7 @@ CASES = [
     ([("h", np.tanh, ["x"]), ("error", np.subtract, ["h", "y"]), ("unused", np.exp, ["error"])], ["error"]),
     ([*((f"t{k}", np.exp, ["x"]) for k in range(1, 13)), ("t13", np.stack, [f"t{k}" for k in range(1, 13)])], ["t13"]),
     ([], ["x"]), ([("t1", np.greater, ["x", 0.0]), ("t2", np.multiply, ["t1", "x"])], ["t2"]),
+    *(([("t1", np.exp, ["x"]), ("t2", np.tanh, ["t1"]), ("t3", np.sqrt, ["t1"])], [one]) for one in ("t2", "t3")),
     ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], []),
     ([("t1", np.exp, ["x"]), ("t2", np.exp, ["x"])], ["t1", "t2"])]
 CASES += [(CASES[0][0], ["t6", "t1", "t3", "t2"]),      # the same lines, and other results

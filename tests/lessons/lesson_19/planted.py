@@ -39,6 +39,7 @@ throw(
 throw(
     "19.pick",
     planted=[edit("np.cumsum(p)", "np.cumsum(p[:50])", "got"),
+        (lambda logits, temperature, u: _pick(logits, max(temperature, 0.1), u), "got"),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.cumsum(p) > u", "True and False"),
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "np.random.default_rng(0).choice(len(p), p=p)", "got"),
         (lambda logits, temperature, u: _pick(logits[:4], temperature, u), "got"),
@@ -116,7 +117,9 @@ throw(
     "19.mix_slope",
     planted=[
         edit("(w * p + (1 - w) * q)", "np.maximum(w * p + (1 - w) * q, 1e-3)", "got"),
-        edit("(w * p", "(1e-6 + w * p", "got"), (lambda w, p, q: _mix_slope(w, p, q) * len(p) / min(len(p), 9), "got"),
+        edit("(w * p", "(1e-6 + w * p", "got"),
+        (lambda w, p, q: _mix_slope(w, *(one[p * q > 0] for one in (p, q))), "got"),
+        (lambda w, p, q: _mix_slope(w, p, q) * len(p) / min(len(p), 9), "got"),
         (lambda w, p, q: _mix_slope(w, p[p != q], q[p != q]) if np.any(p != q) else 0.0, "got"),
         (lambda w, p, q: np.nan, "got"), (lambda w, p, q: round(_mix_slope(w, p, q), 1), "got"),
         (lambda w, p, q: _mix_slope(max(w, 0.2), p, q), "got"), (lambda w, p, q: _mix_slope(w, p[:3], q[:3]), "got")],

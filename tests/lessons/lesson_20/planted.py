@@ -12,6 +12,8 @@ throw(
                   "names = [n for n in [x.name if isinstance(x, Noted) else x for x in inputs] if n]",
                   "t2 = np.add(t1, 0)."),
              edit("names))", "[*dict.fromkeys(names)]))", "first that differs: t1 = np.multiply(x)."),
+             edit("names = [x.name if isinstance(x, Noted) else x for x in inputs]",
+                  "names = [x.name if isinstance(x, Noted) else float(np.float32(x)) for x in inputs]", "6.2831853"),
              edit("function(*values)", "np.nan * function(*values)", "nan"),
              edit("bool(self.value)", "True", "expected"),
              edit("name = f", "if function is np.multiply and any(type(v) is float and v == 1 for v in values):\n"
@@ -75,6 +77,8 @@ throw(
     "20.needed",
     planted=[
         edit("name in wanted", "name.strip() in wanted", "expected"),
+        edit("name in wanted", "name in results or name in wanted and all("
+             "line in kept for line in lines if name in line[2])", "t1 = exp(x)"),
         edit("wanted.update", "all(isinstance(x, str) for x in names) and wanted.update", "you gave 2"),
         edit("name in wanted", "name.lower() in {str(one).lower() for one in wanted}", "expected"),
         edit("update(names)", "update(names[:3])", "expected"),
