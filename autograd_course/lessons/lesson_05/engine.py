@@ -47,6 +47,7 @@ def from_lesson_05():
     Value.__add__ = Value.__radd__ = _with_numbers(add)
     Value.__mul__ = Value.__rmul__ = _with_numbers(names["multiply"])
     Value.__sub__ = _with_numbers(operation(ag.subtract))
+    Value.__rsub__ = lambda y, x: Value(x) - y
     return Value, names["backward"], operation
 
 
