@@ -279,7 +279,7 @@ ENGINE_CASES = [
 
 FAULTS = {
     "replaced": "Two calls gave what one gives. An input adds up what arrives, until somebody clears it.",
-    "=": "Exactly half at a value used twice: two contributions arrive, and one survived. Is there an = where += belongs?",
+    "=": "Exactly half at a value used twice: two contributions arrive, and both count in full. Is an = where += belongs?",
     "early": "A value was passed on before all of it had arrived. Who still owes this value? Visit it after all its users.",
     "kept": "Three times, for two calls: something still holds what arrived in the first. Which value was not fresh?",
     "seeded twice": "Four times, for two calls: something of the first call is still held. Which value was not fresh?",
@@ -359,15 +359,18 @@ def _outcome(probe, Scalar):
 
 
 def _expect_each_node_once(Scalar):
-    b = a = Scalar(1.0)
-    for _ in range(40):
-        b = b + b
-    try:
-        bounded(b.backward, most=50_000)
-    except Endless:
-        raise Wrong("40 doublings, b = b + b, and one backward call", "no end after 50,000 steps", "41 visits",
-                    FAULTS["every path"]) from None
-    expect(a.grad, 2.0 ** 40, tried="the gradient of a after 40 doublings, b = b + b")
+    one = Scalar(1.0)      # a walk that takes what came last is quick in doublings alone
+    for times, words, longer, visits in [(40, "40 doublings, b = b + b", lambda b: b + b, 41),
+                                         (20, "b = b · 1 · 1 + b, 20 times", lambda b: b * one * one + b, 62)]:
+        b = a = Scalar(1.0)
+        for _ in range(times):
+            b = longer(b)
+        try:
+            bounded(b.backward, most=50_000)
+        except Endless:
+            raise Wrong(f"{words}, and one backward call", "no end after 50,000 steps", f"{visits} visits",
+                        FAULTS["every path"]) from None
+        expect(a.grad, 2.0 ** times, tried=f"the gradient of a after {words}")
 
 
 def _on_depth(Scalar):

@@ -221,7 +221,8 @@ def _waits():
 
 def _of_local_0():
     a, o = _Value(2.0, name="a"), _Value(0.0, name="o")
-    return (a * o).called("L"), "a = 2, o = 0, L = a · o", "L, o, a"
+    z, e = (a * o).called("z"), _Value(5.0, name="e")
+    return (z + e).called("L"), "a = 2, o = 0, z = a · o, e = 5, L = z + e", "L, e, z, o, a"
 
 
 def _twice():
@@ -297,8 +298,8 @@ def _newest_first(found):
 
 def _equal_numbers():
     a, b = _Value(2.0, name="a"), _Value(2.0, name="b")
-    c = (a + b).called("c")
-    return (c * b).called("L"), "a = 2, b = 2, c = a + b, L = c · b", "L, c, b, a"
+    c, d = (a + b).called("c"), (a + b).called("d")
+    return (c * d).called("L"), "a = 2, b = 2, c = a + b, d = a + b, L = c · d", "L, d, c, b, a"
 
 
 def _seven_arrivals():
@@ -548,7 +549,7 @@ def backward(answer):
 
 def _expect_everywhere(answer):
     """Every value's own gradient, also where it is 0, and nothing else changed."""
-    for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3), (1e-13, 1e-13), (1e13, 1e13)]:
+    for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3), (1e-30, 1e-30), (1e30, 1e30)]:
         x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(w, name="w")
         z = (x + y).called("z")
         L, tried = (z * w).called("L"), f"every .grad after backward(L), where z = x + y, L = z · w, at x = 1, y = 4, w = {w.data:g}"
@@ -572,9 +573,11 @@ def _expect_everywhere(answer):
     x = _Value(2.0, name="x")
     answer(x)
     expect(x.grad, 1.0, tried="x.grad after backward(x), where x is a leaf")
+    answer(x)
+    expect(x.grad, 2.0, tried="x.grad after a second backward(x)", hints=[(1.0, FAULTS["replaced"])])
     for build, right, hint in [
             (_of_one_and_three, (2.5, 5.25, 1.0, 4.25, 1.625), ""),
-            (_equal_numbers, (2.5, 3.75, 8.0, 4.25),
+            (_equal_numbers, (2.5, 5.75, 6.0, 10.25, 10.5),
              "a and b hold the same number. Each has an entry of its own: the keys are Values."),
             (_seven_arrivals, (2.5, 2.75, 3.0, 3.25, 3.5, 3.75, 10.0), "A 1 arrives at x by each of seven ways.")]:
         L, words, names = build()

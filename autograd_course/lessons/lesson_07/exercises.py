@@ -182,7 +182,7 @@ def cached(answer):
         try:
             got = bounded(answer, x, {}, most=20_000)
         except Endless:
-            raise Wrong(tried, "no end after 20,000 calls of functions", "32 values, each once", AGAIN) from None
+            raise Wrong(tried, "no end after 20,000 calls of functions", f"{times + 2} values, each once", AGAIN) from None
         expect(got, last * 2.0 ** times, tried=f"the gradient of x after {tried}")
     if len(cache) < 11 or {*cache.values()} != {1.0, 6.0, 8.0}:
         raise Wrong("the cache, after cached(x, cache) and cached(y, cache)", f"{len(cache)} entries",
@@ -376,7 +376,7 @@ def mended_tanh(answer):
                  f"Nothing arrives where g is {factor}: what arrives multiplies the slope, all of it."
                  if factor < 0 else "Nothing arrives, though z.rule(1.0) gives the slope. Does it give it each time, and is "
                  "z's number its own?"),
-            (slope, "As if g were 1. What arrives multiplies the slope, all of it."),
+            (slope, "As if g were 1. What arrives multiplies the slope, at each call of the rule."),
             (factor - z * z, "g multiplies all of it, brackets and all: g * (1 - t * t)."),
             (-right, "The sign of g is lost: what arrives may be negative.")])
         if "backward" in vars(got):
