@@ -274,7 +274,8 @@ def copies(args):
 
     def copied(a):
         if id(a) not in made:
-            made[id(a)] = (a.copy() if isinstance(a, np.ndarray) else copy.deepcopy(a) if isinstance(a, np.random.Generator) else
+            made[id(a)] = (a.copy("K") if isinstance(a, np.ndarray) else      # K: as it lies in memory
+                           copy.deepcopy(a) if isinstance(a, np.random.Generator) else
                            type(a)(map(copied, a)) if type(a) in (list, tuple) else
                            {key: copied(value) for key, value in a.items()} if type(a) is dict else a)
         return made[id(a)]

@@ -310,4 +310,5 @@ def descend(answer):
     expect_over(answer, lambda f, *given: _walk(slopes[f], *given), lambda d: (
         d.another(square, np.sin, np.tanh), d(), d.another(0.1, 0.3, 0.0, 0.9), d.times(1, 0, 2, 13)),
         apart=True, rtol=1e-6, atol=1e-8,
-        first=[(cube, 1.0, 0.2, 3), (square, -300.0, 0.25, 40), (square, 1.0, 1.2, 13)], hints=descend.mistakes)
+        first=[(cube, 1.0, 0.2, 3), (square, -300.0, 0.25, 40), (square, 1.0, 1.2, 13),
+               (square, 0.5, 2.5, 5), (square, 1.0, -0.3, 3)], hints=descend.mistakes)

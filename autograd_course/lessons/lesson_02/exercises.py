@@ -173,7 +173,7 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
          "central's second argument is the point: measure at x and at y, then multiply by dx and by dy."),
         edit("return " + BOTH, f"print({BOTH})",
              "It prints the result and gives None back: write return, and no print."),
-        times(2, "Exactly double: how far apart are the two points of each central difference?"),
+        times(2, "Exactly double. Is a slope divided by 2 * h, and is each slope its own?"),
         times(1e-5, "Yours is far too small, as slopes are that nobody divides by 2 * h."),
         times(2e-5, "Yours is far too small, as slopes are that nobody divides by 2 * h.")])
 def two_knobs(answer):
@@ -184,7 +184,8 @@ def two_knobs(answer):
         d.another(*slopes), x := d(), d.choice(x, d()), dx := d.choice(3 * np.tanh(d.g()), 3 * np.tanh(d.g()), 0.0),
         d.choice(3 * np.tanh(d.g()), dx, 0.0)),
         apart=True, rtol=1e-4, atol=1e-4,
-        first=[(_mixed, 0.5, -2.0, 0.2, -0.4), (_steep, 3.0, 2.0, 0.1, 0.3)], hints=two_knobs.mistakes)
+        first=[(_mixed, 0.5, -2.0, 0.2, -0.4), (_mixed, 0.51, -2.0, 0.2, -0.4), (_steep, 3.0, 2.0, 0.1, 0.3)],
+        hints=two_knobs.mistakes)
 
 
 @exercise(

@@ -132,6 +132,12 @@ def _by_sign(parameters, x, y):
     return error * error
 
 
+def _plane(parameters, x, y):
+    """Each example has a pair in place of x."""
+    error = parameters[0] * _Value(x[0]) + parameters[1] * _Value(x[1]) + _Value(-y)
+    return error * error
+
+
 CASES = [      # (words, where the parameters start, what their .grad holds, loss, examples, rate)
     ("a line w·x + b, from w = 0.5 and b = −0.25, on three examples, rate 0.1",
      (0.5, -0.25), 0.0, _line, [(1.0, 2.0), (-2.0, 1.0), (0.5, -1.0)], 0.1),
@@ -153,7 +159,9 @@ CASES = [      # (words, where the parameters start, what their .grad holds, los
      (0.5, -0.25), 0.0, _line, [(0.5, 1.0), (-0.25, 0.5)], 1.5),
     ("p·x or q·x, whichever the sign of x says, from p = q = 1, on three examples, rate 0.1",
      (1.0, 1.0), 3.0, _by_sign, [(1.0, 3.0), (-1.0, 3.0), (0.5, -1.0)], 0.1),
-    ("a sum of one parameter, from 0, on two examples, rate 0.5", (0.0,), 0.0, _many, [(30.0, 1.0), (10.0, 2.0)], 0.5)]
+    ("a sum of one parameter, from 0, on two examples, rate 0.5", (0.0,), 0.0, _many, [(30.0, 1.0), (10.0, 2.0)], 0.5),
+    ("a plane w·x₀ + v·x₁ from w = 0.5 and v = 1, on one example, whose x is a pair, rate 3",
+     (0.5, 1.0), 0.0, _plane, [((0.5, 2e-7), 1.0)], 3.0)]
 
 
 CLEAR, STEP = (f"        for p in parameters:\n            p.{line}"
@@ -174,6 +182,7 @@ SAID = {
     "'list' and": "parameters is a list. Take them one by one, for p in parameters, and move p.data.",
     "'NoneType'": "A None is among them. backward(L) gives nothing back: it fills the .grad of each parameter. And to "
                   "forget is to make p.grad 0.0, not None.",
+    "number, not 'tuple'": "What x and y are is for loss to know: hand them on as they are.",
     "unpack": "An example is a pair, (x, y). There may be any number of parameters: take them in a loop, "
               "for p in parameters.",
     "'list' object has no attribute": "parameters is a list. Take them one by one: for p in parameters.",
@@ -275,6 +284,8 @@ def _after_if_it_ends(*case):
         edit("backward(L)", "backward(L)\n        backward(L)",
              "Each step is twice as long as rate * p.grad. Is backward called twice? .grad adds up."),
         edit("in examples", "in examples * 2", "Each example comes once. You take each of them twice."),
+        edit("rate * p.grad", "min(rate, 2) * p.grad", "The rate is the caller's, however large: rate * p.grad."),
+        edit("in examples", "in examples * (len(examples) > 1)", "A single example makes its step too."),
         edit("in examples", "in examples[:2]", "The last example is left out."),
         edit("backward(L)", "backward(L * L)", "Walk back from L itself: backward(L)."),
         edit("p.data -= rate * p.grad", "p.data -= rate * p.grad\n        rate *= 0.9",

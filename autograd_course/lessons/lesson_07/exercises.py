@@ -175,6 +175,11 @@ def cached(answer):
         tried = f"cached(x, {{}}), where L = x · w · w, at w = {w:.3g}"
         expect(_asked(answer, x, {}, tried, w * w), w * w, rtol=1e-14, tried=tried,
                hints=[lambda got, right, hint=hint: hint])
+        x = Trace(0.0)
+        L = x * Trace(w) + x * Trace(3.0)
+        tried = f"cached(x, {{}}), where L = x · w + x · 3, at x = 0 and w = {w:.3g}"
+        expect(_asked(answer, x, {}, tried, w + 3), w + 3, rtol=1e-14, tried=tried,
+               hints=[lambda got, right: "A value may be 0, and a local gradient too: every user counts all the same."])
     for times, last in (30, 1.0), (30, 0.0), *((times + 9, 1.0) for times in lengths_of(answer, 200)):
         x = Trace(1.0)
         doubled(times)(x) * Trace(last)
@@ -182,7 +187,8 @@ def cached(answer):
         try:
             got = bounded(answer, x, {}, most=20_000)
         except Endless:
-            raise Wrong(tried, "no end after 20,000 calls of functions", f"{times + 2} values, each once", AGAIN) from None
+            raise Wrong(tried, "no end after 20,000 calls of functions", f"{times + 2} values, each once",
+                        AGAIN) from None
         expect(got, last * 2.0 ** times, tried=f"the gradient of x after {tried}")
     if len(cache) < 11 or {*cache.values()} != {1.0, 6.0, 8.0}:
         raise Wrong("the cache, after cached(x, cache) and cached(y, cache)", f"{len(cache)} entries",

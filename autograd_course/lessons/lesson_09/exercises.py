@@ -501,7 +501,11 @@ def mended(answer):
         z = f(*map(Mended, xs))
         g = np.ones(z.data.shape)
         sent = [*map(np.array, z.rule(g))]
-        for part, again in zip(sent, z.rule(g / 4)):
+        later = [*z.rule(g / 4)]
+        if len(later) < len(sent):
+            raise Wrong(f"the rule of {name}, at its second call", f"{len(later)} gradients", "two gradients",
+                        "An iterator gives what it has once, and no more: make it inside the rule, or take a tuple.")
+        for part, again in zip(sent, later):
             expect(again, part / 4, tried=f"the rule of {name}: first all ones arrive, then a quarter of that",
                    hints=[(part, "That is the first answer once more. What is kept outside the rule outlives the "
                                  "call: make it inside.")])

@@ -120,7 +120,7 @@ def tie(answer):
         [3.0, 1.0, 3.0], [1.0, 5.0, 2.0], [-1.0, -1.0, -4.0, -1.0, -1.0, -3.0], [3.0, -3.0, 1.0, 1.0, 1.0, 3.0])]
     expect_over(answer, lambda g, z, x: g * (x == z) / np.sum(x == z), build, first=examples, hints=tie.mistakes,
                 tried=lambda g, z, x: f"the rule for x of max, with g = {brief(g)}, z = {brief(z)}, x = {brief(x)}")
-    expect_rule(answer, ag.max, inputs=[(np.array([[1.0, 4.0], [4.0, 2.0]]),)])
+    expect_rule(answer, ag.max, inputs=[(np.array([[top, 4.0], [4.0, 2.0]]),) for top in (1.0, 4.0)])
 
 
 # --- 10.normalise ---------------------------------------------------------------------------------------------------------
@@ -492,6 +492,6 @@ def careful(answer):
     # the first, 1000, the largest size.
     examples = [(np.array(x, float),) for x in [
         np.log([7, 2, 1]), [1000, 999], [1000, 0, 900], [1000, 900, 0], [1000, -5000, 1000], [1000, 0, 0, 0], [0, 1000],
-        [-300, -301], [-1000, -1001], [1000, -1000], [5000, 0]]]
+        [-300, -301], [-1000, -1001], [1000, -1000], [5000, 0], [708] * 9, [-1e30, -2e30]]]
     expect_over(answer, lambda x: float(_right(x)), lambda d: (d(d.size()),), first=examples, hints=careful.mistakes,
                 tried=lambda x: f"my_logsumexp of x = {np.round(x, 3).tolist()}")

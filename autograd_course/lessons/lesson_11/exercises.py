@@ -306,7 +306,8 @@ def adam(answer):
     def build(d):
         shape = d.shape(1, 2, 3)
         return (d(*shape), d(*shape), d.above(*shape), d.another(1, 2, 7, 200, 10 ** 6), d.g(*shape),
-                d.another(0.3, 0.01, 3.0), d.another(0.9, 0.5, 0.0), d.another(0.999, 0.9, 0.5), d.another(1e-8, 0.05))
+                d.another(0.3, 0.01, 3.0), d.another(0.9, 0.5, 0.0), d.another(0.999, 0.9, 0.5),
+                d.another(1e-8, 0.05, 1e-12))
 
     def tried(w, m, v, t, g, lr, beta1, beta2, eps):
         return (f"step t = {t}: w = {brief(w)}, m = {brief(m)}, v = {brief(v)}, g = {brief(g)}, lr = {lr}, "

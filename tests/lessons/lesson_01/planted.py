@@ -64,7 +64,8 @@ throw(
 
 throw(
     "01.descend",
-    planted=[edit("return xs", "return xs[:-2]", "You gave 2 positions"), edit("1e-5", "1e-3", "Nearly right"),
+    planted=[edit("- rate *", "- min(rate, 2.0) *", "2.5"), edit("- rate *", "- abs(rate) *", "-0.3"),
+             edit("return xs", "return xs[:-2]", "You gave 2 positions"), edit("1e-5", "1e-3", "Nearly right"),
              edit("range(steps)", "range(5)", "You gave 6 positions"),
              edit("range(steps)", "range(min(steps, 20))", "You gave 21"),
              edit("range(steps)", "range(min(steps, 50))", "You gave 51"),

@@ -134,7 +134,7 @@ throw(
         edit(EACH, "        found.append(value.inputs)", "Take them one by one"),
         edit("if x not in found:", "if x.inputs and x not in found:", "The walk needs the leaves too"),
         edit("if x not in found:", "if x.data not in [known.data for known in found]:", "still two"),
-        edit("if x not in found:", "if (x.data, x.inputs) not in [(known.data, known.inputs) for known in found if x.inputs]"
+        edit("if x not in found:", "if (x.data, x.inputs) not in [(one.data, one.inputs) for one in found if x.inputs]"
              " and x not in found:", "d is missing. It holds the same number as c"),
         edit("found = [output]", "found = [output]\n    output.grad = 0.0", "not the business of order"),
         edit("found = [output]", "found = [output]\n    output.number = 10**9", "not the business of order"),
@@ -228,7 +228,8 @@ throw(
         edit("g * local", "g.data * local", "local gradient are plain numbers"),
         edit("g * local", "(g * local if abs(g * local) > 1e-12 else 0.0)", "w = 1e-30"),
         edit("g * local", "max(-1e15, min(1e15, g * local))", "w = 1e+30"),
-        edit("value.grad += g", "value.grad = value.grad + g if value.inputs or value is not output else 1.0", "a second backward"),
+        edit("value.grad += g", "value.grad = value.grad + g if value.inputs or value is not output else 1.0",
+             "a second backward"),
         edit("for value in order(output):\n        g = ledger.pop(value)",
              "while ledger:\n        value, g = ledger.popitem()", FAULTS["every path"]),
         edit("value.grad += g", "value.grad = value.grad + g if value.grad < 1e12 else g", "a second call"),

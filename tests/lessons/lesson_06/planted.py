@@ -13,6 +13,8 @@ throw(
     "06.train",
     planted=[
         edit("rate * p.grad", "min(rate, 0.5) * p.grad", "got"),
+        edit("p.data -=", "p.data -= abs(p.grad) > 1e-6 and", "whose x is a pair"),
+        edit("parameters, x, y", "parameters, float(x), float(y)", "is for loss to know"),
         edit(CLEAR, "", "        backward(L)", """\
         todo = [L]
         while todo:

@@ -22,7 +22,10 @@ throw(
 
 throw(
     "07.cached",
-    planted=[edit("in x.users)", "in x.users[:20])", "got"), edit("local *", "max(local, -10) *", "w = -300"),
+    planted=[edit("in x.users)", "in x.users[:20])", "got"),
+        edit("in x.users)", "in x.users if z.users or z.data)", "A value may be 0"),
+        edit("in x.users)", "in x.users[:1 if x.users[0][0] == 0 else None])", "got"),
+        edit("local *", "max(local, -10) *", "w = -300"),
         edit("x not in cache", "not cache.get(x)", AGAIN), edit(WHOLE, """    cache.clear()
     def ask(x):
         if x not in cache:

@@ -12,6 +12,7 @@ from autograd_course.lessons.lesson_08.exercises import (
     _TO_COLUMN,
     _TO_NUMBER,
     _TRANSPOSE,
+    _last_wins,
     mean_x,
     scattered,
     sum_x,
@@ -68,7 +69,10 @@ throw(
 throw(
     "08.back",
     planted=[*(((wrong, lambda g, z, x, axes=None: g.T, lambda g, z, x, y, axis, starts: g[:len(x)],
-                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _RESHAPE),
+                 lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in [
+                     *_RESHAPE, (lambda g, z, x, shape: np.reshape(g, x.shape, order="A"), "reshape_x"),
+                     (lambda g, z, x, shape: g if g.ndim == x.ndim and len(g) == len(x) else g.reshape(x.shape),
+                      "reshape_x")]),
              *(((lambda g, z, x, shape: g.reshape(x.shape), wrong, lambda g, z, x, y, axis, starts: g[:len(x)],
                  lambda g, z, x, y, axis, starts: g[len(x):]), hint) for wrong, hint in _TRANSPOSE),
              *(((lambda g, z, x, shape: g.reshape(x.shape), lambda g, z, x, axes=None: g.T, wrong,
@@ -91,7 +95,9 @@ def _none(g, index, shape):
 
 throw(
     "08.scatter",
-    planted=[(_none, "gives nothing back"), (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter"),
+    planted=[(_none, "gives nothing back"), (lambda g, index, shape: (
+                  _last_wins if len({*index}) == len(index) else scattered)(g, index, shape), "got"),
+             (lambda g, index, shape: np.array([103.0, 0, 20]), "scatter"),
              (lambda g, index, shape: scattered(g, index, shape) if len(index) > 1 else None, "gives nothing back"),
              edit("out, index, g", "out, np.abs(index), g", "out of bounds"),
              edit("out, index, g", "out, index[:127], g[:127]", "got"),

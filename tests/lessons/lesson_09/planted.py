@@ -132,6 +132,9 @@ throw(
     "09.mended",
     planted=[
         ((_add(_handed_on), _product()), "Both need the g that arrived"),
+        edit("    z.rule = lambda g: [x.fitted(g), y.fitted(g)]",
+             "    both = iter((x, y))\n    z.rule = lambda g: [value.fitted(g) for value in both]",
+             "An iterator gives what it has once"),
         ((_add(lambda g, x, y: _handed_on(g, x, y) if x.data.size >= y.data.size else _handed_on(g, y, x)[::-1]),
           _product()), "a column + a row"),
         ((_add(), _of_the_last()), "read its own x and y"),

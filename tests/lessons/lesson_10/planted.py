@@ -8,6 +8,7 @@ from autograd_course.lessons.lesson_10.exercises import WRONG_LOG, WRONG_SOFTMAX
 throw(
     "10.tie",
     planted=[(lambda g, z, x: x == z, "True and False"),
+             (lambda g, z, x: g * (x == z) / (m := np.sum(x == z, axis=0).max()) / max(1, np.sum(x == z) // m), "got"),
              (lambda g, z, x: np.where(x == z, g, 0) / max(1, list(x).count(z)), "max, sorted and count"),
              (lambda g, z, x: g * np.isclose(x, 3) / 2, "got"),
              *((lambda g, z, x, near=near: g * np.isclose(x, z, near, 0) / np.sum(np.isclose(x, z, near, 0)), "got")
@@ -79,13 +80,15 @@ throw(
 throw(
     "10.careful",
     planted=[(lambda x: np.log(np.sum(np.exp(x - 1))) + 1, "1000"),
+             edit("m = np.max(x)", "m = max([-1e20, *x])", "got"),
+             edit("m = np.max(x)", "m = np.max(x) if abs(x).max() > 709.7 else 0.0", "708"),
              edit("m = np.max(x)", "m = np.max(x) / 2", "5000"),
              edit("m = np.max(x)", "m = abs(np.max(x))", "has not become 0"),
-             edit("m = np.max(x)", "m = len(x)", "above 709"),
+             edit("m = np.max(x)", "m = len(x)", "1000"),
              edit("    return", "    if abs(m) > 700:\n        return m\n    return", "Right for"),
              (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "1000"), (lambda x: np.max(x) + np.log(2), "got"),
              (lambda x: np.log(1 + np.sum(np.exp(x[x != np.max(x)] - np.max(x)))) + np.max(x), "and not here"),
-             (lambda x: np.log(np.sum(np.exp(x[x > np.max(x) - 9] - np.max(x)))) + np.max(x), "Nearly right"),
+             (lambda x: np.log(np.sum(np.exp(x[x > np.max(x) - 9] - np.max(x)))) + np.max(x), "got"),
              (lambda x: _right(x[:100]), "got"), (lambda x: _right(np.sort(x)[-12:]), "got"),
              (lambda x: np.max(x) if np.max(x) > 1e5 else _right(x), "got")],
     also_right=["np.logaddexp.reduce", "ag.logsumexp",

@@ -53,7 +53,7 @@ throw(
 
 throw(
     "11.adam",
-    planted=[_power("(1 - β**(t - 1))", "t counts from 1"),
+    planted=[_power("(1 - β**(t - 1))", "t counts from 1"), edit("+ eps)", "+ max(eps, 1e-8))", "eps = 1e-12"),
              edit(_RETURN, _RETURN.replace("return w", "w = w").replace(", m, v", "") + "\n    return v, m, w",
                   "swapped"),
              edit(_M, "m *= beta1; m += (1 - beta1) * g", "writes into the caller's array"),
@@ -61,7 +61,7 @@ throw(
              edit(_RETURN, _RETURN.replace("return w -", "w -=").replace(", m, v", "") + "\n    return w, m, v",
                   "writes into the caller's array"),
              edit(_V, "v = np.maximum(beta2 * v, g * g)", "differs"),
-             edit(_M, _M + "\n    t = t if t < 100 else np.inf", "differs"),
+             edit(_M, _M + "\n    t = t if t < 100 else np.inf", "step t = 200"),
              edit(_M, _M + "\n    t = min(t, 10_000)", "step t = "),
              _power("(1 - t**β)", "divided by 0"), edit(_BACK, "eps), None, v", "Number 2 of 3"),
              edit(_V, "v = beta2 * v - (1 - beta2) * g * g", "a root taken"),
