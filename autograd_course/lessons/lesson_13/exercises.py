@@ -230,7 +230,7 @@ def uses(answer):
         w = d.choice(1.2, -1.4, 0.9, 0.0, d(), d())
         return w, _states(w, np.tanh(d()), d.size(1, 12)), d.g()
     examples = [(w, _states(w, start, n), g) for w, start, n, g in [
-        (1.2, 0.5, 3, 2.0), (1.2, 0.5, 3, 2e9), (-1.4, -0.6, 5, 0.7), (1.0, 0.5, 130, 1.0)]]
+        (1.2, 0.5, 3, 2.0), (1.2, 0.5, 3, 2e9), (-1.4, -0.6, 5, 0.7), (1.0, 0.5, 130, 1.0), (0.0, 0.5, 1, 3.0)]]
     expect_over(answer, _uses, build, first=examples, hints=uses.mistakes, tried=lambda w, states, g: (
         f"gradient_of_w for {len(states) - 1} steps, with w = {brief(w)}, s₀ = {brief(states[0])} and g = {brief(g)}"))
 

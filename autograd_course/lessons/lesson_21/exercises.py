@@ -491,7 +491,7 @@ def combined(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     def build(d):
-        sizes = [d.another(1, 2, 5, 4, 30) for _ in range(d.size())]
+        sizes = [d.another(1, 2, 5, 4, 300) for _ in range(d.size())]
         sizes = sizes[:1] * len(sizes) if d.kind == "equal" else sizes
         shapes = [d.shape(0, 1, 2) for _ in range(d.size(1, 3))]
         return [[d(*shape) for shape in shapes] for _ in sizes], sizes

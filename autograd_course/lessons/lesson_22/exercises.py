@@ -328,7 +328,7 @@ def round_trip(answer):
     expect_over(answer, _round_trip, lambda d: (
         d.function(whirl, np.sin, np.cos), d(d.size(2), d.size(2, 3)), d.times(1, 2, 3)),
                 apart=True, rounds=8, hints=round_trip.mistakes, first=[
-                    (uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1] / 7, 4), (bits, rectangle, 10),
+                    (uneven, TOUR, 7), (whirl, triangle, 1), (whirl, triangle[::-1] / 7, 4), (bits, rectangle, 49),
                     (np.sin, TOUR[[0, 0, 1, 2]], 5), (uneven, TOUR[:2], 2),
                     (uneven, TOUR[[0, 1, 0, 2]], 3), (uneven, TOUR[[*range(5), 1, 2, 3]], 2),
                     (np.cos, np.array([[0, 1], [3, 0], [1, 4]]), 4)],
@@ -418,7 +418,7 @@ def length_x(answer):
     if is_stub(answer):
         raise NotYet
     def build(d):
-        x = d(*d.shape(1, 2, 3))
+        x = d(*d.shape(0, 1, 2, 3))
         return d.g(), length(x), x
     expect_over(answer, _length_x, build, hints=length_x.mistakes, first=[(g, length(x), x) for g, x in [
         (2.5, np.array([3.0, -4.0, 12.0])), (-0.7, np.array([[0.0, 0.1, -0.2], [0.3, -0.4, 0.05]])), (1.5, np.zeros(2)),
@@ -598,10 +598,11 @@ def pull_back(answer):
                             (kepler, of_kepler, np.array([5.0, 0.3]), 5),
                             (slow, np.zeros(2), np.array([0.0001, 0.3]), 300),
                             (rows, np.zeros((2, 3)), np.array([[0.2, -0.5], [0.9, 0.1]]), 3),
-                            (kepler, of_kepler, np.array([0.7, 2.0]), 60)]:
+                            (kepler, 1.5, 1.0, 4), (kepler, of_kepler, np.array([0.7, 2.0]), 60)]:
         z = _arrive(f, z, x)
         examples.append((f, z, x, rng.uniform(-2, 2, z.shape).round(1) * (100 if rounds == 300 else 1), rounds))
 
+    examples.append((kepler, np.zeros(2), np.zeros(2), np.array([1.5, -1.5]), 3))      # the sum of u stays 0
     examples.append((beyond, np.array([np.pi, 3.0]), np.array([np.pi, 2.8]), np.array([1.0, -0.5]), 20))
 
     def build(d):

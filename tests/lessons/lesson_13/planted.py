@@ -24,7 +24,8 @@ def _by_identity():
 
 throw(
     "13.uses",
-    planted=[(lambda w, states, g: 0.0, "got"), edit("total + g", "total + g / 50", "expected"),
+    planted=[(lambda w, states, g: 0.0, "got"), (lambda w, states, g: w and _uses(w, states, g), "w = 0"),
+             edit("total + g", "total + g / 50", "expected"),
              edit("- 1, 0, -1", "- 1, max(0, len(states) - 21), -1", "expected"),
              (lambda w, states, g: np.nan, "got"), edit("return total", "return abs(total)", "sign"),
              edit("return total", "return np.clip(total, -1e6, 1e6)", "2e+09"),

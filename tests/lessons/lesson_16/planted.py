@@ -41,7 +41,8 @@ throw(
 
 throw(
     "16.largest",
-    planted=[edit(_UNIT, "v /= np.linalg.norm(v)", "writes into the caller's array"),
+    planted=[edit("np.linalg.norm(v)", "np.sqrt(sum(np.ravel(v) ** 2) if len(v) else 0)", "no len"),
+             edit(_UNIT, "v /= np.linalg.norm(v)", "writes into the caller's array"),
              edit(_UNIT, "v = v / np.linalg.norm(v, axis=0)", "got"),
              edit(_UNIT, "v = np.abs(v) / np.linalg.norm(v)", "got"),
              edit("return curvature", "return round(curvature)", "got"),

@@ -128,7 +128,8 @@ def _in_place(gradients, sizes):
 
 throw(
     "21.combined",
-    planted=[(_in_place, "caller"), (lambda gradients, sizes: print(_combined(gradients, sizes)), "print"),
+    planted=[(lambda gradients, sizes: _combined(gradients, np.uint8(sizes)), "OverflowError"),
+             (_in_place, "caller"), (lambda gradients, sizes: print(_combined(gradients, sizes)), "print"),
              (lambda gradients, sizes: [np.nan * each for each in _combined(gradients, sizes)], "nan"),
              (lambda gradients, sizes: [each + (len(sizes) > 3 and len(set(sizes)) == 1)
                                         for each in _combined(gradients, sizes)], "got"),

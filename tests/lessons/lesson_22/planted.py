@@ -65,6 +65,7 @@ throw(
 throw(
     "22.round_trip",
     planted=[
+        edit("for k in range(steps)", "for k in range(len(np.arange(0, 1, 1 / steps)))", "got"),
         edit("    total = 0.0", "    total, steps = 0.0, min(steps, 100)", "got"),
         edit("field(start + (k + 0.5) * part)", "field((start + (k + 0.5) * part).astype(start.dtype))", "got"),
         edit("zip(corners, ", "zip(corners[:5], ", "got"),
@@ -115,6 +116,7 @@ throw(
 throw(
     "22.length_x",
     planted=[
+        (lambda g, z, x: np.stack(_length_x(g, z, x)), "not iterable"),
         (lambda g, z, x, kept={}: g * kept.setdefault((float(z), x.shape), _length_x(1.0, z, x)), "got"),
         (lambda g, z, x: (_length_x(g, z, x),), "hape"),
         (lambda g, z, x: _length_x(g, z, x).ravel(), "hape"), (lambda g, z, x: _length_x(g, z, x).astype(int), "got"),
@@ -136,6 +138,8 @@ throw(
 throw(
     "22.pull_back",
     planted=[
+        edit(_ROUND, _ROUND + "\n        if np.sum(u) == np.sum(g): break", "got"),
+        edit("u = g\n", "u = np.zeros_like(g)\n    u[:] = g\n", "raised"),
         edit(_ROUND, "u += back(u)[0]", "counts the old u again"),
         edit(_ROUND, f"{_ROUND}\n        if np.max(abs(u)) > 100 * np.max(abs(g)):\n            break", "got"),
         *(edit(_ROUND, f"old, u = u, g + back(u)[0]\n        if {near}:\n            break", "through all `rounds`")
