@@ -567,7 +567,8 @@ def _without_g(have, want, args, letters):
     if letters[:1] != ("g",) or not args or _array(args[0]) is None or not np.all(np.isfinite(have)):
         return ""
     try:
-        there = np.allclose(have * _array(args[0]), want, rtol=1e-5, atol=1e-9 * np.max(np.abs(want), initial=0))
+        there = np.all(np.isfinite(want)) and np.allclose(
+            have * _array(args[0]), want, rtol=1e-5, atol=1e-9 * np.max(np.abs(want), initial=0))
     except ValueError:
         return ""
     return "Off by the factor g: the upstream gradient is missing. Multiply by what arrives." if there and np.any(want) else ""

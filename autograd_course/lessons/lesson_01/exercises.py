@@ -117,7 +117,8 @@ def central(answer):
     expect_over(answer, central_difference, lambda d: (
         d.another(cube, square, np.sin, np.cos), d.choice(d(), d(), 0.3), d.another(0.3, -0.1, 0.02, 1.5)),
         apart=True, rtol=1e-8, first=[(cube, 2.5, 0.2), (cube, -1.0, 0.1), (np.exp, 1.0, 1e-4), (np.exp, -15.0, 0.1),
-                                      (square, -4000.0, 0.1), (cube, 0.5, 2.0)], hints=central.mistakes)
+                                      (square, -4000.0, 0.1), (cube, 0.5, 20.0), (cube, 2.501, 0.2)],
+        hints=central.mistakes)
 
 
 def _one_side(got, expected):
@@ -282,7 +283,7 @@ def _stopping(f, x, rate, steps, stops):
         edit("xs.append", "xs = xs.append",
              "append changes the list and gives back None: write no xs = in front of it."),
         edit("central(f, xs[-1], 1e-5)", "f(xs[-1])", "You move by the value, f(x). Move by the slope: central(f, …)."),
-        edit("central(f", "central(bowl", "You measure the slope of bowl: use the parameter f."),
+        edit("central(f", "central(bowl", "That is the slope of bowl: measure that of the parameter f."),
         edit("[x]", "[0.0]", "- rate", "- 0.3", "central(f", "central(bowl",
              "This walk starts at 0, at the rate 0.3, on bowl: use the parameters."),
         edit("- rate", "- 0.3", "central(f", "central(bowl",

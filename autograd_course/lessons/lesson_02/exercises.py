@@ -184,7 +184,8 @@ def two_knobs(answer):
         d.another(*slopes), x := d(), d.choice(x, d()), dx := d.choice(3 * np.tanh(d.g()), 3 * np.tanh(d.g()), 0.0),
         d.choice(3 * np.tanh(d.g()), dx, 0.0)),
         apart=True, rtol=1e-4, atol=1e-4,
-        first=[(_mixed, 0.5, -2.0, 0.2, -0.4), (_mixed, 0.51, -2.0, 0.2, -0.4), (_steep, 3.0, 2.0, 0.1, 0.3)],
+        first=[(_mixed, 0.5, -2.0, 0.2, -0.4), (_mixed, 0.51, -2.0, 0.2, -0.4), (_steep, 3.0, 2.0, 0.1, 0.3),
+               (_steep, 3.0, 2.0, 5e-4, 5e-4), (_steep, 3.0, 2.0, 6.0, 6.0)],
         hints=two_knobs.mistakes)
 
 

@@ -280,6 +280,9 @@ def power(answer):
                    "x can be negative, and x ** (y - 1) with it: keep its sign.")
         _expect_at(answer, ag.power, 0, 0.0, 1.0, [(0.0, "At x = 0, y = 1 z is x itself, and its slope is 1.")])
         _expect_at(answer, ag.power, 0, 0.0, 0.5, [(0.0, "At 0 the root stands upright: its slope is inf.")])
+        expect_call(answer, -10.0, np.float64(0), np.float64(0), 0.5, gives=-np.inf,
+                    tried="the rule for x of power, with g = -10, z = 0, x = 0, y = 0.5",
+                    hints=[(np.inf, "The slope there is inf, and what arrives is below 0: g times it is −inf.")])
         _expect_at(answer, ag.power, 0, 3.0, 0.0, [(10.0, "At y = 0 z is 1 everywhere: its slope is 0.")])
         _expect_at(answer, ag.power, 0, -1.0, 0.5,
                    [(0.0, "Below 0 there is no root, and no slope: nan is right there.")])

@@ -472,7 +472,7 @@ def _expect_users_first(got, output, tried, right):
     if missing:
         leaves = all(not value._inputs for value in missing) and len(missing) == sum(not value._inputs for value in reached)
         name, twins = missing[0].name, [[one.name for one in got if one.data == value.data] for value in missing]
-        users = [user for user in got if missing[0] in user._inputs and set(user._inputs) & {*got}]
+        users = [user for user in got if missing[0] in user._inputs and (user is output or {*user._inputs} & {*got})]
         wrong("The walk needs the leaves too: it is they whose gradients you want." if leaves and len(got) > 1 else
               f"{name} is missing. It holds the same number as {twins[0][0]}, but two Values with one number are "
               "still two." if all(twins) else

@@ -259,7 +259,7 @@ def _after_if_it_ends(*case):
              "then comes one walk back, then every parameter moves."),
         edit("rate * p.grad", "p.grad", "That is a step without the rate: rate * p.grad."),
         edit("rate * p.grad", "0.1 * p.grad", "The rate is not always 0.1: it is handed in, as rate."),
-        edit("rate * p.grad", "rate / 2 * p.grad", "You make half a step each time: the step is rate * p.grad."),
+        edit("rate * p.grad", "rate / 2 * p.grad", "That is half a step: the whole one is rate * p.grad."),
         edit(STEP, f"{STEP}\n        return",
              "It learns from the first example alone. Is a return, or an indent, too early?"),
         edit("in examples", "in examples[::-1]",

@@ -149,7 +149,7 @@ def cached(answer):
                       "fills the cache."),
                 (3.0, "The local gradients are missing: local · the gradient of z, added over the users."),
                 (4.0, "4 is local · local. What multiplies local is the gradient of z."), (36.0, add), (1.0, add),
-                *((wrong, "What multiplies local is the gradient of z, and not the number that a value holds, its data.")
+                *((wrong, "What multiplies local is the gradient of z, and not its data; and all users are added.")
                   for wrong in (-6.0, -12.0)),
                 (-3.5, "Along an arrow you multiply: local · the gradient of z.")]),
             ("x", x, 34.5, [])]:

@@ -16,6 +16,8 @@ def _kept_near(f, x, y, dx, dy):
 throw(
     "02.two_knobs",
     planted=[(_kept_near, "_kept_near(f, 0.51, -2"),
+             edit(BOTH, "slope_x * dx * (abs(dx) > 1e-3) + slope_y * dy * (abs(dy) > 1e-3)", "0.0005"),
+             edit("return " + BOTH, f"return {BOTH} if abs(dx) < 5 else f(x + dx, y + dy) - f(x, y)", "6, 6"),
              edit(BOTH, "max(0, slope_x) * dx + max(0, slope_y) * dy", "f(x, y) = "),
              edit(BOTH, f"round({BOTH}, 1)", "f(x, y) = "),
              edit(BOTH, f"{BOTH} + dx * dy", "f(x, y) = "),

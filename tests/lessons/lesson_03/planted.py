@@ -91,6 +91,7 @@ throw(
     planted=[edit("* x ** (y - 1)", "* x ** (y - 1) + (np.ndim(x) > 2)", "got"),
              edit("y * x ** (y - 1)", "y * z / x", "At x = 0"),
              edit("g * y", "2 * g * y", "Exactly double"),
+             edit("g * y * x ** (y - 1)", "np.where((x == 0) & (y == 0.5), np.inf, g * y * x ** (y - 1))", "g = -10"),
              edit("* x **", "* abs(x) **", "x can be negative"),
              edit("x ** (y - 1)", "np.exp((y - 1) * np.log(x))", "needs no logarithm"),
              edit("g * y * x ** (y - 1)", "np.where(x == 0, g * (y == 1), g * y * z / np.where(x == 0, 1, x))",
