@@ -276,8 +276,8 @@ def normalise(answer):
                     "axis left out is −1, and −1 is the last, however many there are: axis=-1 before the colon."),
                    (lambda g, z, x, axis=-1: row.rules[0](g, z, x, axis=1 if axis == -1 else axis),
                     "That sums along axis 1. −1 is the last axis, however many there are: hand axis on as it is.")])
-        large = np.array([[1000.0, 0.0, -1000.0], [-1000.0, -1001.0, -1000.0]])
-        g = np.array([[0.5, 1, -2], [1, -0.25, 2]])
+        large = np.array([[1000.0, 0.0, -1000.0], [-1000.0, -1001.0, -1000.0], [1000.0, 980.0, 999.0]])
+        g = np.array([[0.5, 1, -2], [1, -0.25, 2], [0.5, -1e9, 1]])      # as a log sends where p is small
         z = row.function(large)
         with np.errstate(all="ignore"):
             expect_call(rule, g, z, large, gives=row.rules[0](g, z, large), hints=[_overflown],

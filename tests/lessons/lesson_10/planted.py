@@ -33,6 +33,7 @@ throw(
     planted=[*(((wrong, _log_softmax), hint) for wrong, hint in WRONG_SOFTMAX),
              *(((_softmax, wrong), hint) for wrong, hint in WRONG_LOG),
              ((_log_softmax, _softmax), "rule for x of softmax"),
+             edit("z * (g", "(z > 1e-8) * z * (g", "±1000"),
              edit("g * z, axis=axis, keepdims=True", "g * z[:1], axis=axis", "An axis is lost"),
              edit("np.exp(z) * np.sum(g, axis=axis, keepdims=True)", "1", "That is g − 1"),
              ((lambda g, z, x, axis=-1: _softmax(g, z, x, axis % 2 if axis > 0 else axis), _log_softmax), "with axis=2"),
