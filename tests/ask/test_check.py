@@ -204,6 +204,10 @@ def test_wrong(name, answer, said):
     assert said in repr(verdict)
 
 
+def test_a_sum_is_named_only_where_it_mends_the_shape():
+    assert repr(check("99.rule", lambda g, x: g + x)).endswith("Shape (2, 3), where (3,) was expected.")
+
+
 def test_a_difference_is_shown_whole():
     assert repr(check("99.slope", learned("def answer(x):\n    return 4 * x"))) == """\
 wrong

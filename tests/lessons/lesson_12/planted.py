@@ -49,6 +49,8 @@ throw(
              "look the same"),
         edit("rng.permutation(len(images))", "rng.permutation(len(images))[:None if len(images) > 6 else 2]",
              "the batches of 3 images"),
+        edit("len(images), size", "len(images), max(1, size - 1)", "come twice: draw"),
+        edit("len(images), size", "len(images) - (len(images) == 4), size", "Every scan comes once"),
         edit("len(images), size", "len(images) - size + 1, size", "may be smaller"),
         edit("len(images), size", "min(len(images), 50 * size), size", "203 images"),
         edit("    for", "    if len(images) <= size:\n        order = np.arange(len(images))\n    for", "however many there are"),

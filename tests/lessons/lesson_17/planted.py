@@ -51,6 +51,7 @@ throw(
     "17.golf",
     planted=[
         (lambda x: ag.multiply(x, 1 / (1 + ag.exp(-x))), "5 arrays"),
+        (lambda x: (x * ag.sigmoid(x)).reshape(-1), "Shape (12,), where (3, 4)"),
         (_remembers(False), "With another call in between"), (_remembers(True), "With another call in between"),
         (_row(lambda g, z, x: ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x)))), "Off by the factor g"),
         (_row(lambda g, z, x: -_right_rule(g, z, x)), "wrong sign"),
