@@ -199,7 +199,7 @@ def _endless(logits, temperature, u):
         edit("min(int((np.cumsum(p) <= u).sum()), len(p) - 1)", "int(np.where(np.cumsum(p) > u)[0][0])", ROUNDED),
         (_endless, ROUNDED),
         edit("ag.softmax(logits / temperature)", "np.exp(logits / temperature) / np.exp(logits / temperature).sum()",
-             "Divided by a low temperature, the logits are in the hundreds. Then exp gives "
+             "Divided by a low temperature, the logits are in the hundreds, or larger. Then exp gives "
              "inf, and inf/inf is nan. First take off the largest "
              "(lesson 10), or use ag.softmax."),
         edit("logits / temperature", "logits",
