@@ -200,7 +200,7 @@ throw(
         edit("images[:n], labels[:n]", "images[:n], labels[1:n + 1]", "first n of both"),
         edit("images[:n], labels[:n]", "images[n], labels[n]", "single row of numbers"),
         edit("20_000 // n", "20", "20_000 // n epochs"), edit("20_000 // n", "2_000", "20_000 // n epochs"),
-        edit("20_000 // n", "max(20, 20_000 // n)", "20_000 // n epochs"),
+        *(edit("20_000 // n", f"{most}, 20_000 // n)", "20_000 // n epochs") for most in ("max(20", "min(350")),
         edit("20_000 // n", "20_000 // n, jitter=0.2", "no jitter"),
         edit("32", "256", "32 hidden"), edit("rng=0", "rng=1", "rng=0 makes"), edit(", rng=0", "", "rng=0 makes"),
         edit("def held", "model = nn.MLP([64, 32, 10], rng=0)\ndef held", "nn.MLP([64, 32, 10], rng=0), images",
