@@ -329,10 +329,11 @@ def largest(answer):
         raise NotYet
     rng = np.random.default_rng(0)
     cases = [(mixed, (3,), 3), (bent, (2, 3), 1), (bent, (2, 3), 4), (steep, (2,), 9), (mixed, (3,), 12),
-             (bent, (2, 1, 3), 2), (bent, (), 2)]
+             (bent, (2, 1, 3), 2)]
     examples = [(f, rng.uniform(0.2, 1.5, shape).round(2), rng.normal(size=shape).round(2), steps)
                 for f, shape, steps in cases]
     examples.append((cubes, np.array([1.0, -4.0]), np.array([2.0, 1.0]), 2))      # ⟨v, Hv⟩ is 0 at first
+    examples += [(bent, np.float64(w), np.float64(v), 2) for w, v in [(0.5, 0.5), (0, -1.5)]]
 
     def build(d):
         shape = d.choice((d.size(),), (3, d.size()))

@@ -603,6 +603,7 @@ def pull_back(answer):
         examples.append((f, z, x, rng.uniform(-2, 2, z.shape).round(1) * (100 if rounds == 300 else 1), rounds))
 
     examples.append((kepler, np.zeros(2), np.zeros(2), np.array([1.5, -1.5]), 3))      # the sum of u stays 0
+    examples.append((kepler, np.float64(0), np.float64(0), np.float64(1.5), 3))
     examples.append((beyond, np.array([np.pi, 3.0]), np.array([np.pi, 2.8]), np.array([1.0, -0.5]), 20))
 
     def build(d):
