@@ -16,6 +16,8 @@ LEGEND = (14, 424, 23)          # its left, its first line and how far apart lin
 PATHS = [("circle", style.INK, "none"), ("square", style.role("path-2"), "8 4"),
          ("triangle", style.role("path-3"), "2 3"), ("diamond", style.role("path-4"), "10 3 2 3"),
          ("cross", style.role("path-5"), "5 2")]
+# In a lesson a colour is one optimizer's: these have theirs in every picture, also where fewer are drawn.
+OWN = {"plain, larger lr": ("triangle", style.INK, "2 3"), "RMSprop": PATHS[3]}
 # Two classes: marker, ink, pale and strong tint.
 CLASSES = [(shape, *map(style.role, (name, f"{name}-ground", f"{name}-sure")))
            for shape, name in [("circle", "class-0"), ("square", "class-1")]]
@@ -34,9 +36,10 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
     plot, (lines, low, where) = Axes(BOX, *span), _contours(f, span)
     title, bounds = f"after {counted(step, 'step')}", np.abs(span).max()
     plot.parts.append(lines)
-    _frame(plot, title, names)
+    _frame(plot, title + "; thin: the way ahead" * ahead, names)
     top, said, px, py = [], [f"{title}; lowest in the picture: {number(low)} at {_place(where)}"], LEGEND[0], LEGEND[1]
-    for (name, path), (shape, colour, dash) in zip(paths.items(), PATHS):
+    for (name, path), look in zip(paths.items(), PATHS):
+        shape, colour, dash = OWN.get(name, look)
         path = np.asarray(path)
         leaps = path[np.abs(path).max(1) > 3 * bounds] if _inside(path[-1], span) else ()
         ends = f"{name}, leaps to {_place(np.round(leaps[0], 1) + 0.0)}" if len(leaps) else f"{name}, gone"
@@ -130,24 +133,24 @@ def boundary(points, labels, p, title, pull=None):
     plot.parts.append('<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>'.format(*BOX, strong0))
     for level, tint in [(0.25, pale0), (0.5, pale1), (0.75, strong1)]:
         plot.parts.append(f'<path d="{_area(plot, field, level, 2)}" fill="{tint}" fill-rule="evenodd"/>')
-    words, taken = Axes(BOX, *span), []
+    places = [plot.at(*point) for point in points]
+    words, taken, marked = Axes(BOX, *span), [], [(x - 4, x + 4, y - 4, y + 4) for x, y in places]
     for level, width, dash, along in [(0.25, 1, "4 3", 0.07), (0.75, 1, "4 3", 0.19), (0.5, 2, "none", 0.93)]:
         plot.parts.append(f'<path d="{_lines(plot, field, level)}" fill="none" stroke="{style.INK}" stroke-width="{width}" '
                           f'stroke-dasharray="{dash}"/>')
         if lines := field.lines(level):
             longest = max(lines, key=len)
-            for part in (along, *np.linspace(0.05, 0.95, 19)):      # near the edge, where points are few, or elsewhere
-                px, py = plot.at(*longest[int(len(longest) * part)])
-                box = _around(px, py, f"{level:g}")
-                if _within(box) and not any(_overlap(box, other) for other in taken):
-                    taken.append(box)
-                    words.words(px, py + 4, f"{level:g}", size=13, halo=True)
-                    break
+            spots = [plot.at(*longest[int(len(longest) * part)]) for part in (along, *np.linspace(0.05, 0.95, 19))]
+            boxes = [_around(*spot, f"{level:g}") for spot in spots]
+            free = [box for box in boxes if _within(box) and not any(_overlap(box, other) for other in taken)]
+            if free:                # on as few points as can be: near the edge, or elsewhere
+                taken.append(min(free, key=lambda box: sum(_overlap(box, mark) for mark in marked)))
+                left, right, top, bottom = taken[-1]
+                words.words((left + right) / 2, (top + bottom) / 2 + 4, f"{level:g}", size=13, halo=True)
     _frame(plot, title, ("x₁", "x₂"))
     radius = np.full(len(points), 3.6) if pull is None else 1.2 + 9 * pull
     wrong = (own > 0.5) != (labels == 1)
     gap = 1 if pull is None else 2.5
-    places = [plot.at(*point) for point in points]
     for k, (shape, ink, *_) in enumerate(CLASSES):
         marks = "".join(_marker(shape, *places[i], radius[i]) for i in np.flatnonzero(labels == k))
         rings = "".join(_marker(shape, *places[i], radius[i] + gap) for i in np.flatnonzero((labels == k) & wrong))

@@ -10,8 +10,10 @@ import pytest
 from drawn import SVG, hard_to_read, svg_of, words_in
 
 from autograd_course import Picture, explore, moons
+from autograd_course.lessons.lesson_06.drawings import chessboard
 from autograd_course.lessons.lesson_12.drawings import confusion, misread
 from autograd_course.show import landscapes, sliders, style
+from autograd_course.show.axes import Axes
 from autograd_course.show.blocks import broadcast_blocks
 from autograd_course.show.ink import counted, number, words
 from autograd_course.show.landscapes import boundary, landscape, plane
@@ -378,6 +380,16 @@ def test_landscape_says_where_every_path_is():
     assert len(dashes) == 2, "not told apart by colour alone"
 
 
+def test_an_optimizer_has_one_look_in_every_picture():
+    """Among five and beside one."""
+    def colour(name, *names):
+        picture = svg_of(landscape(bowl, dict.fromkeys(names, PATHS["SGD"]), SPAN))
+        return next(text.get("fill") for text in picture.iter(f"{SVG}text") if text.text == name)
+    race = "SGD", "momentum", "Nesterov", "RMSprop", "Adam"
+    assert colour("RMSprop", "plain", "RMSprop") == colour("RMSprop", *race) != colour("momentum", *race)
+    assert colour("plain, larger lr", "plain", "momentum", "plain, larger lr") == colour("SGD", *race)
+
+
 def test_contours_are_kept_by_the_values_of_the_function(monkeypatch):
     """Under a slider a lesson makes its function anew for each frame."""
     drawn = []
@@ -430,6 +442,19 @@ def test_boundary_from_recorded_probabilities(forty):
     xs = [float(place.split()[0]) for place in line[0].get("d")[1:].replace("M", " ").split(" ") if "." in place][::2]
     (low, high), (left, _, width, _) = (points[:, 0].min() - 0.4, points[:, 0].max() + 0.4), landscapes.BOX
     assert np.allclose(xs, left + (0 - low) / (high - low) * width, atol=1), "undecided where x is 0"
+
+
+def test_the_levels_of_a_boundary_leave_the_points_free():
+    """Of lesson 06: 0.75 once lay on one."""
+    points, labels = chessboard()
+    picture = svg_of(boundary(points, labels, 1 / (1 + np.exp(-2 * plane(points) @ [2, 1])), ""))
+    plot = Axes(landscapes.BOX, *landscapes._span(points))
+    levels = [text for text in picture.iter(f"{SVG}text") if text.text in ("0.25", "0.5", "0.75") and
+              text.get("stroke")]         # not the numbers of the axes
+    assert len(levels) == 3
+    for level in levels:
+        off = np.abs(np.transpose(plot.at(*points.T)) - [float(level.get("x")), float(level.get("y")) - 4])
+        assert not (off < [6.3 * len(level.text), 11]).all(1).any()
 
 
 def test_boundary_of_a_model_that_knows_one_class(forty):
