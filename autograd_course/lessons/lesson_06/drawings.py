@@ -150,9 +150,10 @@ def _sketch(values, edges, places, size, known, shut=()):
         if name in known:
             plot.words(px, top + 42, _short(values[name]), style.VALUE, size=13)
         else:
-            plot.words(px, top + 36, f"value {_short(values[name])}", style.FAINT if off else style.VALUE, size=13)
-            plot.words(px, top + 51, f"grad {_short(gradients[name])}",
-                       style.GRADIENT if gradients[name] else style.FAINT, size=13)
+            for down, words, colour in [
+                    (36, f"value {_short(values[name])}", style.FAINT if off else style.VALUE),
+                    (51, f"grad {_short(gradients[name])}", style.GRADIENT if gradients[name] else style.FAINT)]:
+                plot.parts.append(ink.words(px, top + down, words, colour, size=13, most=WIDE - 10))
     plot.words(4, size[1], "on an arrow: its local gradient", style.FAINT, "start", 13)
     said = [", ".join(f"{name} {_short(values[name])}" for name in known)]
     for name in values:
@@ -274,7 +275,7 @@ def kink(w, x, step, target, best):
                f"after {step} steps: mean squared error {number(best)}")
     left.line(xs, target(xs), style.LINE, 5)
     left.line(xs, says, style.VALUE, 2.5)
-    right.frame(ticks(0, 1, 5), ticks(0, 2.4, 6), "x", "the two branches")
+    right.frame(ticks(0, 1, 5), ticks(0, 2.4, 6), "x  (dotted: the graph's)", "the two branches")
     said = [f"After {step} steps: w₁ {number(w1)}, w₂ {number(w2)}, w₃ {number(w3)}; mean squared error {number(best)}"]
     for (name, ys), weight, dash in zip(branches.items(), (w1, w2), ("none", "9 3")):
         right.line(xs, ys, style.INK, 2.5, dash)

@@ -41,11 +41,12 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
         parts.append(f'<rect x="{left - 1}" y="{top + pick * CELL - 1}" width="{side * CELL + 2}" height="{CELL + 2}" '
                      f'fill="none" stroke="{style.INK}" stroke-width="3"/>')
     below = top + side * CELL
-    legend = "grey: the future" + ", crossed where it is read" * bool(leaks)
-    parts.append(words(left, below + 22, legend, style.FAINT, "start", 13))
+    legend = "grey: the future" + "; crossed: read" * bool(leaks)
+    parts += [words(left, below + 22, "strong colour: much; dot: nothing", style.FAINT, "start", 13),
+              words(left, below + 42, legend, style.FAINT, "start", 13)]
     first = f"Place {told[pick]}" if pick is not None else f"The future is read {leaks} times."
     text = "\n".join([first, f"Place, what it reads, and the {what} of each:", *told])
-    return Picture(svg(f"0 0 {left + max(side * CELL, 7 * len(legend)) + 24} {below + 34}", "".join(parts), text), text)
+    return Picture(svg(f"0 0 {left + max(side * CELL, 240) + 24} {below + 54}", "".join(parts), text), text)
 
 
 def attention_row(letters, scores, values, place):
@@ -89,6 +90,7 @@ def attention_row(letters, scores, values, place):
     scale = Axes((left, 518, side * wide, 10), (low, high), (0, 1))
     scale.frame(ticks(low, high, most=8), [])
     scale.words(8, 528, "result z", anchor="start", size=13)
+    scale.words(8, 545, "○ a value", style.FAINT, "start", 13)
     for k in np.flatnonzero(seen):
         scale.dot(values[k], 0.5, style.FAINT, style.PAPER, size=5)
     scale.dot(z, 0.5, style.VALUE, style.VALUE, size=8)
@@ -156,5 +158,5 @@ def sharpness(d, divided_by):
     text = (f"d = {d}, scores divided by {divided_by}: from {low} to {high}.\n"
             f"Largest weight {number(round(float(p.max()), 3))}; all gradients together "
             f"{number(float(f'{np.abs(back).sum():.2g}'))}.")
-    parts.append(words(12, 20, f"d = {d}, divided by {divided_by}: from {low} to {high}", anchor="start"))
+    parts.append(words(12, 20, f"d = {d}, scores divided by {divided_by}: from {low} to {high}", anchor="start"))
     return Picture(svg("0 0 560 316", "".join(parts), text), text)

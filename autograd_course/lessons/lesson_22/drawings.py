@@ -56,7 +56,8 @@ def cobweb(f, slope, z, rounds, start):
     there, back = abs(way[-1] - z), abs(sums[-1] - exact)
 
     plot = Axes((44, 34, 270, 270), (0, TURN), (0, TURN))
-    plot.frame(ticks(0, TURN, 7), ticks(0, TURN, 7), "z", f"There: after {rounds} rounds off by {number(there)}")
+    plot.frame(ticks(0, TURN, 7), ticks(0, TURN, 7), "z  (circle: the fixed point)",
+               f"There: after {rounds} rounds off by {number(there)}")
     zs = np.linspace(0, TURN, 121)
     plot.line([0, TURN], [0, TURN], style.LINE, 1.4)
     plot.line(zs, f(zs), style.INK, 2)
