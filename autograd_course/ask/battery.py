@@ -305,7 +305,7 @@ def _elsewhere(function, right, draws, hints, tried, here, hint, rtol):
         f = _plain(function, args)
         gives, got = _outcome(_plain(right, args), args), _outcome(f, args)
         if same(got, gives, rtol, 1e-9):
-            well += [args] * all(np.any(np.abs(a) > 1e-6) for a in args if isinstance(a, (np.ndarray, np.floating)))
+            well += [args] * all(np.any(np.abs(a) > 0.01) for a in args if isinstance(a, (np.ndarray, np.floating)))
         else:
             cause = compare._cause(got, gives, recognisers, args, rtol, 1e-9, compare.parameter_names(f), f)
             wrong.append(_shape_of(cause) == _shape_of(hint))
