@@ -203,8 +203,8 @@ def _endless(logits, temperature, u):
              "inf, and inf/inf is nan. First take off the largest "
              "(lesson 10), or use ag.softmax."),
         edit("logits / temperature", "logits",
-             "Your answer is the same at every temperature: divide the logits by it. (To take one number from all "
-             "logits changes nothing.)"),
+             "That is what the logits give without this temperature: divide them by it, low or high. (To take one "
+             "number from all logits changes nothing.)"),
         edit("logits / temperature", "logits, temperature",
              "The second argument of softmax is the axis. Divide the logits."),
         edit("p = ag.softmax(logits / temperature)", "logits /= temperature\n    p = ag.softmax(logits)",
