@@ -276,6 +276,8 @@ def kink(w, x, step, target, best):
     left.line(xs, target(xs), style.LINE, 5)
     left.line(xs, says, style.VALUE, 2.5)
     right.frame(ticks(0, 1, 5), ticks(0, 2.4, 6), "x  (dotted: the graph's)", "the two branches")
+    for plot in (left, right):          # behind the legend
+        plot.line([x, x], plot.y, style.INK, 1, "1 4")
     said = [f"After {step} steps: w₁ {number(w1)}, w₂ {number(w2)}, w₃ {number(w3)}; mean squared error {number(best)}"]
     for (name, ys), weight, dash in zip(branches.items(), (w1, w2), ("none", "9 3")):
         right.line(xs, ys, style.INK, 2.5, dash)
@@ -284,8 +286,6 @@ def kink(w, x, step, target, best):
                  f"open {'from' if weight > 0 else 'up to'} x = {number(round(np.sqrt(-w3 / weight), 2))}")
         right.key(54, 52 + 20 * (name == "c"), f"{name}: {words}", style.INK if opens.size else style.FAINT, 2.5, dash)
         said.append(f"branch {name}: {words}")
-    for plot in (left, right):
-        plot.line([x, x], plot.y, style.INK, 1, "1 4")
     graph, words = _talk_graph(w1, w2, w3, x, target(x))
     panels = beside(svg("0 0 390 270", "".join(left.parts), said[0]),
                     svg("0 0 390 270", "".join(right.parts), "\n".join(said[1:])))

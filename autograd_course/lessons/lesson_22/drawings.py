@@ -70,13 +70,12 @@ def cobweb(f, slope, z, rounds, start):
     plot.dot(z, z, style.INK, style.PAPER, size=6)
 
     beside_it = Axes((44, 34, 284, 200), (0, max(30, rounds)), (-1.0, 3.0))
-    beside_it.frame(ticks(0, 30, 6), ticks(-1, 3, 8), "rounds", f"Back: u, off by {number(back)}")
+    beside_it.frame(ticks(0, 30, 6), ticks(-1, 3, 8), "rounds  (level: 1/(1 − J))", f"Back: u, off by {number(back)}")
     beside_it.line([0, 30], [exact] * 2, style.INK, 1.4, "7 4")
-    beside_it.line(range(rounds + 1), sums, style.GRADIENT, 2, "5 3")
+    beside_it.line(range(rounds + 1), np.clip(sums, -99, 99), style.GRADIENT, 2, "5 3")  # longer ones lose their dashes
     for k, u in enumerate(sums):
         if -1 <= u <= 3:
             beside_it.dot(k, u, style.GRADIENT, size=3.5)
-    beside_it.words(328, beside_it.at(0, exact)[1] - 6, "1/(1 − J)", style.INK, "end", 13, halo=True)
     text = "\n".join([f"J = {number(J)}, of size {'above' if abs(J) > 1 else 'below'} 1; u should be {number(exact)}",
                       f"after {rounds} rounds there: z = {number(way[-1])}, off by {number(there)}",
                       f"after {rounds} rounds back: u = {number(sums[-1])}, off by {number(back)}"])
