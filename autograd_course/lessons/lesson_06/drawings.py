@@ -154,7 +154,7 @@ def _sketch(values, edges, places, size, known, shut=()):
                     (36, f"value {_short(values[name])}", style.FAINT if off else style.VALUE),
                     (51, f"grad {_short(gradients[name])}", style.GRADIENT if gradients[name] else style.FAINT)]:
                 plot.parts.append(ink.words(px, top + down, words, colour, size=13, most=WIDE - 10))
-    plot.words(4, size[1], "on an arrow: its local gradient", style.FAINT, "start", 13)
+    plot.words(4, size[1], "on an arrow: its local gradient" + "; barred: 0" * bool(shut), style.FAINT, "start", 13)
     said = [", ".join(f"{name} {_short(values[name])}" for name in known)]
     for name in values:
         locals = [f"{x} {_short(local)}" for x, z, local in edges if z == name and x not in known]
