@@ -22,7 +22,7 @@ import re
 from contextlib import redirect_stdout
 from functools import cache, lru_cache, partial
 from itertools import accumulate, islice, tee
-from types import CodeType
+from types import CellType, CodeType
 
 import numpy as np
 
@@ -217,7 +217,7 @@ def numbers_of(answer):
             todo += [(part, {}) for part in (*getattr(x, "__dict__", {}).values(), getattr(x, "args", ()))]
             f = underneath(x)
             if hasattr(f, "__code__"):
-                kept = [cell.cell_contents for cell in f.__closure__ or ()]
+                kept = [cell.cell_contents for cell in f.__closure__ or () if cell != CellType()]      # one may be empty
                 todo += [(part, f.__globals__) for part in (f.__code__, f.__defaults__ or (), kept)]
     return sorted(c for c in found if c not in (1, 2))      # those are tried anyway
 
@@ -252,10 +252,10 @@ def _is_sure(function, right, args, rtol, atol):
     gives, beside, got = (_gives(_plain(f, given), copies(given), WORK) for f, given in calls)
     if isinstance(gives, str) or isinstance(got, str) and got.startswith("Endless"):
         return False
-    return np.isfinite(_largest(gives)) and same(beside, gives, **_near(args, rtol, atol))
+    return np.isfinite(_largest(gives)) and same(beside, gives, **_tolerance(args, rtol, atol))
 
 
-def _near(args, rtol, atol):
+def _tolerance(args, rtol, atol):
     return {"rtol": rtol, "atol": atol or 1e-12 * min(_largest(args), 1000) ** 2}
 
 
@@ -388,7 +388,7 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
     words = (lambda: tried(*args)) if tried else partial(called, f, args)
     with np.errstate(all="ignore"):
         gives = right_f(*args)
-        near = _near(args, rtol, atol)
+        near = _tolerance(args, rtol, atol)
         sure = partial(alike, function, draws)
         got, overwritten = compare._returned(f, args, words, lambda: brief(gives), hints, sure)
         if same(got, gives, **near):

@@ -84,6 +84,13 @@ def test_so_are_those_of_what_it_calls_and_keeps(answer, right):
         expect_over(answer, right, lambda d: (d(d.size()),))
 
 
+def test_a_name_that_has_no_value_yet_is_no_number():
+    def answer(x):
+        return x if np.size(x) else later
+    expect_over(answer, lambda x: x, lambda d: (d(d.size()),))
+    later = 0
+
+
 def test_what_overflows_or_takes_long_is_not_tried():
     def in_pairs(x):
         return 800 * sum(one * other for one in x for other in x) / 800 + 0 * len(x[:900])
