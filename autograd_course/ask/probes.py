@@ -279,7 +279,7 @@ ENGINE_CASES = [
 
 FAULTS = {
     "replaced": "Two calls gave what one gives. An input adds up what arrives, until somebody clears it.",
-    "=": "Exactly half at a value used twice: two contributions arrive, and both count. Is an = where += belongs?",
+    "=": "Exactly half at a value used twice: two contributions arrive, and both count. Is there an = where += belongs?",
     "early": "A value was passed on before all of it had arrived. Who still owes this value? Visit it after all its users.",
     "kept": "Three times, for two calls: something still holds what arrived in the first. Which value was not fresh?",
     "seeded twice": "Four times, for two calls: something of the first call is still held. Which value was not fresh?",

@@ -174,8 +174,7 @@ BOTH = "slope_x * dx + slope_y * dy"        # where the solution adds the parts
         edit("return " + BOTH, f"print({BOTH})",
              "It prints the result and gives None back: write return, and no print."),
         times(2, "Exactly double. Is a slope divided by 2 * h, and is each slope its own?"),
-        times(1e-5, "Yours is far too small, as slopes are that nobody divides by 2 * h."),
-        times(2e-5, "Yours is far too small, as slopes are that nobody divides by 2 * h.")])
+        *(times(h, "Yours is far too small, as slopes are that nobody divides by 2 * h.") for h in (1e-5, 2e-5))])
 def two_knobs(answer):
     slopes = {_steep: (lambda x, y: 2 * x * y, lambda x, y: x * x),
               _mixed: (lambda x, y: np.cos(x) * y, lambda x, y: np.sin(x) + 2 * y),
