@@ -36,7 +36,7 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
         return Picture(svg("0 0 440 305", "".join(one.parts + other.parts), text), text)
     both = scale(heights, steepness)
     plot = Axes((48, 34, 380, 230), span, both)
-    plot.frame(ticks(*span, most=10), ticks(*both), "x", "the curve f")
+    plot.frame(ticks(*span, most=10), ticks(*both), "x", "the curve")
     plot.line(xs, heights, style.VALUE, 2.5)
     ahead = x + 1 <= span[1]                     # else the triangle stands behind the point
     reach = (span[1] - span[0]) / 6
@@ -55,7 +55,7 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
     bars.frame([], ticks(*both), title=f"at x = {number(x)}")
     _bar(bars, 0.5, "value", value, style.VALUE, "none", 0.85)
     _bar(bars, 1.5, "gradient", gradient, style.GRADIENT, "6 4", 0.25)
-    return Picture(beside(svg("0 0 480 305", "".join(plot.parts), f"the curve f, and its tangent at x = {number(x)}"),
+    return Picture(beside(svg("0 0 480 305", "".join(plot.parts), f"the curve, and its tangent at x = {number(x)}"),
                           svg("0 0 300 305", "".join(bars.parts), text)), text)
 
 
