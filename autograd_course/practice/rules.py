@@ -128,6 +128,8 @@ def _recognised(row, argument, rule):
     def agree(wrong, given):
         try:
             got, other = gives(rule, given), gives(wrong, given)
+            if isinstance(got, tuple) != isinstance(other, tuple):
+                return False      # a tuple of what is right is close to it, and is another mistake
             return same(got, other, 1e-6, 1e-9) or np.allclose(got, other, 1e-6, 1e-9)      # 1 is ones of every shape
         except (Exception, SystemExit, Endless):
             return False
