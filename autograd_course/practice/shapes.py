@@ -89,21 +89,20 @@ def _matmul(key, rng):
     own = shapes[asked][:-2]
     new = len(stacked) - len(own)
     summed = tuple(axis for axis in range(len(stacked)) if axis < new or own[axis - new] == 1 < stacked[axis])
-    wrong = [((len(z) - 1,), "That sum is inside the matrix product. What is asked is which axes of the stack are "
-                             "added up after it."),
-             ((len(z) - 2,), "That sum is inside the matrix product. What is asked is which axes of the stack are "
-                             "added up after it."),
+    inside, kept = (len(z) - 1, len(z) - 2) if asked == "X" else (len(z) - 2, len(z) - 1)      # of g·Yᵀ, and of Xᵀ·g
+    wrong = [((inside,), "That sum is inside the matrix product. What is asked is which axes of the stack are "
+                         "added up after it."),
              ((), f"Several products of the stack share {asked}: what comes back from them adds up."),
              *(((axis,), f"{asked} has that axis itself: nothing was shared along it.")
-               for axis in range(len(stacked)) if axis not in summed),
+               for axis in (*range(len(stacked)), kept) if axis not in summed),
              (tuple(range(len(stacked))), f"That is all of the stack. {asked} has an axis of it, too, and keeps that.")]
     return _asked(key, "X @ Y", shapes, z, asked, summed, wrong,
-                  what="Of the stack of products that goes to {}, summed over")
+                  what="Of the stack of products that goes to {}, summed over", of="the stack, if there is one,")
 
 
 # --- Ask --------------------------------------------------------------------------------------------------------------
 
-def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} summed over"):
+def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} summed over", of="g"):
     back, others = shapes[asked], [shape for name, shape in shapes.items() if name != asked]
     stated = " and ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
     wrong_g = [*((shape, f"That is the shape of {name}. g has the shape of z, what comes out.")
@@ -136,7 +135,7 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
     said = f"z = {call}, with {stated}"
     return Problem(
         key, f"`z = {call}`, with {stated}. What shape has the g that arrives at z, and what shape goes to {asked}? "
-        "Over which axes of g is summed on the way?",
+        f"Over which axes of {of} is summed on the way?",
         [Box("g has the shape", "shape"), Box(f"to {asked} goes the shape", "shape"), Box(what.format(asked), "axes")],
         judge, lambda texts, marks: Picture("", said), reveal, [str(z), str(back), none],
         [(i, str(wrong) if i < 2 else ", ".join(map(str, wrong)) or "none", hint) for i, ones in enumerate(mistakes)

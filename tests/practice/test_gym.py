@@ -324,6 +324,8 @@ def test_shapes_agree_with_the_library(key):
         for i, text, _ in problem.wrong:
             mark = one(problem, i, text)
             assert not mark.good and mark.hint, (problem.question, i, text)
+            if "inside the matrix product" in mark.hint:
+                assert z.shape[int(text)] not in back[-2:], "the product sums over the axis that does not come back"
         minus = ", ".join(str(axis - z.ndim) for axis in reversed(axes)) or "no"
         styles = [str(z.shape).strip("(),") or "()", f"[{', '.join(map(str, back))}]", minus]
         assert all(mark.good for mark in problem.judge(styles)), styles
