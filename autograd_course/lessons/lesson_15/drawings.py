@@ -91,7 +91,7 @@ def filled(f, x, count):
     columns = [ag.jvp(f, (x,), (unit,))[1] for unit in np.eye(x.size)]
     rows = [pull(unit)[0] for unit in np.eye(z.size)]
     wide, high = CELL
-    drawn, lines = [], [f"after {counted(count, 'sweep')} each way"]
+    drawn, lines = [], [f"after {counted(min(count, x.size), 'sweep')} forward, {min(count, z.size)} backward"]
     for name, look, got in [("forward, a column a sweep", "tangent", np.stack(columns, 1)),
                             ("backward, a row a sweep", "gradient", np.stack(rows, 0))]:
         known = (np.indices(got.shape)[1 if look == "tangent" else 0] < count)

@@ -58,7 +58,7 @@ card("15", [
     "A tangent says how fast a value moves. It goes along with the value, and nothing is kept for a way back.",
     "With ε² = 0, (a + bε)(c + dε) = ac + (ad + bc)ε. Multiplying out gives the product's rule.",
     "A tangent is exact for the program that ran. Where a loop's value is nearly right, its tangent may be less so.",
-    "A row's kind says what makes its tangent: its rules, its function, that with one argument swapped, or a push.",
+    "A row's kind gives its tangent: by its rules, its function, its function with one argument swapped, or a push.",
     "A forward sweep gives a column of the Jacobian, for one input. A backward sweep gives a row, for one output.",
     "Many inputs and one loss: backward. One knob, or one direction: forward."])
 

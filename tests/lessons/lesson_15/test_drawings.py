@@ -35,9 +35,11 @@ def test_sweeps_are_counted_and_drawn(n, m, winner):
 def test_the_jacobian_fills_by_columns_and_by_rows():
     f, x = lambda x: ag.softmax(x)[:2], np.array([1.0, 2.0, 0.0])
     J = [[f"{entry:.3f}".rstrip("0").replace("-", "−") for entry in row] for row in ag.jacobian(f)(x)]
-    _, forward, backward = drawn.filled(f, x, 1).text.splitlines()
+    first, forward, backward = drawn.filled(f, x, 1).text.splitlines()
+    assert first == "after 1 sweep forward, 1 backward"
     assert forward.endswith(f": {J[0][0]} ? ?; {J[1][0]} ? ?") and backward.endswith(f": {' '.join(J[0])}; ? ? ?")
     assert "?" not in drawn.filled(f, x, 3).text and drawn.filled(f, x, 0).text.count("?") == 12
+    assert drawn.filled(f, x, 3).text.startswith("after 3 sweeps forward, 2 backward\n"), "two rows take two sweeps"
 
 
 def test_the_crossing_says_every_number():
