@@ -325,7 +325,7 @@ def _measured(Engine, f, xs, i, h):
 
 
 def ordinary(x, y, w):
-    """Every operation once, and x and w twice, where all is smooth: the check that one would think of."""
+    """Every operation, and every input at least twice, where all is smooth: the check that one would think of."""
     return ((x * w).tanh() + (x + y).relu() ** (w - x)).half_squared_error(y)
 
 

@@ -127,9 +127,10 @@ Z, WHOLE = "cached(z, cache)", """\
                 cache[x] = sum(local * cached(z, cache) for local, z in x.users) if x.users else 1.0
             return cache[x]""",
     explained="""
-        The first time, the gradient of x is computed and written down. After that it is only read. That is one visit for each value.
-        (A new question wants a new cache: an old one gives the answer of yesterday.)""",
-    why="With one dictionary twelve doublings take 13 visits, not 8191. Order and ledger did the same in lesson 05.")
+        The first time, the gradient of x is computed and written down. After that it is only read, so each gradient is
+        computed once. (A new question wants a new cache: an old one gives the answer of yesterday.)""",
+    why="With one dictionary 13 gradients are computed for twelve doublings, not 8191. Order and ledger did the same "
+        "in lesson 05.")
 def cached(answer):
     if has_blank(answer):
         raise NotYet
@@ -201,6 +202,8 @@ NO_NUMBER = "z is a value of the trace, and keeps no gradient. Which call gives 
 # What Python says of a slip, and the hint
 SAID = {
     **dict.fromkeys(["'function'", "'method'"], "That is a function, and no number. Call one: cached(z, cache)."),
+    "'NoneType'": "A None is among the numbers. cache.get(z) gives None where there is no entry yet, and so does "
+                  "a function that ends without a return.",
     "'dict'": "cache is the whole dictionary. Which call gives the gradient of z?",
     "positional argument": "cached takes two things, the value and the cache: cached(z, cache).",
     **dict.fromkeys(["'Trace'", "multiply sequence"], NO_NUMBER),
@@ -404,7 +407,8 @@ def _all_found(Engine, f, *xs):
     question="""
         **Capstone.** `Unknown` is `Scalar` with one method changed. Find out when it is wrong, name the method, and write it anew as
         `mended`, which takes what the method takes. `examine(Unknown, lambda x, y: …, 2.0, 3.0)` checks any calculation you like. (A plain
-        number in it is `Unknown(1.0)`.) `Unknown.tanh??` in a cell shows the code of tanh; try for a diagnosis before you look.""",
+        number in it is `Unknown(1.0)`.) `print(source(Unknown, "tanh"))` shows the code of tanh; try for a diagnosis
+        before you look.""",
     stub="""
         ill_method = ...            # its name, in quotes
         def mended(self):

@@ -59,7 +59,7 @@ throw(
         edit(Z, "cached(local, cache)", "The value asked here is z"), edit(Z, "cached(x, cache)",
              "The value asked here is z"),
         edit(Z, "cache[z]", "the cache is empty"), edit(Z, "cache.get(z, 0)", "At first the cache is empty"),
-        edit(Z, "cache.get(z, 1.0)", "At first the cache is empty"),
+        edit(Z, "cache.get(z, 1.0)", "At first the cache is empty"), edit(Z, "cache.get(z)", "no entry yet"),
         edit(Z, "local", "4 is local · local"), edit(f"local * {Z}", "local", "The gradient of z is missing"),
         edit(f"local * {Z}", Z, "The local gradients are missing"),
         edit(f"local * {Z}", f"local + {Z}", "Along an arrow you multiply"),

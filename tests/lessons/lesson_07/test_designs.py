@@ -21,6 +21,7 @@ from autograd_course.lessons.lesson_07.designs import (
     source,
     visits,
 )
+from autograd_course.lessons.lesson_07.exercises import cached
 
 EACH = pytest.mark.parametrize("name", DESIGNS)
 GRAPHS_OF_NUMBERS = [(doubled(5), (1.5,)), (chain(9), (0.5, 1.2, -0.3)),
@@ -37,12 +38,19 @@ def test_the_same_numbers_as_the_library(name, f, xs):
 
 @EACH
 def test_random_programs(name):
-    """The trace takes what has no users for the output: right only where a program leaves nothing over."""
-    right = 0
+    """The trace takes what has no users for the output, an input too: right where a program leaves nothing over."""
     for program in map(random_program, range(40)):
-        right += np.allclose(gradients(DESIGNS[name], program, *program.start),
-                             ag.grad(program, (0, 1, 2))(*program.start))
-    assert right == (26 if name == "trace" else 40)
+        right = np.allclose(gradients(DESIGNS[name], program, *program.start),
+                            ag.grad(program, (0, 1, 2))(*program.start))
+        used = {one for _, x, _, y in program.steps for one in (x, y)}
+        assert right == (name != "trace" or {"a", "b", "c", *(step[0] for step in program.steps)} - used == {"L"})
+
+
+def test_one_dictionary_cures_the_trace_of_its_paths():
+    names, x, cache = {}, Trace(1.0), {}
+    exec(cached.solution, names)
+    doubled(12)(x)
+    assert names["cached"](x, cache) == 4096 and len(cache) == 13
 
 
 @pytest.mark.parametrize("n", [1, 5, 12])
