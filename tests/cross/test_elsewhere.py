@@ -226,6 +226,8 @@ def test_08_shapes():
     out.index_add_(0, index, torch.tensor([1.0, 10.0, 100.0]))
     forgets[index] += torch.tensor([1.0, 10.0, 100.0])
     assert out.tolist() == [101, 0, 10] and forgets.tolist() != out.tolist()
+    with pytest.raises((IndexError, RuntimeError), match="out of range"):
+        out.index_add_(0, torch.tensor([-1]), torch.ones(1))
 
 
 def test_09_products():

@@ -9,7 +9,7 @@ from .array_ward import PATIENTS, A, Array, B, b, examine, x
 
 recall("09", [
     Question("b of shape (3,) is added to x of shape (2, 3). The gradient [[1, 2, 3], [4, 5, 6]] arrives. What is the gradient of b? "
-             "(Lesson 08)", [5, 7, 9], "**[5, 7, 9]**. b was copied along the rows, so the rows are added."),
+             "(Lesson 08)", [5, 7, 9], "**[5, 7, 9]**. b was copied into both rows, so the rows are added."),
     Question("A gradient check takes one number, and passes. Why is that weak evidence? (07)", None,
              "A wrong rule can agree with the right one there. For a check take **several inputs that differ**, and the special ones."),
     Question("$z = x \\cdot x$ at x = 3, and g = 2 arrives. What is the gradient of x? (02)", 12,
