@@ -193,8 +193,8 @@ def _with_operators():
 
 
 _with_operators()
-ONLY_OPERATORS = ("Here x is an array, over there a tensor: NumPy's functions take no tensor, and an array has none "
-                  "of PyTorch's methods. Both know + − · / ** and abs(x): write with these.")
+ONLY_OPERATORS = ("Here x is an array, over there a tensor. PyTorch cannot differentiate NumPy's functions, and an "
+                  "array lacks most of PyTorch's methods. Both know + − · / ** and abs(x): write with these.")
 ONLY_CTX = ("This ctx has `save_for_backward(…)`, to be called in setup_context, `saved_tensors`, to be read in "
             "backward, and `needs_input_grad`; nothing else of PyTorch's.")
 OLD_FORM = ("That is the old form, with ctx in forward. PyTorch still takes it, but torch.func does not. Here "

@@ -36,7 +36,7 @@ def votes(w, q, target, lr):
         below.parts.append(f'<path d="{squares}" stroke="{style.VALUE}" stroke-width="1.6" fill="{fill}"/>')
     below.line(range(steps), mean, style.OTHER, 2.6)
     below.words(476, 457, "mean of q so far", style.OTHER, "end", 13)
-    rests = (f"w leaves, in one direction: after {steps} steps it is {number(w[-1])}" if abs(target) > 1 else
+    rests = (f"w leaves, in one direction: at the last of {steps} steps it is {number(w[-1])}" if abs(target) > 1 else
              f"w stays between {number(min(w))} and {number(max(w))}")
     text = "\n".join([f"target {number(target)}, lr = {number(lr)}: {said}", rests])
     return Picture(svg("0 0 560 466", "".join(above.parts + below.parts), text), text)

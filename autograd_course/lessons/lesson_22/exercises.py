@@ -9,8 +9,8 @@ from ...ask.mistakes import in_place, printed
 from ...ask.texts import Question, card, prediction, recall
 
 recall("22", [
-    Question("Workers with 10, 10 and 20 rows have the mean gradients 1, 2 and 4. What is that of all 40 rows? (Lesson "
-             "21)",
+    Question("Workers with 10, 10 and 20 rows have the mean gradients 1, 2 and 4. What is the mean gradient of all 40 "
+             "rows? (Lesson 21)",
              2.75, "(10 · 1 + 10 · 2 + 20 · 4) / 40 = **2.75**."),
     Question("Each step of a loop multiplies a gradient by 0.5. What is left of 1 after three? (13)", 0.125,
              "0.5³ = **0.125**."),

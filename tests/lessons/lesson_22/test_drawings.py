@@ -21,7 +21,8 @@ def test_a_weight_that_leaves_says_where_to(w, said):
     """Seen to fail: "w stays between 0 and 0.99", on its way, still in the picture."""
     for target, ws in [(1.2, w), (-1.1, w / 10)]:
         picture = drawn.votes(ws, np.sign(w + 1e-9 * w[-1]), target, 0.1)
-        assert "w leaves" in picture.text and (said in picture.html) == (ws is w)
+        assert "w leaves, in one direction: at the last of 5 steps it is" in picture.text
+        assert (said in picture.html) == (ws is w)
 
 
 def loops(slope, rounds):
