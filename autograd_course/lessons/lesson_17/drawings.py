@@ -175,7 +175,8 @@ def marked(widths, marks):
 # --- Layers -----------------------------------------------------------------------------------------------------------
 
 def layers(table, first=0, count=0, measured=None):
-    """What each layer adds to what is held, by `by_layer`; `count` of them, from `first` on, are wrapped.
+    """What each layer adds to what is held, by `by_layer`; `count` of them, from `first` on, are wrapped. A
+    Dropout's mask stays.
 
     measured: (held, most) of the whole, said below.
     """
@@ -186,7 +187,8 @@ def layers(table, first=0, count=0, measured=None):
     said, freed = [], 0.0
     for i, (name, held, result) in enumerate(table):
         wrapped = first <= i <= last
-        stays = held if not wrapped else result if i == last else 0.0
+        mask = held - result if name == "Dropout" else 0.0
+        stays = held if not wrapped else mask + (result if i == last else 0.0)
         freed += held - stays
         for size, colour, dash in [(held, "none", "3 3"), (stays, style.VALUE, "none")]:
             (left, top), (_, low) = plot.at(i, size), plot.at(i, 0)

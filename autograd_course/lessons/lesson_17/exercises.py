@@ -329,7 +329,8 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         edit("z = step(z)", "z = step(start)", "Each step begins at start again: z goes into the next step, step(z)."),
         edit("z = step(z)", "z = step(s)", "Nothing leads from there back to the mark. z itself goes into the next "
                                            "step: step(z)."),
-        edit("z = step(z)", "s = step(z)", "z stays at the mark: what step(z) gives is the new z."),
+        edit("z = step(z)", "s = step(z)", "The ones come back as they were: nothing was walked back through. What "
+                                           "step(z) gives is the new z."),
         edit("z.backward(g)", "z.backward(np.ones(z.shape))", "Each stretch begins anew with ones: what arrives at "
                                                               "its end is g."),
         edit("z.backward(g)", "z.backward(np.ones(z.shape))", "g = start.grad", "g = g * start.grad",
@@ -381,8 +382,8 @@ def by_hand(answer):
     held = footprint(lambda: _whole(answer, step, x), x.nbytes)[1]
     if held > 55:
         raise Wrong("what is held at most, n = 64 steps of two ops, every = 8", f"{held:.0f} arrays like x", "about 30",
-                    "The gradient is right, but the whole chain is held, as on a plain tape: forward inside no_grad, "
-                    "and back by stretches.")
+                    "The gradient is right, but more is held than 8 marks and one stretch of 8 steps: forward inside "
+                    "no_grad with a mark at every 8th step, and back by stretches.")
     if step.calls < 100:
         raise Wrong("the steps run for n = 64, every = 8", f"{step.calls}", "128: forward once, and once more",
                     "The gradient is right, and the memory too. But ag.checkpoint has done it: here step itself is to "

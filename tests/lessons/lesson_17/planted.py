@@ -161,7 +161,7 @@ throw(
         edit("g = start.grad", "g = start.grad.astype(np.float32)", "got"),
         edit("g = start.grad", "g = abs(start.grad)", "differs"),
         edit("with ag.no_grad():", "if True:", "s = ag.Tensor(x)", "s = ag.Tensor(x, requires_grad=True)",
-             "whole chain is held"),
+             "more is held"),
         edit("def by_hand(step, x, n, every):\n    marks = []", "def by_hand(step, x, n, every, marks=[]):",
              "Right at the first call"),
         edit("return g", "x[...] = g\n    return x", "writes into the caller's array"),
@@ -169,8 +169,9 @@ throw(
         edit("return g", "return g.sum()", "Shape ()"),
         edit("g = start.grad", "g = np.maximum(start.grad, 0)", "differs"),
         edit("i % every == 0", "True", "min(every, n - i)", "1", "held"), edit("if i % every", "if every", "got"),
+        (lambda step, x, n, every: np.ones(x.shape), "nothing was walked back"),
         (_from_the_input, "steps"), (_by_checkpoint, "ag.checkpoint has done it"),
-             (lambda step, x, n, every: _plain(step, x, n), "whole chain is held"),
+             (lambda step, x, n, every: _plain(step, x, n), "more is held"),
         (lambda step, x, n, every: _plain(step, x, n // every * every), "got")],
     also_right=[
         """
