@@ -179,7 +179,7 @@ class SGD(Optimizer):
 
 
 class RMSprop(Optimizer):
-    """p ← p − lr·g/(√v + eps) with the running mean v ← alpha·v + (1 − alpha)·g²; both start at zero.
+    """p ← p − lr·g/(√v + eps) with the running mean v ← alpha·v + (1 − alpha)·g², zero at the start.
 
     Tieleman and Hinton (2012), lecture 6.5, in PyTorch's form. `weight_decay` adds weight_decay·p to the gradient.
     """
