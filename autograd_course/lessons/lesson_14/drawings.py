@@ -45,8 +45,9 @@ def reach(x, y, i, j, stride=1, padding=0, backward=False):
     looks = np.pad(np.full(x.shape, "plain", "U6"), padding, constant_values="rim")
     looks[i + padding, j + padding] = "picked"
     count = int(reached.sum())
-    text = (f"x[{i}, {j}] is read by {counted(count, 'window')}: {count} of the {moves.size} outputs move.\n"
-            f"Each moves by the kernel entry that lies on this pixel: {', '.join(number(v) for v in moves[reached]) or 'none'}.")
+    text = f"x[{i}, {j}] is read by {counted(count, 'window')}, and moves {counted(count, 'output')} of {moves.size}."
+    if count:
+        text += f"\nEach moves by the kernel entry that lies on this pixel: {', '.join(number(v) for v in moves[reached])}."
     lying = np.isin(np.arange(1, y.size + 1), used).reshape(y.shape)
     rim = " and a rim" * bool(padding)
     rows = [[("image x" + rim, np.pad(x, padding), looks),
@@ -154,7 +155,7 @@ def responses(kernels, scan, names=None, bias=0):
         row, column = np.unravel_index(response.argmax(), response.shape)
         largest = f"largest response {number(response.max())}, at row {row}, column {column}" if response.any() else "no response"
         said.append(f"{called[k]}: {largest}")
-    text = "\n".join(["A scan, and what each kernel makes of it.", *said])
+    text = "\n".join(["A scan, and how each kernel responds: the bluer, the more; blank is 0 or less.", *said])
     size = f"{130 + step * min(4, len(kernels))} {212 * -(-len(kernels) // 4)}"
     return Picture(svg(f"0 0 {size}", "".join(plot.parts), text, even=True), text)
 

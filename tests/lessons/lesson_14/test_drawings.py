@@ -7,6 +7,7 @@ import pytest
 import autograd_lib as ag
 from autograd_course.lessons.lesson_14.drawings import STROKES, copies, reach, responses, window
 from autograd_course.show import style
+from autograd_course.show.ink import counted
 
 X = np.array([[0, 2, 1, 0, 3], [1, 1, 0, 4, 0], [5, 0, 1, 1, 2], [0, 3, 0, 0, 1], [2, 0, 1, 6, 0], [0, 1, 0, 0, 2]])     # (6, 5)
 Y = np.array([[1, 2, 3], [4, 5, 6]])                                                                                  # (2, 3)
@@ -45,7 +46,8 @@ def test_a_pixel_moves_what_its_nudge_moves(i, j, stride, padding):
     moves = slid(nudged, Y, stride=stride, padding=padding) - slid(X, Y, stride=stride, padding=padding)
     picture, moved = reach(X, Y, i, j, stride, padding), moves[moves != 0]
     assert cells(picture, VALUE) == [*sorted(moved), *moved] and cells(picture, PICKED) == [X[i, j]]
-    assert f"{len(moved)} of the {moves.size} outputs move" in picture.text
+    assert f"and moves {counted(len(moved), 'output')} of {moves.size}." in picture.text
+    assert ("Each moves" in picture.text) == (len(moved) > 0)
     assert ("and a rim (8, 7)" in picture.html) == (padding == 1)
     back = reach(X, Y, i, j, stride, padding, backward=True)
     assert cells(back, VALUE) == cells(picture, VALUE) and cells(back, GRADIENT) == [moved.sum(), *(1 for _ in moved)]
