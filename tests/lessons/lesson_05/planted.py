@@ -15,6 +15,7 @@ throw(
         edit("x.data * y.data", "round(x.data * y.data, 12)", "Nearly right"),
         edit(LOCALS, "(np.float32(y.data), np.float32(x.data))", "Nearly right"),
         edit(LOCALS, "(1.0, 1.0)", "local gradients of add"),
+        edit(LOCALS, "(x.data + y.data, x.data + y.data)", "Number 1 of 2 differs"),
         edit(LOCALS, "(y, x)", "A Value stands among these"),
         edit(LOCALS, "y.data", "2 values were expected, and this is one"),
         edit(LOCALS, "(y.data,)", "you gave 1"),
