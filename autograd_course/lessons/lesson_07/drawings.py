@@ -94,7 +94,7 @@ def reading(name):
     """How a design multiplies and how it goes back, as its code."""
     code, look = source(DESIGNS[name]), f"{style.CARD};{CODE};min-width:min(640px,95%)"
     return Picture(f'<pre style="{look}">{escape(code)}</pre>',
-                   f"{name}: {len(code.splitlines())} lines, to multiply and to go back")
+                   f"{name}: {sum(map(bool, code.splitlines()))} lines, to multiply and to go back")
 
 
 COLUMNS = [("time for an operation, µs", "microseconds", (-1, 3), lambda value: f"{value:.1f}"),
