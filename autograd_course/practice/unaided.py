@@ -48,10 +48,12 @@ TASKS = {
                                                       "entry too.",
         "np.concatenate([g[:1], g[1:] - g[:-1], -g[-1:]])": "It has the wrong sign. Compare the numbers, not their "
                                                             "sizes.",
-        "np.concatenate([-g[:1], 0 * g[1:], g[-1:]])": "It is right where all of g is the same. Draw each of them."},
+        "np.concatenate([-g[:1], 0 * g[1:], g[-1:]])": "It is right at both ends, and between them where g does not "
+                                                           "change. Draw each entry of g, and compare every entry."},
                         (2, 4, 7)),
     "unit": Task("14", unit, lambda g, z, x: (g - z * np.sum(g * z)) / np.sqrt(np.sum(x * x)), {
-        "g / np.sqrt(np.sum(x * x))": "It is right where g and x are at right angles. Draw g at random.",
+        "g / np.sqrt(np.sum(x * x))": "It is right where g and x are at right angles. Draw g at random, and "
+                                        "compare closely.",
         "(g - z * np.sum(g)) / np.sqrt(np.sum(x * x))": "It sums g, where it should sum g · z. Compare every entry.",
         "(g - z * np.sum(g * z)) / np.sum(x * x)": "It is right where x has the length 1. Draw x at random."},
                  (2, 4, 7)),
@@ -84,8 +86,8 @@ def unaided(name, rule, my_check):
         return Verdict("wrong", ("raised", shortened(error)))
     record.solved(f"{task.lesson}.unaided_{name}")
     return Verdict("right", ("",
-                             "Your rule is right, and your check is worth trusting: it took a right rule, and refused "
-                                 f"{len(task.wrong)} wrong ones."))
+                             "Your rule is right. Your check took a right rule, and refused "
+                             f"{len(task.wrong)} wrong ones."))
 
 
 def _inputs(task):
@@ -120,7 +122,8 @@ def _check_tells(task, my_check):
                         "strict?")
     if _said(my_check, sine, sine.rule, largest) is not True:
         raise Wrong("your check of another f, sin, and its right rule", "False", "True",
-                    "Your check has to measure whatever f it is given, in a small step, and not compare with one rule.")
+                        "A right rule is refused: does your check measure whatever f it is given, closely enough, or "
+                        "compare with one rule?")
     if _said(my_check, task, lambda g, z, x: 1.5 * task.rule(g, z, x), largest) is not False:
         raise Wrong("your check of a rule that gives half as much again as the right one", "True", "False",
                     "Does it compare with what it measures, and closely enough?")
