@@ -523,7 +523,8 @@ def _cause(got, expected, hints, args, rtol, atol, letters=(), function=None, su
 
 def _cause_in_parts(got, expected, args, rtol, atol, letters):
     if not _is_sequence(got):
-        return f"{len(expected)} values were expected, and this is one."
+        a_set = isinstance(got, (set, frozenset))
+        return f"{len(expected)} values were expected, and this is {'a set, which has no order' if a_set else 'one'}."
     if len(got) != len(expected):
         return f"{len(expected)} values were expected, and you gave {len(got)}."
     if len(got) <= 4 and any(same(order, expected, rtol, atol) for order in permutations(got)):

@@ -54,7 +54,7 @@ card("20", [
     "A tracer sees operations. It does not see an if, a while or a float(): these decide once, when it traces.",
     "A rule is NumPy: run on values that write down, it writes the backward lines itself.",
     "Walk from the results back to the inputs: what nobody asks for is dead.",
-    "What a backward line reads is kept until then; after its last reader its memory is free.",
+    "What a backward line reads is kept until then; after its last reader its memory may be used again.",
     "Ask what a compiler does with an if, a global number, a random number: refuse, look again, or freeze?",
     "Pass as an argument what is to change."])
 
@@ -216,6 +216,8 @@ def _outcome(kind, probe):
              "A line has the name of its result, `name`, and not that of an input."),
         edit("return Noted(function(*values), name, self.lines)", "return Noted(function(values), name, self.lines)",
              "np.subtract wants its inputs one by one: function(*values), with the star, hands over all of them."),
+        edit("function(*values)", "function(self.value)",
+             "np.subtract wants all of its inputs, and self is one of them: function(*values)."),
         edit("return Noted(function(*values), name, self.lines)", "return Noted(function(*names), name, self.lines)",
              "The names are texts, and nobody can compute with them: function(*values)."),
         edit("return Noted(function(*values), name, self.lines)", "return self",
@@ -607,7 +609,7 @@ g_W2 = a.T @ b""".strip().splitlines()
         reads_wrong = 12""",
     explained="Line 7 writes h·h over h, and line 12 multiplies by what is left there, 1 − h·h. Put line 12 before "
               "line 7, and all is well.",
-    why="Memory is free when the last reader of its value has run. Readers on the way back count too.",
+    why="Memory may be used again when the last reader of its value has run. Readers on the way back count too.",
     mistakes=[
         ((8, 12), "Line 8 reads h·h and writes over it, and nobody reads h·h again. h was gone before line 8."),
         ((2, 12), "Line 2 writes over x·W1: tanh's rule reads its result, so nobody needs x·W1 again."),

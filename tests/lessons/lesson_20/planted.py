@@ -89,7 +89,7 @@ throw(
         edit("wanted.update(names)", "wanted.update(str(x).lower() for x in names)", "expected"),
         edit("name in wanted", "name in wanted and function is not np.greater", "t1 = greater"),
         (_by_paths, "Remember"), (_in_place, "caller"), (lambda lines, results: print(_needed(lines, results)), "print"),
-        (lambda lines, results: set(map(str, _needed(lines, results))), "expected"),
+        (lambda lines, results: set(map(str, _needed(lines, results))), "a set, which has no order"),
         (lambda lines, results: len(_needed(lines, results)), "expected"),
         (lambda lines, results: _needed(lines, results)[:3], "expected"),
         edit("name in wanted", "name in wanted and name[0] == 't'", "error = subtract"),
