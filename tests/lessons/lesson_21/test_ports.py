@@ -1,7 +1,6 @@
 """Lesson 21's network and ports, as far as they can be tried without PyTorch and JAX."""
 import os
 import signal
-import timeit
 
 import joblib
 import numpy as np
@@ -48,14 +47,6 @@ def test_a_port_is_a_network_with_one_line_changed(letter):
     assert callable(port.network())
     healthy = ports.lines(ports.NETWORK[port.engine])
     assert [line.partition(" ")[0] for line in healthy] == ports.STAGES and port.healthy in healthy
-
-
-def test_half_of_20_scans_takes_more_than_half_of_the_time():
-    """What the lesson says beside the picture of the workers."""
-    x, y = ports.scans()
-    ten, twenty = (min(timeit.repeat(lambda: ports.run("ours", ports.start(), x[:n], y[:n]), number=1, repeat=100))
-                   for n in (10, 20))
-    assert ten > 0.6 * twenty
 
 
 def test_each_cause_is_that_of_its_port():
