@@ -359,7 +359,7 @@ def _by_size(x):
             return np.sign(x) * (1 - p) / (1 + p)""",
     explained="An `if x > 0` with one form for each side does as well, for a number at a time. (`np.where` would compute both forms "
               "everywhere, the one that overflows too.)",
-    why="Right at both ends: far out p becomes 0, and 1 − 0 and 1 + 0 are 1.",
+    why="Right at both ends: far out exp(−2|x|) becomes 0, and 1 − 0 and 1 + 0 are 1.",
     mistakes=[
         *((wrong, "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan.") for wrong in (
             lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
