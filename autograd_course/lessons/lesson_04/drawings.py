@@ -33,7 +33,8 @@ def plateau(walks, steps):
         x = walk[steps]
         slope = gradient(x)
         arrives = number(float(f"{slope:.2g}")) if slope else "exactly 0.0"
-        lines.append(f"From x = {number(start)}, {after}: x = {number(x)}, z = {number(np.tanh(x))}, L = {number(loss(x))}, "
+        z = number(np.tanh(x), 6)                # four digits would make −1 of tanh −6 too, and 0 of 1 − z²
+        lines.append(f"From x = {number(start)}, {after}: x = {number(x)}, z = {z}, L = {number(loss(x))}, "
                      f"gradient {arrives}.")
         way = np.linspace(start, x, 41)
         hill.line(way, loss(way), style.VALUE, 5)

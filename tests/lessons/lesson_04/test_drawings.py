@@ -22,6 +22,7 @@ def test_plateau():
     before, picture = plateau(walks, 0), plateau(walks, 1)
     assert picture.text == ("From x = −20, after 1 step: x = −20, z = −1, L = 4, gradient exactly 0.0.\n"
                             "From x = −3, after 1 step: x = 0, z = 0, L = 1, gradient −2.")
+    assert "z = −0.999988, L = 4, gradient −9.8e−5" in plateau({-6.0: [-6.0]}, 0).text
     words = [one.text for one in drawn(picture, "text")]
     assert words.count("exactly 0") == 1 and {"−20", "−3"} <= set(words)
     heights = [[float(dot.get("cy")) for dot in drawn(shown, "circle", fill=style.GRADIENT)]
