@@ -33,7 +33,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
     still to come stands there in a thin line.
     """
     step = max(map(len, paths.values())) - 1 if step is None else step
-    plot, (lines, low, where) = Axes(BOX, *span), _contours(f, span)
+    plot, (lines, levels, low, where) = Axes(BOX, *span), _contours(f, span)
     title, bounds = f"after {counted(step, 'step')}", np.abs(span).max()
     plot.parts.append(lines)
     _frame(plot, title + "; thin: the way ahead" * ahead, names)
@@ -63,14 +63,14 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
         whole = not seen[-1] or (np.abs(path).max(1) > 3 * bounds).any()
         plot.words(px + 40, py, ends if whole else name, colour, "start", 13)
         px += wide
-    plot.parts += top           # a marker is never behind a path
+    plot.parts += [levels, *top]         # a path crosses no number of a level, and a marker is never behind a path
     text = "\n".join(said)
     return Picture(svg(f"0 0 560 {py + 11}", "".join(plot.parts), text, even=True), text)
 
 
 @lru_cache(maxsize=16)
 def _contours(f, span):
-    """(SVG of the contours of f, its lowest value on the grid, where)."""
+    """(SVG of the contours of f, SVG of their numbers, its lowest value on the grid, where)."""
     return _outlined(f(*_grid(span)).astype(float).tobytes(), span)
 
 
@@ -105,7 +105,7 @@ def _outlined(heights, span):
         words.words(px, py + 4, said, style.FAINT, "start", 13, halo=True)
     px, py = plot.at(*where)
     parts.append(f'<path d="M{px - 5:.1f} {py:.1f}h10m-5 -5v10" stroke="{style.INK}" stroke-width="1.5"/>')
-    return "".join(parts + words.parts), low, where
+    return "".join(parts), "".join(words.parts), low, where
 
 
 def plane(points):

@@ -378,6 +378,8 @@ def test_landscape_says_where_every_path_is():
     assert lengths == [[1, 1], [2, 2], [3, 3]]
     dashes = {line.get("stroke-dasharray") for line in svg_of(last).iter(f"{SVG}polyline")}
     assert len(dashes) == 2, "not told apart by colour alone"
+    order = ["level" if one.get("paint-order") else one.tag for one in svg_of(last).iter()]
+    assert f"{SVG}polyline" not in order[order.index("level"):], "no path over the number of a level"
 
 
 def test_an_optimizer_has_one_look_in_every_picture():

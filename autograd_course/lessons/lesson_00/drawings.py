@@ -47,9 +47,10 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
     plot.line([x - (not ahead), x + ahead], [foot, foot], style.INK, 1.5)
     plot.line([x + ahead] * 2, [foot, foot + gradient], style.GRADIENT, 4, "6 4")
     (px, py), (leg, middle) = plot.at(x + ahead - 0.5, foot), plot.at(x + ahead, foot + gradient / 2)
-    plot.words(px, py + (-7 if gradient < 0 or py > 250 else 16), "1", size=13, halo=True)     # not among the axis' numbers
-    if abs(plot.at(0, gradient)[1] - plot.at(0, 0)[1]) > 24:     # else it would touch the 1
-        plot.words(leg + 8, middle + 5, number(round(gradient, 10)), style.GRADIENT, "start", 13, halo=True)
+    py += -7 if gradient < 0 or py > 250 else 16        # not among the axis' numbers
+    plot.words(px, py, "1", size=13, halo=True)
+    short = abs(plot.at(0, gradient)[1] - plot.at(0, 0)[1]) < 24         # beside so short a leg it would lie on the tangent
+    plot.words(leg + 8, py if short else middle + 5, number(round(gradient, 10)), style.GRADIENT, "start", 13, halo=True)
     plot.dot(x, value, style.VALUE, style.VALUE)
     bars = Axes((48, 34, 240, 230), (0, 2), both)
     bars.frame([], ticks(*both), title=f"at x = {number(x)}")

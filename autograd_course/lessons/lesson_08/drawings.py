@@ -36,7 +36,8 @@ def fall(b, g, entry):
     parts.append(words(middle + 14, foot - 18, terms, style.GRADIENT, "start", 13))
     said = [f"forward: b[{entry}] = {number(b[entry])} is copied into every row",
             f"backward: {terms} = {number(g[:, entry].sum())} fall into the gradient of b[{entry}]"]
-    return drawing(parts, 10 + step + n * WIDE + max(0, 14 + room - WIDE // 2), foot + HIGH + 32, said)
+    parts.append(words(10, foot + HIGH + 46, "the bar in a cell: how large its number is; hollow below 0", style.FAINT, "start", 13))
+    return drawing(parts, 10 + step + n * WIDE + max(0, 14 + room - WIDE // 2), foot + HIGH + 58, said)
 
 
 def _bar(x, y, part, colour):

@@ -8,7 +8,7 @@ from ...show.axes import Axes
 from ...show.ink import cell, counted, number
 from ...show.picture import Picture, svg
 
-WIDE, HIGH, TOP, GAP = 28, 28, 44, 22       # a cell, the words above a grid, the space between two
+WIDE, HIGH, TOP, GAP = 32, 28, 44, 18       # a cell, the words above a grid, the space between two
 
 # Kernels made by hand: a stroke that lies, one that stands, and the two slanting ones.
 _LYING = np.array([[-1, -1, -1], [2, 2, 2], [-1, -1, -1]])
@@ -156,7 +156,10 @@ def responses(kernels, scan, names=None, bias=0):
         largest = f"largest response {number(response.max())}, at row {row}, column {column}" if response.any() else "no response"
         said.append(f"{called[k]}: {largest}")
     text = "\n".join(["A scan, and how each kernel responds: the bluer, the more; blank is 0 or less.", *said])
-    size = f"{130 + step * min(4, len(kernels))} {212 * -(-len(kernels) // 4)}"
+    high = 212 * -(-len(kernels) // 4)
+    for k, words in enumerate(["small: the kernel; + wants ink, − wants none", "blue: its response; blank where it is 0 or less"]):
+        plot.words(10, high + 18 + 24 * k, words, style.FAINT, "start", 13)
+    size = f"{130 + step * min(4, len(kernels))} {high + 54}"
     return Picture(svg(f"0 0 {size}", "".join(plot.parts), text, even=True), text)
 
 

@@ -32,7 +32,8 @@ def lag(push, start, value, tangent):
         seen = int(np.argmax(height < LOWEST + 3)) if np.any(height < LOWEST + 3) else STEPS
         px, py = plot.at(max(seen - 1, 0), height[max(seen - 1, 0)])
         left = name == "value"
-        plot.words(px - 12 if left else px + 12, py + (20 if left else -8), name, colour, "end" if left else "start")
+        plot.words(px - 12 if left else px + 12, py + (20 if left else -8), name, colour, "end" if left else "start",
+                   halo=True)
     lines = [f"start {number(start)}: the errors after each step"]
     for k, (of_value, of_tangent) in enumerate(errors.T):
         more = f", {number(of_tangent / of_value)} times as far" if of_value > 1e-14 and of_tangent > 1e-14 else ""
@@ -73,7 +74,7 @@ def sweeps(n, m):
         colour = style.TANGENT if name == "forward" else style.GRADIENT
         plot.words(left, 22, f"{name.capitalize()}: {counted(count, 'sweep')}", colour, "start", 16)
         less = "as many" if n == m else "fewer" if name == winner else "more"
-        plot.words(left, 42, f"one a {what}: {less}", style.INK if name == winner else style.FAINT, "start", 13)
+        plot.words(left, 42, f"one a {what} of the Jacobian: {less}", style.INK if name == winner else style.FAINT, "start", 13)
         plot.parts += _stripes(left, top, side[n], side[m], n, m, name == "forward")
         plot.words(left - 10, top + side[m] / 2 + 4, f"m = {m:,}", style.INK, "end", 13)
         plot.words(left + side[n] / 2, top + side[m] + 26, f"n = {n:,}", style.INK, size=13)
@@ -82,7 +83,7 @@ def sweeps(n, m):
     text = (f"{n:,} input{of_n}, {m:,} output{of_m}: the Jacobian has {m:,} row{of_m} and {n:,} column{of_n}\n"
             f"forward {n:,} sweep{of_n}, one a column; backward {m:,}, one a row\nfewer: {winner}")
     said = text.splitlines()[1].split("; ")
-    return Picture(beside(*(svg("0 0 336 340", *pair) for pair in zip(parts, said))), text, says_all=True)
+    return Picture(beside(*(svg("0 0 352 340", *pair) for pair in zip(parts, said))), text, says_all=True)
 
 
 def filled(f, x, count):
@@ -134,11 +135,11 @@ def flight(path, tangent, angle):
     path, tangent: (steps, 2), in metres and metres per degree.
     """
     path, tangent = np.vstack([[0, 0], path]), np.vstack([[0, 0], tangent])
-    plot = Axes((46, 30, 506, 253), (0, 84), (-2, 40))
+    plot = Axes((46, 30, 506, 253), (0, 84), (-2, 42))
     plot.frame(ticks(0, 80, 8), ticks(0, 40, 4), "distance in metres",
                f"Height in metres, thrown at {number(angle)} degrees")
     plot.line(*path.T, style.VALUE, 2.6)
-    further = path + 3 * tangent
+    further = path + 5 * tangent
     plot.line(*further.T, style.TANGENT, 2.4, DOTS)
     ink = f'stroke="{style.TANGENT}" stroke-width="1.8" fill="none"'
     for at, to in list(zip(path, further))[3::4]:
@@ -157,7 +158,7 @@ def flight(path, tangent, angle):
     lands = x0 + share * (x1 - x0)
     plot.dot(lands, 0, style.INK, style.PAPER)
     more = "farther" if moves > 0 else "less far"
-    plot.words(12, 346, "dotted, with arrows: 3 degrees more, by the tangent", style.TANGENT,
+    plot.words(12, 346, "dotted, with arrows: 5 degrees more, by the tangent", style.TANGENT,
                "start", 13)
     text = (f"Thrown at {number(angle)} degrees it lands at {number(lands)} m, after {len(path) - 1} steps.\n"
             f"Its tangent there: {number(moves)} m for each degree more, so a degree more lands {more}.")

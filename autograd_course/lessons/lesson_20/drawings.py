@@ -111,12 +111,13 @@ def two_columns(program, line):
         boxes.append(_box(x, y, line, look, line.name in now.reads and line.name in made, line.name == partner))
     start, end = LEFT + WIDE / 2, right + WIDE / 2
     turn = f"M{start} {low + 4}C{start} {low + 34} {end} {low + 34} {end} {low + 4}"
-    heads = [ink.words(LEFT + 2, 20, "thick frame: runs; thin: is read; dashed: its gradient or value; filled: held",
+    heads = [ink.words(LEFT + 2, 20, "thick frame: runs; thin: is read; dashed: its gradient or value; filled: held; dotted: gone",
                        style.FAINT, "start", 13),
              ink.words(LEFT + 2, 46, "forward, down", style.VALUE, "start"),
              ink.words(right + 2, 46, "backward, up", style.GRADIENT, "start"),
              ink.words(LEFT + WIDE + GAP / 2, 46, "kept", style.FAINT, size=13),
-             f'<path d="{turn}" fill="none" stroke="{style.GRADIENT}" stroke-width="2" stroke-dasharray="5 3"/>']
+             f'<path d="{turn}" fill="none" stroke="{style.GRADIENT}" stroke-width="2" stroke-dasharray="5 3"/>'
+             f'<path d="M{end} {low + 3}l-6 11h12z" fill="{style.GRADIENT}"/>']
     text = _told(program, at)
     body = "".join([*heads, *across, *boxes, _bars(program, at, low + 58, right + WIDE)])
     drawn = svg(f"0 0 {right + WIDE + 8} {low + 132}", body, text)
@@ -150,7 +151,7 @@ def _bars(program, at, top, wide):
     """What is held after each line, as a row of bars; the one of line `at` is dark."""
     sizes = [program.bytes(k) for k in range(len(program.lines))]
     most, step, high = max(sizes) or 1, (wide - LEFT) / len(sizes), 56
-    parts = [ink.words(LEFT + 2, top, f"held: {_said(sizes[at])}", anchor="start", size=13),
+    parts = [ink.words(LEFT + 2, top, f"held after line {at + 1}: {_said(sizes[at])}", anchor="start", size=13),
              ink.words(wide, top, f"at most {_said(max(sizes))}", style.FAINT, "end", 13)]
     for k, size in enumerate(sizes):
         tall = max(1, high * size / most)

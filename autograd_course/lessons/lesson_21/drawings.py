@@ -137,7 +137,7 @@ def agree(slopes, scene, t):
     left.dot(AT[k], now["JAX"], style.INK, size=5)
     left.dot(AT[k], now["ours"], style.GRADIENT, style.GRADIENT, size=2.5)
     right = Axes((50, 40, 290, 190), (AT[0], AT[-1]), (-18, 0.5))
-    right.frame(ticks(AT[0], AT[-1], 4), decades(-16, 0, 4), "t", "how far from yours")
+    right.frame(ticks(AT[0], AT[-1], 4), [(-18, "0"), *decades(-16, 0, 4)], "t", "how far from yours")
     right.line([AT[k], AT[k]], [-18, 0.5], style.LINE, 1.2)
     for engine, square in [("PyTorch", True), ("JAX", False)]:
         apart = np.log10(np.maximum(np.abs(np.array(slopes[engine][scene]) - mine), 1e-18))
@@ -272,7 +272,7 @@ def way(kept, exercises, predictions, titles):
     for y, words in zip((24, 44, 64), heads):
         plot.words(16, y, words, anchor="start", size=14)
     low = ground + 36 + deep * (size + 3) + 36
-    key = [("rect", "an exercise, right"), ("", "a prediction, right at once"),
+    key = [("rect", "an exercise, right; a column is a lesson"), ("", "a prediction, right at once"),
            ("✓", "missed, and right when it came back"),
            ("?", "missed"), ("≡", "a card")]
     for mark, words in key:

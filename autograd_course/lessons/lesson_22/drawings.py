@@ -67,6 +67,7 @@ def cobweb(f, slope, z, rounds, start):
     for one, other in zip(way, way[1:]):
         corners += [(one, other), (other, other)]
     plot.line(*np.transpose(corners), style.VALUE, 1.8)
+    plot.key(172, 286, "z, round by round", style.VALUE, 1.8)       # below the least of f
     plot.dot(z, z, style.INK, style.PAPER, size=6)
 
     beside_it = Axes((44, 34, 284, 200), (0, max(30, rounds)), (-1.0, 3.0))

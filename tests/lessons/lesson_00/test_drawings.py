@@ -11,6 +11,7 @@ from autograd_course.lessons.lesson_00.drawings import Dots, as_read, curve_and_
 from autograd_course.lessons.lesson_00.exercises import hidden
 from autograd_course.lessons.lesson_20.tracer import trace
 from autograd_course.show import style
+from autograd_course.show.ink import number
 from autograd_lib.nn.functional import cross_entropy
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -41,13 +42,15 @@ def test_bars_of_value_and_gradient():
     assert {"9", "−4", "value", "gradient"} <= {text.text for text in drawn(picture, "text")}
 
 
-@pytest.mark.parametrize("x", [0.0, 5.0, 6.5])
+@pytest.mark.parametrize("x", [0.0, 3.6, 5.0, 6.5])
 def test_the_leg_of_the_triangle_is_the_gradients_bar(x):
-    """One to the side, ahead of the point or, at the end, behind it."""
+    """One to the side, ahead of the point or, at the end, behind it; with the same number beside it, however short."""
     picture = curve_and_bars(bowl, x, ag.grad(bowl)(x))
     (leg,) = [line for line in drawn(picture, "polyline") if line.get("stroke") == style.GRADIENT]
     (left, top), (right, bottom) = (map(float, point.split(",")) for point in leg.get("points").split())
     assert left == right and abs(top - bottom) == pytest.approx(heights(picture)[style.GRADIENT], abs=0.2)
+    said = [text.text for text in drawn(picture, "text") if text.get("fill") == style.WRITTEN[style.GRADIENT]]
+    assert said == [number(2 * x - 6)] * 2 + ["gradient"]
 
 
 @pytest.mark.parametrize("x", [0.5, 2.5])
