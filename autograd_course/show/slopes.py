@@ -315,8 +315,9 @@ class _Still:
         plot.frame(ticks(*plot.x), ticks(*plot.y), x, title)
         for line in rule.lines:
             _trace(plot, [(self.across(x), y) for x, y in line], style.GRADIENT, DASHES)
+        self.over = Axes(plot.box, plot.x, plot.y)          # words: no line that moves crosses them
         if not measured:
-            _note(plot, "no slope here")
+            _note(self.over, "no slope here")
         for x, y in measured:
             if _inside(plot, self.across(x), y):
                 plot.dot(self.across(x), y, style.DIFFERENCE, "none", size=3.5)
@@ -324,7 +325,8 @@ class _Still:
             if np.isfinite(y := self.slope(x)):
                 px, py = plot.at(self.across(x), y)
                 plot.dot(self.across(x), y, style.GRADIENT, style.GRADIENT, size=4)
-                plot.words(px + 8, py + 16, f"stated: {_four(y)}", style.GRADIENT, "start", 13, halo=True)
+                up = py > BOX[1] + BOX[3] / 2
+                self.over.words(px + 8, py + (-8 if up else 16), f"stated: {_four(y)}", style.GRADIENT, "start", 13, halo=True)
         return plot.parts
 
     def _errors(self):
@@ -446,6 +448,7 @@ def _moving(p):
     if p.exists:
         across = still.across(p.x)
         rule.line([across, across], rule.y, style.LINE, 1, "3 3")
+        rule.parts += still.over.parts
         for way, slope in tangents:
             if np.isfinite(slope):
                 curve.straight(p.x, p.z, slope, style.TANGENT, 3.5, DOTS, [way])
@@ -460,6 +463,7 @@ def _moving(p):
         against_steps(errors, hs, errors_at(still.value, p.x, p.slope, hs), 1e-16, p.h)
     else:
         curve.words(BOX[0] + BOX[2] / 2, BOX[1] + 24, f"no value at {p.here}", halo=True)
+        rule.parts += still.over.parts
     numbers = " and ".join(dict.fromkeys(_four(slope) for _, slope in tangents)) or "none"
     drawn = "tangent: waits for your rule" if still.waits and not p.kink else f"tangent{'s' * p.kink}: slope {numbers}"
     rule_says = "rule: still …" if still.waits else f"rule: {'nan' if np.isnan(p.slope) else _four(p.slope)}"

@@ -136,7 +136,7 @@ def agree(slopes, scene, t):
     left.dot(AT[k], now["PyTorch"], style.INK, square=True, size=8)
     left.dot(AT[k], now["JAX"], style.INK, size=5)
     left.dot(AT[k], now["ours"], style.GRADIENT, style.GRADIENT, size=2.5)
-    right = Axes((50, 40, 290, 190), (AT[0], AT[-1]), (-18, 0.5))
+    right = Axes((54, 40, 286, 190), (AT[0], AT[-1]), (-18, 0.5))
     right.frame(ticks(AT[0], AT[-1], 4), [(-18, "0"), *decades(-16, 0, 4)], "t", "how far from yours")
     right.line([AT[k], AT[k]], [-18, 0.5], style.LINE, 1.2)
     for engine, square in [("PyTorch", True), ("JAX", False)]:
