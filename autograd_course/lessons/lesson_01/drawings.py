@@ -68,11 +68,11 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
                    1e-12, hs[seen[-1]])
     for nth, (name, wrong) in enumerate(errors.items()):
         words += f"\n{name} error {_short(wrong[seen[-1]])}"
-        third = seen[:3][-1]
-        px, py = plot.at(np.log10(hs[third]), np.log10(max(wrong[third], 1e-12)))
-        across, down = (12, -6) if nth == 0 else (12, 14) if len(seen) < 3 else (-12, 12)
+        fourth = seen[:4][-1]
+        px, py = plot.at(np.log10(hs[fourth]), np.log10(max(wrong[fourth], 1e-12)))
+        across, down = (12, -6) if nth == 0 else (12, 14) if len(seen) < 4 else (-12, 12)
         plot.words(px + across, py + down, name, anchor="start" if across > 0 else "end", size=13, halo=True)
-    panels = svg("0 0 400 310", "".join(left.parts), text), svg("0 0 390 310", "".join(plot.parts), f"h = {_short(h)}{words}")
+    panels = svg("0 0 400 310", "".join(left.parts), text), svg("0 0 400 310", "".join(plot.parts), f"h = {_short(h)}{words}")
     return Picture(beside(*panels), text + words)
 
 

@@ -15,11 +15,11 @@ def two_parts(from_x, from_y, change, reach):
     total = from_x + from_y
     missed = round(change - total, 12) + 0.0         # no −0.000
     plot.frame(ticks(-reach, reach, 9), [], "change of z")
-    for place, words in enumerate(["what they miss, drawn × 10", "z really moves by", "y brings", "x brings"]):
-        plot.words(20, plot.at(0, place + 1)[1] + 15, words, style.FAINT, "start", 13, halo=True)
     plot.line([0, 0], [1, 4], style.LINE, 1)
     plot.line([from_x] * 2, [2.35, 3.35], style.CHANGE, 1)
     plot.line([total] * 2, [0, 2.35], style.CHANGE, 1.5, "2 3")
+    for place, words in enumerate(["what they miss, drawn × 10", "z really moves by", "y brings", "x brings"]):
+        plot.words(20, plot.at(0, place + 1)[1] + 15, words, style.FAINT, "start", 13, halo=True)
     end = min(max(total + 10 * missed, plot.x[0]), plot.x[1])
     for start, stop, y, said, dash in [(0, from_x, 3.35, from_x, "6 4"), (from_x, total, 2.35, from_y, "6 4"),
                                        (total, end, 0.35, missed, "none")]:
@@ -33,11 +33,11 @@ def two_parts(from_x, from_y, change, reach):
     plot.dot(change, 1.35, style.DIFFERENCE)
     px, py = plot.at(change, 1.35)
     side = 1 if missed >= 0 else -1
-    plot.words(px + 11 * side, py + 5, _signed(change), style.DIFFERENCE, "start" if side > 0 else "end", halo=True)
+    plot.words(px + 16 * side, py + 5, _signed(change), style.DIFFERENCE, "start" if side > 0 else "end", halo=True)
     text = minus(f"x brings {from_x:+.4f}, y brings {from_y:+.4f}, together {total:+.4f}; "
                  f"z really moves by {change:+.4f}, off by {missed:+.4f}")
     return Picture(svg("0 0 560 290", "".join(plot.parts), text), text)
 
 
 def _signed(x):
-    return minus(f"{x:+.3f}")
+    return minus(f"{round(x, 12):+.3f}")         # −0.1305 one way, whatever it was computed from

@@ -40,7 +40,7 @@ def plateau(walks, steps):
         hill.line(way, loss(way), style.VALUE, 5)
         hill.dot(start, loss(start), style.FAINT)
         (px, py), steep = hill.at(start, loss(start)), abs(gradient(start)) > 0.5
-        hill.words(px + 12 * steep, py + (5 if steep else -12), number(start), style.FAINT,
+        hill.words(px + 12 * steep, py + (5 if steep else -12), "from " * (start == min(walks)) + number(start), style.FAINT,
                    "start" if steep else "middle", 13)
         height = max(np.log10(abs(slope)), lowest - 1) if slope else lowest - 1
         (px, top), (_, low) = hill.at(x, loss(x)), size.at(x, height)
@@ -48,7 +48,7 @@ def plateau(walks, steps):
         hill.dot(x, loss(x), style.VALUE, style.VALUE, size=6)
         size.dot(x, height, style.GRADIENT, style.GRADIENT, size=5)
         if not slope:
-            size.words(px + 10, low - 2, "exactly 0", style.GRADIENT, "start", 13, halo=True)
+            size.words(px + 24, low - 3, "exactly 0", style.GRADIENT, "start", 13, halo=True)
     text = "\n".join(lines)
     return Picture(svg("0 0 560 465", "".join(hill.parts + size.parts), text), text)
 
@@ -68,14 +68,15 @@ def turned_over(x):
         plot.line([px, px + run, px + run], [py, py, py + rise], style.INK, 1.5)
         plot.dot(px, py, style.VALUE, style.VALUE)
         (left, top), (right, high) = plot.at(px, py), plot.at(px + run, py + rise)
-        plot.words(max((left + right) / 2, left + 17), top + 17, number(round(run, 3)), size=13, halo=True)
-        plot.words(min(right + 6, 358), (top + high) / 2 + 5, number(round(rise, 3)), anchor="start", size=13, halo=True)
-    plot.words(*plot.at(-2.5, 0.45), "exp", style.VALUE, "start", 16, halo=True)
-    plot.words(*plot.at(0.25, -2.55), "log", style.VALUE, "start", 16, halo=True)
+        run, rise = number(round(run, 3)), number(round(rise, 3))
+        plot.words(max((left + right) / 2, left + 8 + 3.6 * len(run)), top + 15, run, size=13, halo=True)
+        plot.words(right + 6, max((top + high) / 2 + 5, high + 16), rise, anchor="start", size=13, halo=True)
+    plot.words(*plot.at(-2.5, 0.75), "exp", style.VALUE, "start", 16, halo=True)
+    plot.words(*plot.at(0.55, -2.55), "log", style.VALUE, "start", 16, halo=True)
     plot.words(40, 430, f"exp at {number(round(height, 3))}: height {number(x)}, slope {number(x)}", anchor="start")
     plot.words(40, 454, f"log at {number(x)}: height {number(round(height, 3))}, slope {number(1 / x)}", anchor="start")
     text = (f"exp at {number(round(height, 3))} has the height {number(x)} and the slope {number(x)}.\n"
             f"Turned over: log at {number(x)} has the height {number(round(height, 3))} and the slope 1/{number(x)} = {number(1 / x)}.\n"
             f"The triangles: exp's tangent rises by {number(round(leg * x, 3))} over {number(round(leg, 3))}, "
             f"log's by {number(round(leg, 3))} over {number(round(leg * x, 3))}.")
-    return Picture(svg("0 0 400 466", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 420 466", "".join(plot.parts), text), text)

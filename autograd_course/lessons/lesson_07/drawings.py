@@ -62,7 +62,7 @@ def duel(w, right, published):
     left.line(ws, [right(x) for x in ws], style.INK, 2.4)
     left.line(ws, [published(x) for x in ws], style.OTHER, 2.4, "7 4")
     left.words(*left.at(-1.45, -2.35), "published", style.OTHER, "start", 13, halo=True)
-    left.words(*left.at(0.42, -1.15), "right", style.INK, "start", 13, halo=True)
+    left.words(*left.at(-0.75, -1.15), "right", style.INK, "end", 13, halo=True)      # where no w goes
     cross = float(np.arctanh(np.sqrt(0.5)) / 2)
     left.dot(cross, right(cross), size=6)
     left.dot(-cross, right(-cross), size=6)
@@ -195,7 +195,7 @@ def case(letter, method="as found", of=clinic):
         if name in patient.shows:
             value = of.sheet(patient.engine.__base__)[name] if mended else ill_value
             sign = "✗" if of.fails(name, value) else "✓"
-            facts.append(("its examination", f"{of.EXAMINATIONS[name][0]}: {in_line(value)} {sign}"))
+            facts.append(("its examination", f"{of.EXAMINATIONS[name][0]}: {in_line(value)}\N{NO-BREAK SPACE}{sign}"))
     cells = table([((name, f"color:{style.FAINT};white-space:nowrap"), escape(fact)) for name, fact in facts],
                   style="margin:4px 0 8px;font-size:13px;", cell=f"color:{style.INK};")
     title = f"Patient {letter}, {'mended' if mended else 'as found'}"

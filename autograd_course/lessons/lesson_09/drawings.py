@@ -140,6 +140,7 @@ def jacobian(J, B):
     """All partial derivatives of Z = A @ B by A, for A (2, 3): a row for each entry of Z, a column for each of A. J: (2, n, 2, 3)."""
     rows, columns = list(np.ndindex(J.shape[:2])), list(np.ndindex(J.shape[2:]))
     plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
+    plot.words(12, -4, "J: by how much each entry of Z moves for each of A", anchor="start")
     for c, (i, k) in enumerate(columns):
         plot.words(89 + 55 * c, 22, f"A[{i}, {k}]", style.FAINT, size=13)
     for r, (i, j) in enumerate(rows):
@@ -150,7 +151,7 @@ def jacobian(J, B):
     nothing = J.size - 2 * B.size
     text = (f"J, {len(rows)} × {len(columns)} = {J.size} numbers: {nothing} of them are 0 whatever A and B are, "
             f"the others are the {B.size} of B, {(J.size - nothing) // B.size} times.")
-    return Picture(svg(f"0 0 {69 + 55 * len(columns)} {44 + 26 * len(rows)}", "".join(plot.parts), text), text)
+    return Picture(svg(f"0 -28 {69 + 55 * len(columns)} {72 + 26 * len(rows)}", "".join(plot.parts), text), text)
 
 
 def ward(sheets):

@@ -14,7 +14,7 @@ def from_logits(x):
     x = np.asarray(x, float)
     e = np.exp(x)
     p = e / e.sum()
-    panels = [_bars(34, "logits x", x, (-2.8, 3.4)), _bars(34, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5)),
+    panels = [_bars(34, "logits x", x, (-2.8, 3.6)), _bars(34, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5)),
               _column(32, f"p, sum {_short(p.sum())}", p)]
     text = "\n".join(f"{name}: {', '.join(map(_short, row))}" for name, row in [("logits x", x), ("eˣ", e), ("p", p)])
     said = text.splitlines()
@@ -52,11 +52,12 @@ def _ruler(box, title, logits, e):
     plot.parts.append(f'<path d="M{low:.1f} {top}h{up - low:.1f}v{high}h{low - up:.1f}z" fill="{style.GROUND}"/>'
                       f'<path d="M{low:.1f} {top}v{high}M{up:.1f} {top}v{high}" stroke="{style.INK}" stroke-width="3"/>'
                       f'<path d="M{left} {top + high}h{wide}" stroke="{style.LINE}"/>')
-    for at, what in [((left + low) / 2, "eˣ is 0"), ((up + left + wide) / 2, "eˣ is inf")]:
+    for at, what in [((left + low) / 2, "eˣ is 0"), (plot.at(0, 0)[0], "logit"), ((up + left + wide) / 2, "eˣ is inf")]:
         plot.words(at, top + high + 36, what, size=13)
     for tick in (LOW, 0, HIGH):
         plot.words(plot.at(tick, 0)[0], top + high + 18, number(tick), style.FAINT, size=13)
     plot.words(left, top - 12, title, anchor="start")
+    plot.words(4, top + 5, "class", anchor="start", size=13)
     for k, (logit, power) in enumerate(zip(logits, e)):
         px, py = plot.at(logit, k + 0.5)
         plot.words(left - 10, py + 4, str(k), style.FAINT, size=13)
@@ -110,7 +111,7 @@ def choice_bars(p, true):
     for left, title, heights, low, colour, dash, fill in [(48, "p", p, 0, style.VALUE, "none", 0.85),
                                                           (118 + wide, "p − onehot", gradient, -1, style.GRADIENT,
                                                            "6 4", 0.25)]:
-        plot = Axes((left, 40, wide, 240), (0, len(p)), (1.2 * low - 0.1, 1.1))
+        plot = Axes((left, 40, wide, 240), (0, len(p)), (1.2 * low - 0.1, 1.1 - 0.1 * low))
         plot.frame([(k + 0.5, f"{k}" + " ✓" * (k == true)) for k in range(len(p))], ticks(low, 1),
                    "class, ✓ the right one",
                    f"{title}, sum {number(round(float(heights.sum()), 10))}")
