@@ -329,8 +329,8 @@ EACH = "        for x in value.inputs:\n            if x not in found:\n        
            ("Help: how do I sort by number?",
             "`sorted(found, key=lambda value: value.number, reverse=True)`: the largest number first."),
            ("Help: b comes before c", """
-            You return the Values in the order in which you found them. You find b first, since b is an input of L. But c
-            uses b too, so c has to come before b. Sort at the end.""")],
+            You return the Values in the order in which you found them. You find b first, since b is the first input of L.
+            But c uses b too, so c has to come before b. Sort at the end.""")],
     solution="""
         def order(output):
             found = [output]
