@@ -1,6 +1,10 @@
 """Lesson 07's designs: the same numbers on the same graphs; depth and visits are counted, and times are only there."""
 import ast
+import inspect
+import json
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +26,7 @@ from autograd_course.lessons.lesson_07.designs import (
     visits,
 )
 from autograd_course.lessons.lesson_07.exercises import cached
+from autograd_lib import ops
 
 EACH = pytest.mark.parametrize("name", DESIGNS)
 GRAPHS_OF_NUMBERS = [(doubled(5), (1.5,)), (chain(9), (0.5, 1.2, -0.3)),
@@ -102,3 +107,10 @@ def test_costs_are_measured_for_each():
     assert list(costs) == list(GRAPHS) and all(list(found) == list(DESIGNS) for found in costs.values())
     assert all(cost.microseconds > 0 and 100 < cost.bytes < 5000 for found in costs.values() for cost in found.values())
     assert costs["12 doublings"]["trace"].visits == 8191 and costs["300 operations in a row"]["table"].visits == 303
+
+
+def test_the_row_that_the_lesson_shows_is_the_librarys():
+    notebook = Path(__file__).parents[3] / "notebooks/07_compare_and_mend_engines.ipynb"
+    cells = ("".join(cell["source"]) for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"])
+    shown, = re.findall(r"```python\n(multiply = .*?\n)```", "\n".join(cells), re.DOTALL)
+    assert shown in re.sub(" +#.*", "", inspect.getsource(ops))
