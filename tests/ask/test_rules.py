@@ -92,6 +92,7 @@ def test_different_and_right(mine, row):
     (lambda g, z, x: float(g) / float(x), ag.log, "Right for single numbers.", "x = [", "TypeError"),
     (lambda g, y: g @ y.T, ag.matmul, "Right for the plainest call.", "y = array of shape (2, 3, 2)", "ValueError"),
     (lambda g, x: np.broadcast_to(g, x.shape), ag.sum, "Right for the plainest call.", "axis=1", "ValueError"),
+    (lambda g, z, x: g * np.exp(x - z), ag.logsumexp, "Right for the plainest call.", "axis=1", "ValueError"),
     (lambda g, x, axis=None, keepdims=False: g[:, None] + 0 * x if axis == 1 else (g[None] if axis == 0 and not keepdims else g) + 0 * x,
      ag.sum, "Right for the plainest call.", "axis=-1", "")])
 def test_right_with_a_limit(mine, row, words, tried, gives):
