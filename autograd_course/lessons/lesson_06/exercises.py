@@ -228,7 +228,7 @@ def _after_if_it_ends(*case):
            "`backward(L)`.",
            "The step is a loop of its own, inside the other: `for p in parameters: p.data -= rate * p.grad`.",
            ("Help: the loss does not fall", """
-            Look at how far the lines are indented. What stands outside the loop happens once, after all examples."""),
+            Look at how far the lines are indented. What stands outside the loop over the examples happens only once."""),
            ("Help: has no attribute 'backward'",
             "`backward` is the function that you wrote in lesson 05: `backward(L)`.")],
     solution="""

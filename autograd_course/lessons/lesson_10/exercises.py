@@ -462,7 +462,7 @@ def _right(x):
         (_shifted(lambda x: max(np.max(x), 0)),
          "All are far below 0, and the largest has not become 0. Take the largest off, whatever its sign."),
         (_shifted(lambda x: np.max(np.abs(x))),
-         "The largest size, |x|, is taken off: −1000 becomes −2000. Take the largest x."),
+         "The largest size, |x|, is taken off, here 5000. Take the largest x."),
         (_shifted(lambda x: 1000), "1000 is always taken off: what of −300? Take off what is there, the largest of x."),
         (lambda x: np.log(np.sum(np.exp(np.clip(x, -700, 700)))), "A logit that is cut off at 700 is another number."),
         (lambda x: np.log1p(np.sum(np.exp(x - np.max(x)))) + np.max(x),
