@@ -190,10 +190,10 @@ def check(name, answer):
         with warnings.catch_warnings(action="ignore", category=RuntimeWarning):      # of NumPy's, about ddof
             remark = exercise.check(answer)
     except NotYet:
-        return Verdict("not yet", ("", "Replace the ... above, run that cell, then this one."))
+        return Verdict("not yet", ("", "Replace each ... (or pass) above, run that cell, then this one."))
     except (Exception, SystemExit) as error:
         if unfinished(answer, blank_indices(exercise.stub)) or isinstance(error, TypeError) and "'ellipsis'" in said(error):
-            return Verdict("not yet", ("", "One ... is still there. Replace it, run that cell, then this one."))
+            return Verdict("not yet", ("", "A ... (or pass) is still there. Replace it, run that cell, then this one."))
         if isinstance(error, Wrong):
             *rows, hint = zip(("tried", "got", "expected", "hint"), error.args)
         else:

@@ -74,12 +74,12 @@ def unaided(name, rule, my_check):
     if task is None:
         return Verdict("wrong", ("hint", f"There is no task {str(name)[:40]!r}. There are {', '.join(TASKS)}."))
     if any(one is ... or one is None or is_stub(one) or unfinished(one) for one in (rule, my_check)):
-        return Verdict("not yet", ("", "A ... is still there, in the rule or in your check: replace it."))
+        return Verdict("not yet", ("", "A ... (or pass) is still there, in the rule or in your check: replace it."))
     try:
         _rule_is_right(task, rule)
         _check_tells(task, my_check)
     except NotYet:
-        return Verdict("not yet", ("", "A ... is still there, in the rule or in your check."))
+        return Verdict("not yet", ("", "A ... (or pass) is still there, in the rule or in your check."))
     except Wrong as wrong:
         return Verdict("wrong", *zip(("tried", "got", "expected", "hint"), wrong.args))
     except (Exception, SystemExit) as error:
