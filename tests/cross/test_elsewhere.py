@@ -574,6 +574,10 @@ def test_20_what_compilers_promise():
     assert [bend(torch.tensor(x)) for x in (2.0, 5.0, -1.0)] == [6, 15, 1]
     called = [[node.target.__name__ for node in graph.nodes if node.op == "call_function"] for graph in graphs]
     assert called == [["gt"], ["mul"], ["neg"]] and all(isinstance(graph, torch.fx.Graph) for graph in graphs)
+    graphs.clear()
+    assert [torch.compile(compilers.grow, backend=counted)(torch.tensor(x)) for x in (3.0, 20.0)] == [96, 80]
+    called = [[node.target.__name__ for node in graph.nodes if node.op == "call_function"] for graph in graphs]
+    assert called == [["lt"], ["mul", "lt"]], "what is in the while is compiled"
 
     traced = []
     doubled = jax.jit(lambda x: traced.append(x) or 2 * x)

@@ -51,7 +51,7 @@ prediction(
         a square reads its argument, error. So the memory of t1 and t2 can be written over as soon as h is there.""")
 
 card("20", [
-    "A tracer sees operations. It does not see an if, a while or a float(): these decide once, when it traces.",
+    "A tracer sees operations. It does not see an if or a while: these decide once, when it traces.",
     "A rule is NumPy: run on values that write down, it writes the backward lines itself.",
     "Walk from the results back to the inputs: what nobody asks for is dead.",
     "What a backward line reads is kept until then; after its last reader its memory may be used again.",
