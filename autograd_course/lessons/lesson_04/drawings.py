@@ -28,6 +28,9 @@ def plateau(walks, steps):
     with np.errstate(divide="ignore"):
         sizes = np.maximum(np.log10(np.abs(gradient(xs))), lowest - 1)
     size.line(xs, sizes, style.GRADIENT, 2, "6 4")
+    for start, walk in walks.items():
+        way = np.linspace(start, walk[steps], 41)
+        hill.line(way, loss(way), style.VALUE, 5)
     lines = []
     for start, walk in walks.items():
         x = walk[steps]
@@ -36,8 +39,6 @@ def plateau(walks, steps):
         z = number(np.tanh(x), 6)                # four digits would make −1 of tanh −6 too, and 0 of 1 − z²
         lines.append(f"From x = {number(start)}, {after}: x = {number(x)}, z = {z}, L = {number(loss(x))}, "
                      f"gradient {arrives}.")
-        way = np.linspace(start, x, 41)
-        hill.line(way, loss(way), style.VALUE, 5)
         hill.dot(start, loss(start), style.FAINT)
         (px, py), steep = hill.at(start, loss(start)), abs(gradient(start)) > 0.5
         hill.words(px + 12 * steep, py + (5 if steep else -12), "from " * (start == min(walks)) + number(start), style.FAINT,
@@ -72,7 +73,7 @@ def turned_over(x):
         plot.words(max((left + right) / 2, left + 8 + 3.6 * len(run)), top + 15, run, size=13, halo=True)
         plot.words(right + 6, max((top + high) / 2 + 5, high + 16), rise, anchor="start", size=13, halo=True)
     plot.words(*plot.at(-2.5, 0.75), "exp", style.VALUE, "start", 16, halo=True)
-    plot.words(*plot.at(0.55, -2.55), "log", style.VALUE, "start", 16, halo=True)
+    plot.words(*plot.at(0.55, -2.7), "log", style.VALUE, "start", 16, halo=True)
     plot.words(40, 430, f"exp at {number(round(height, 3))}: height {number(x)}, slope {number(x)}", anchor="start")
     plot.words(40, 454, f"log at {number(x)}: height {number(round(height, 3))}, slope {number(1 / x)}", anchor="start")
     text = (f"exp at {number(round(height, 3))} has the height {number(x)} and the slope {number(x)}.\n"

@@ -6,7 +6,7 @@ from ...show.axes import Axes, ticks
 from ...show.ink import number, words
 from ...show.picture import Picture, beside, svg
 
-WIDE = 3 * 42
+WIDE = 3 * 46
 
 
 def from_logits(x):
@@ -38,7 +38,7 @@ def twins(x, c):
         powers = f"powers of e: {', '.join(number(power, 3) for power in e)}"
         parts += _ruler((30, top, 340, 108), title, logits, e)
         parts.append(words(30, top + 168, powers, anchor="start", size=13))
-        parts += _bars(422, "p", p, (0, 1.2), top, 108)
+        parts += _bars(418, "p", p, (0, 1.2), top, 108)
         lines.append(f"{title}: p = {', '.join(map(_short, p))}; {powers}")
     text = "\n".join([f"logits: {', '.join(map(_short, x))}", *lines])
     return Picture(svg("0 0 560 452", "".join(parts), text), text)
