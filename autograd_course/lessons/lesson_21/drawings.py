@@ -37,9 +37,9 @@ def line_of(port):
     letter, port = port, PORTS[port]
     code = f'style="{CODE}"'
     rows = [(("as people write it", "white-space:nowrap"), f"<div {code}>{escape(port.line)}</div>"),
-            (("as it has to be", "white-space:nowrap"), f"<div {code}>{escape(port.healthy)}</div>")]
+            (("to agree with yours", "white-space:nowrap"), f"<div {code}>{escape(port.healthy)}</div>")]
     text = (f"{letter}, in {port.engine}: {port.cause}.\n"
-            f"as people write it: {port.line}\nas it has to be: {port.healthy}")
+            f"as people write it: {port.line}\nto agree with yours: {port.healthy}")
     return Picture(f"<div><p><strong>{letter}</strong>, in {port.engine}: {port.cause}.</p>{table(rows)}</div>",
                    text, says_all=True)
 

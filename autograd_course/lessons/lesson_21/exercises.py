@@ -34,10 +34,10 @@ prediction(
         half. Our pooling does so too, and that of the other two gives all to the first.""")
 
 prediction(
-    "21.losses", question="""You compare one number: the loss before the first step, in all its digits. How many of
+    "21.losses", question="""You compare one number, up to rounding: the loss before the first step. How many of
         the five ports does that catch?""", answer=3,
     reveal="""**3.** A, D and E calculate something else, so their losses differ: by 0.1 %, by 6 % and by a
-        hundred-thousandth. B and C calculate the very same values, and differ from yours only on the way back.""")
+        hundred-thousandth. B and C calculate the same values, and differ from yours only on the way back.""")
 
 prediction(
     "21.shards", question="""Four scans are dealt to two workers: the first gets three, the second gets one. Each worker
@@ -51,9 +51,9 @@ prediction(
     "21.workers", question="""A step over 20 scans takes about a millisecond in one process. Two workers take half of
         the scans each, on two cores. How long does it take now?""",
     answer="longer", choices=["half as long", "about as long", "longer"],
-    reveal="""**Longer**, on all computers that we tried. At every step the parameters and the scans have to be sent to
-        the workers, and the gradients back. With 20 scans that takes longer than the work itself. Below it is measured
-        on your computer, with up to 5,000 scans.""")
+    reveal="""**Longer**, on all computers that we tried. To call a worker and wait for it takes longer than the work on
+        20 scans, even if nothing is sent and nothing is done there. Below it is measured on your computer, with up to
+        5,000 scans.""")
 
 card("21", [
     "One calculation has one gradient, and engines agree on it to rounding. Where they differ, the calculation "
@@ -64,7 +64,7 @@ card("21", [
     "An op in PyTorch: forward, setup_context, backward. Save only inputs or outputs: for the second derivative, what "
     "setup_context computes is a constant.",
     "Gradients of shards are added up, each weighted by how many rows it has.",
-    "Workers pay only when the work that they save takes longer than the sending. Measure it."])
+    "Workers pay only when they save more time than it takes to call them. Measure it."])
 
 
 # --- Five ports -----------------------------------------------------------------------------------------------------
@@ -533,7 +533,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
     "21.rms_rule", minutes=12, difficulty="optional",
     question="""
         Every row of x is divided by the root of its mean square: z = x / r, with $r = \\sqrt{\\text{mean}(x^2) +
-        \\epsilon}$. The mean is taken by rows, and ε is 0.1. Draw the graph of one row on paper, and draw a square as
+        \\epsilon}$. The mean is taken by rows, and ε is 0.1. Draw the graph of one row on paper, with each squaring as
         one arrow. By how many paths does an entry of x reach its own z? By how many does it reach another entry of z?
         Derive what goes to x, and write `rms_rule`. All arrays have the shape (rows, columns).""",
     stub="""

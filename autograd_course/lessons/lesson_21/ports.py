@@ -4,7 +4,7 @@
     values, gradients = run("ours", start(), scans, labels)      # {"bent": (N, 4, 8, 8), …, "loss": ()}, {"kernels":
     (4, 1, 3, 3), …}
     run("B", …)                                                  # a port: with PyTorch or JAX, where that is installed
-    compared(scans, labels)                                      # {letter: Evidence}, measured now or else as recorded
+    compared()                                                   # {name: Evidence}, measured now or else as recorded
 
 PyTorch and JAX are imported inside functions: the course does not need them.
 """

@@ -299,6 +299,8 @@ _HALF = "The field is asked at the *middle* of each part: at (k + 0.5) parts fro
              "No abs: what is climbed on one leg is lost on another."),
         edit(_TERM, "np.mean(field(start + (k + 0.5) * part) * part)",
              "⟨field, part⟩ is the sum of the products, not their mean."),
+        edit(_TERM, "field(start + (k + 0.5) * part) * part",
+             "⟨field, part⟩ is one number: np.sum adds the products up."),
         edit(_TERM, "np.max(field(start + (k + 0.5) * part) * part)",
              "⟨field, part⟩ is the sum of the products, not the largest."),
         edit(_TERM, "(field(start + (k + 0.5) * part) * part)[0]",

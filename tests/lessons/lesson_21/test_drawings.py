@@ -50,7 +50,7 @@ def test_lines_stand_side_by_side():
     assert all(row.count(" | ") == 2 for row in rows[1:])
     for letter, port in ports.PORTS.items():
         said = line_of(letter).text
-        assert f"as people write it: {port.line}" in said and f"as it has to be: {port.healthy}" in said
+        assert f"as people write it: {port.line}" in said and f"to agree with yours: {port.healthy}" in said
 
 
 def test_agree_frames_the_digits_that_differ():
