@@ -339,10 +339,10 @@ def _there_and_back(three, x, g):
         if isinstance(error, AttributeError) and not re.search("'(Foreign|Context)'", str(error)):
             raise
         raise _only_operators(tried, error) from None
-    except ValueError as error:
-        if "unpack" not in str(error):
+    except (ValueError, IndexError) as error:
+        if not re.search("unpack|tuple index", str(error)):
             raise
-        raise Wrong(tried, f"ValueError: {error}", "what goes to x",
+        raise Wrong(tried, f"{type(error).__name__}: {error}", "what goes to x",
                     f"Nothing was saved. {SAVED_NOTHING}" if unsaved else
                     f"Saved: {len(ctx.saved_tensors)}. backward takes apart another number of arrays.") from None
     if not all(map(np.array_equal, (fg.data, fx.data, fz.data), (g, x, z))):

@@ -66,6 +66,8 @@ throw(
         edit("*inputs, output", "*inputs", "x, z = ctx", "x = ctx", "-2 * grad_output * x * z * z",
              "-2 * grad_output * x / (1 + x * x) ** 2", "also of one"),
         edit("*inputs, output", "", "x, z", "x, z", "Nothing was saved"),
+        edit("*inputs, output", "*inputs", "x, z = ctx.saved_tensors",
+             "saved = ctx.saved_tensors; x, z = saved[0], saved[1]", "Saved: 1. backward takes apart another number"),
         edit("ctx.save_for_backward(*inputs, output)", "ctx.x, ctx.z = inputs[0], output",
              "x, z = ctx.saved_tensors", "x, z = ctx.x, ctx.z",
              "save_for_backward"),
