@@ -653,6 +653,6 @@ def _rounded(got, expected):
     """Says so where every entry is the right one, rounded to a few decimals."""
     for decimals in range(1, 5):
         rounded = np.round(expected, decimals)
-        if np.any(got % 1) and np.allclose(got, rounded, rtol=1e-9, atol=0) and np.allclose(got, expected, rtol=0.1):
+        if np.allclose(got, rounded, rtol=1e-9, atol=0) and np.any(got % 1) and np.allclose(got, expected, rtol=0.1):
             return f"Right, but rounded to {decimals} decimal{'s' * (decimals > 1)}: keep all of them."
     return ""

@@ -91,9 +91,10 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
     """[(wrong rule, hint), …] for the same arguments: the mistakes of an exercise that calls expect_rule."""
     right, names = _right(row, arg, whole, params), row.letters
     mine = names[arg]
+    slopes = row.name != "softmax"      # of which 0 goes back where all of g is 1
     made = [
-        (lambda g, z, *xs: right(np.ones_like(g), z, *xs),
-         "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."),
+        *[(lambda g, z, *xs: right(np.ones_like(g), z, *xs),
+           "Off by the factor g: the upstream gradient is missing. Multiply by what arrives.")] * slopes,
         sign_lost(right),
         *((_right(row, i, whole, params), f"That is what goes to {name}, and {mine} was asked.")
           for i, name in enumerate(names) if row.rules[i] and i != arg),
@@ -101,7 +102,8 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
          f"{len(names)} gradients came back in a tuple. This rule is for {mine} alone." if len(names) > 1 else
          "A tuple came back: is there a comma too many?"),
         (lambda g, z, *xs: right(g * g, z, *xs), "g is in it twice: what arrives multiplies once."),
-        (lambda g, z, *xs: g + right(np.ones_like(g), z, *xs), "g is added. What arrives multiplies the slope."),
+        *[(lambda g, z, *xs: g + right(np.ones_like(g), z, *xs),
+           "g is added. What arrives multiplies the slope.")] * slopes,
         (lambda g, z, *xs: g * z, "That is g times the value. It should be g times the slope.")]
     if whole:
         made[:0] = [(_right(row, arg, False, params), ": sum over the axis that was broadcast."), keepdims_lost(right)]

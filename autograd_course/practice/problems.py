@@ -181,4 +181,4 @@ def trouble(error):
         return f"{error.name} is not known here: which letters the line may read stands in the question."
     if "numpy boolean" in said(error):
         return "NumPy's True and False take no minus: make a number of the comparison first, 1 * (…)."
-    return f"{type(error).__name__}: {said(error)}. {likely(error)}".strip()
+    return f"{type(error).__name__}: {said(error).rstrip('.')}. {likely(error)}".strip()

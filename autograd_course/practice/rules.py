@@ -8,7 +8,7 @@ from autograd_lib import ops
 
 from ..ask.compare import Endless, bounded, copies, same
 from ..ask.probes import expect_rule, of_rule, rule_cases
-from ..ask.same_line import same_line
+from ..ask.same_line import STATED, same_line
 from ..ask.verdict import NotYet, Wrong
 from ..show.picture import Picture
 from ..show.rules import AHEAD, FORMULAS, body, derived, letters_of
@@ -16,7 +16,7 @@ from .problems import Box, Line, Mark, Problem, judged, trouble
 
 # Rows that are not elementwise, with what their rules are tried on.
 ARRAYS = {
-    "reshape": ([(2, 3)], {"shape": (3, 2)}), "squeeze": ([(2, 1, 3)], {"axis": 1}), "expand_dims": ([(2, 3)],
+    "reshape": ([(2, 3)], {"shape": (6,)}), "squeeze": ([(2, 1, 3)], {"axis": 1}), "expand_dims": ([(2, 3)],
                                                                                                      {"axis": 1}),
     "matmul": ([(2, 3), (3, 4)], {}), "softmax": ([(2, 3)], {"axis": 1}), "log_softmax": ([(2, 3)], {"axis": 1}),
 }
@@ -89,9 +89,10 @@ def tried_on(name):
 def _judge(row, argument, rule):
     """same_line says whether it is right; what expect_rule recognises is the hint."""
     compared = same_line(rule, row, argument)
+    note = " ".join(f"{label} {text}".strip() for label, text in compared.lines[0].note)
     if compared.status == "right":
         same = compared.lines[0].verdict.startswith("same line")
-        return Mark(True, "" if same else " ".join(f"{label} {text}".strip() for label, text in compared.lines[0].note))
+        return Mark(True, "" if same else note)
     if compared.lines[0].fault == "endless":
         return Mark(False, trouble(Endless()))
     inputs, keywords = tried_on(row.name)
@@ -102,6 +103,8 @@ def _judge(row, argument, rule):
     except Wrong as wrong:
         tried, got, right, hint = wrong.args
         right = "0" if right == "-0" else right
+        if row.name in STATED and tried.endswith("x = 0, y = 0"):      # there the rule that is derived gives nan too
+            return Mark(False, note)
         own = _recognised(row, argument, rule)
         if own or hint in [sentence for _, sentence in of_rule(row, argument, inputs=inputs, **keywords)]:
             hint = ""      # what is true of this one input alone misleads
@@ -110,7 +113,7 @@ def _judge(row, argument, rule):
     except (Exception, SystemExit, Endless) as error:
         fits = FITS.get(row.name, "") if isinstance(error, ValueError) else ""
         return Mark(False, f"{trouble(error)} {fits}".strip())
-    return Mark(False, " ".join(f"{label} {text}".strip() for label, text in compared.lines[0].note))
+    return Mark(False, note)
 
 
 def _recognised(row, argument, rule):
@@ -151,12 +154,15 @@ WHICH = "Where the other one is handed on, nothing comes here."
 OTHER = "That goes to the other one, but for ties."
 # {(row, argument): [(line, hint), …]}: a hint is given where the line gives the same for every input tried.
 WRONG = {
-    ("divide", 0): [(line, "Dividing by y has the slope 1 / y.") for line in ("g * y", "g")],
+    ("divide", 0): [(line, "Dividing by y has the slope 1 / y.") for line in ("g * y", "g", "g / z")],
     ("divide", 1): [("-g * x / y", "1 / y has the slope −1 / y²: y comes in twice below."),
-                    ("-g / y ** 2", "x is lost: it multiplies 1 / y, whose slope is −1 / y².")],
+                    ("-g / y ** 2", "x is lost: it multiplies 1 / y, whose slope is −1 / y²."),
+                    ("-g", "That is the rule of x − y. Here x multiplies 1 / y, whose slope is −1 / y².")],
     ("power", 0): [("g * x ** (y - 1)", "The factor y in front is missing."),
                    ("g * y * z", "The exponent falls by one: x ** (y − 1).")],
-    ("power", 1): [("g * np.log(x)", "z is missing: xʸ is e to the y · log x, and the slope of e to the u is itself.")],
+    ("power", 1): [("g * np.log(x)", "z is missing: xʸ is e to the y · log x, and the slope of e to the u is itself."),
+                   *((line, "log z is y · log x: its slope as y moves is log x alone.")
+                     for line in ("g * z * np.log(z)", "g * np.log(z)"))],
     ("tanh", 0): [("g * (1 - z)", "The square is missing: 1 − z²."),
                   ("g * z * (1 - z)", "That is the rule of the sigmoid."),
                   ("g * (1 + z ** 2)", "A sign is wrong in 1 − z²: where |z| comes near 1, tanh is flat.")],
@@ -177,7 +183,9 @@ WRONG = {
     ("minimum", 1): [("g / 2", WHICH), ("g", WHICH),
                      ("g * (y < x)", TIES), ("g * (y <= x)", BOTH), ("g * (y > x)", OTHER)],
     ("where", 1): [("g", "Where c does not hold, x is not read.")],
-    ("where", 2): [("g", "Where c holds, y is not read.")],
+    ("where", 2): [("g", "Where c holds, y is not read."),
+                   *((line, "Where c is Python's own True, ~c is −2. np.logical_not(c) is False for both kinds of True.")
+                     for line in ("np.where(~c, g, 0)", "g * ~c"))],
     ("softmax", 0): [
         ("g * z * (1 - z)", "That is each x to its own z. Through the sum below it reaches the others too."),
         ("z * (g - np.sum(g * z))", "The sum goes over everything. Each row has its own: axis=axis, keepdims=True."),

@@ -135,7 +135,7 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
     said = f"z = {call}, with {stated}"
     return Problem(
         key, f"`z = {call}`, with {stated}. What shape has the g that arrives at z, and what shape goes to {asked}? "
-        f"Over which axes of {of} is summed on the way?",
+        f"Over which axes of {of} is it summed on the way?",
         [Box("g has the shape", "shape"), Box(f"to {asked} goes the shape", "shape"), Box(what.format(asked), "axes")],
         judge, lambda texts, marks: Picture("", said), reveal, [str(z), str(back), none],
         [(i, str(wrong) if i < 2 else ", ".join(map(str, wrong)) or "none", hint) for i, ones in enumerate(mistakes)

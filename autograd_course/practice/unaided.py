@@ -118,15 +118,15 @@ def _check_tells(task, my_check):
     for x in _inputs(task):
         if _said(my_check, task, task.rule, x) is not True:
             raise Wrong(f"your check of a right rule, at x = {brief(x)}", "False", "True",
-                        "A right rule is refused: is the step of your difference too large, or the comparison too "
-                        "strict?")
+                        "A right rule is refused: does your check nudge each entry of x by itself, in a small step, and "
+                        "compare not too strictly?")
     if _said(my_check, sine, sine.rule, largest) is not True:
         raise Wrong("your check of another f, sin, and its right rule", "False", "True",
                         "A right rule is refused: does your check measure whatever f it is given, closely enough, or "
                         "compare with one rule?")
     if _said(my_check, task, lambda g, z, x: 1.5 * task.rule(g, z, x), largest) is not False:
         raise Wrong("your check of a rule that gives half as much again as the right one", "True", "False",
-                    "Does it compare with what it measures, and closely enough?")
+                    "Does it draw g at random, and compare every entry with what it measures, closely enough?")
     for text, why in task.wrong.items():
         if _said(my_check, task, eval(f"lambda g, z, x: {text}", {"np": np}), largest) is not False:
             raise Wrong(f"your check of the wrong rule {text}", "True", "False", why)

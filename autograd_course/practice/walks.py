@@ -186,7 +186,7 @@ def wrong_gradients(walk, key):
                                                  f"{walk.called[arrow.user]} {old}, and "
                                                  f"{number(walk.g[arrow.user])} is its gradient."))
         for other, g in walk.g.items():
-            if other != arrow.user:
+            if other != arrow.user and g:      # else any 0 would be taken for it
                 made.append((rest + arrow.local * g,
                              f"Arrow {arrow.number} ends at {walk.called[arrow.user]}: multiply its local gradient by "
                              f"the gradient of that, not of {walk.called[other]}."))

@@ -175,6 +175,17 @@ def test_what_follows_from_a_wrong_number_is_called_so(monkeypatch):
     assert told > 5
 
 
+def test_a_0_is_not_taken_for_a_gradient_that_is_0(monkeypatch):
+    seen_0 = 0
+    for seed in range(30):
+        problem, walk = walk_problem("walk.functions", seed, monkeypatch)
+        if 0 in walk.g.values():
+            for i, key in enumerate(walk.cards, len(walk.arrows)):
+                seen_0 += walk.g[key] != 0
+                assert walk.g[key] == 0 or "the gradient of that, not of" not in one(problem, i, "0").hint
+    assert seen_0 > 20
+
+
 def test_one_arrow_has_nothing_to_multiply_it_with_and_one_input_no_other():
     problem = walks.make("walk.chain", np.random.default_rng(0))
     assert not any("multiplied with each other" in hint for _, _, hint in problem.wrong)
@@ -219,7 +230,8 @@ STYLES = {
     "rule.abs.x": ["np.where(x > 0, g, -g)", "g * sign(x)"],
     "rule.matmul.x": ["g @ np.swapaxes(y, -1, -2)", "np.matmul(g, y.mT)"],
     "rule.softmax.x": ["z * g - z * np.sum(g * z, axis=axis, keepdims=True)"],
-    "rule.where.y": ["g * (1 - c)", "np.where(c, 0, g)"],
+    "rule.where.y": ["g * (1 - c)", "np.where(c, 0, g)", "g * np.logical_not(c)"],
+    "rule.squeeze.x": ["np.expand_dims(g, axis)", "g.reshape(x.shape)"],
 }
 LIES = {
     "rule.multiply.x": ["g * abs(y)", "y", "g * z / x", "g * x", "y * g if y > 0 else 0", "0", "g * y + 1e-3"],
@@ -259,7 +271,11 @@ def test_rules(key):
     ("rule.abs.x", "g", "Right where x is above 0", "wrong sign"), ("rule.multiply.x", "y", "factor g", "What goes"),
     ("rule.abs.x", "g * x / z", "nan came back", "tuple"), ("rule.add.x", "(g, g)", "in a tuple", "nan"),
     ("rule.matmul.x", "y @ g", "which product", "asks first"), ("rule.where.y", "g", "Where c holds", "goes to x"),
-    ("rule.softmax.x", "z * (g - np.sum(g * z, axis=axis))", "keepdims=True", "asks first")])
+    ("rule.softmax.x", "z * (g - np.sum(g * z, axis=axis))", "keepdims=True", "asks first"),
+    ("rule.softmax.x", "g", "differs", "g is added"), ("rule.softmax.x", "0", "Shape", "Off by the factor g"),
+    ("rule.power.x", "g * y * z / x", "y = 1", "y = 0"), ("rule.power.y", "g * z * y * np.log(x)", "log z", "z stands"),
+    ("rule.divide.x", "g * y / x", "slope 1 / y", "z stands"), ("rule.divide.y", "-g", "x − y", "in place of z"),
+    ("rule.reshape.x", "g", "in another shape", "transposed"), ("rule.add.x", "g[0]", "variable.", "..")])
 def test_a_hint_holds_for_all_inputs_and_not_for_one_alone(key, text, said, never):
     mark = one(rules.make(key, None), 0, text)
     assert mark.good is False and said in mark.hint and never not in mark.hint

@@ -91,6 +91,14 @@ def test_a_check_that_is_none(check, said):
 COIN = np.random.default_rng(0)
 
 
+@pytest.mark.parametrize("name, check, said", [
+    ("cumsum", lambda f, rule, x: np.allclose(rule(f(x), f(x), x), f(x) * (f(x + 1e-6) - f(x - 1e-6)) / 2e-6),
+     "by itself"), ("centre", CHECKS["g is 1"], "draw g at random")])
+def test_a_check_is_told_what_it_lacks(name, check, said):
+    """Seen to fail: both were told of their step or of their comparison, which were well."""
+    assert said in repr(unaided(name, TASKS[name].rule, check))
+
+
 def test_a_check_that_knows_the_answer_measures_nothing():
     def check(f, rule, x):
         g = np.random.default_rng(5).normal(size=x.shape)
