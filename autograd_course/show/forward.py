@@ -9,7 +9,7 @@ import autograd_lib as ag
 
 from . import graph
 from .ink import counted
-from .stepper import Stepper, Story, Words, local_gradient, moves, shape_in_words, show
+from .stepper import CLOSED, Stepper, Story, Words, local_gradient, moves, shape_in_words, show
 
 FORWARD = Words("Computed now", "tangent", "tangent", "Kept, since it is still used", "At the end of the arrows",
                 graph.TANGENT)
@@ -119,7 +119,7 @@ class _Push(Story):
     def of_numbers(self, tensor, slot, t, part):
         """(the product, the sentence) of a tangent between numbers."""
         product = f"{show(local_gradient(tensor, slot))} × {show(t)} = {show(part)}"
-        return product, f"From {self.names[id(tensor.inputs[slot])]} comes local × tangent, {product}."
+        return product, f"From {self.names[id(tensor.inputs[slot])]} comes local × tangent, {product}{CLOSED * (not part)}."
 
     def of_arrays(self, tensor, slot, t, part):
         """The same between arrays, by their shapes and the kind of the row."""

@@ -27,6 +27,7 @@ CARD = 80     # px, more than from the middle of a card to its edge
 LEFT, ABOVE = (edge + 8 for edge in graph.EDGE)     # px around a graph, with the padding of style.CARD
 BESIDE = 520  # px: a graph that is no wider, and higher than wide, has the panel at its right
 LETTERS = 84  # in a line of the sentence, where the notebook is narrow
+CLOSED = " (two strokes: nothing passes)"       # `graph.draw` puts them across an arrow that carries 0
 
 # say: the step in words. at: (name of the node visited, what arrived there), or None. work: [(to whom, words)] of what
 # it sent so far, a line each. waiting: [(name, what has arrived, remark)], next first. leaves: [(name, what is in
@@ -290,7 +291,7 @@ class _Walk(Story):
         say = f"Along this arrow{f' (argument {slot})' * twice} {moves(source, local, name)}"
         if node is not self.output:
             say += f"; {moves(self.result, g, source)}"
-        return [product], f"{say}: {product} goes to {name}."
+        return [product], f"{say}: {product} goes to {name}{CLOSED * (not gx)}."
 
     def of_arrays(self, node, source, g, slot, gx, name):
         """The same between arrays, by their shapes."""

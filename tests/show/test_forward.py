@@ -27,10 +27,11 @@ STORY = """\
 Before the first step only the inputs are known, and how fast each one moves, its tangent: x 1, y 0, w 0. The \
 tangent of a value will say how far it moves for each 1 that x moves.
 p = 5 is computed, and its tangent with it. From x comes local × tangent, 1 × 1 = 1.
-From y comes local × tangent, 1 × 0 = 0. What comes in adds up: 1 so far + 0 = 1. So p moves as far as x.
+From y comes local × tangent, 1 × 0 = 0 (two strokes: nothing passes). What comes in adds up: 1 so far + 0 = 1. So p moves \
+as far as x.
 L = −20 is computed, and its tangent with it. From p comes local × tangent, −4 × 1 = −4.
-From w comes local × tangent, 5 × 0 = 0. What comes in adds up: −4 so far + 0 = −4. So L moves 4 times as far \
-as x, the other way.
+From w comes local × tangent, 5 × 0 = 0 (two strokes: nothing passes). What comes in adds up: −4 so far + 0 = −4. So L \
+moves 4 times as far as x, the other way.
 One sweep along the arrows, and L = −20 has the tangent −4. That is its slope along x, and nothing is known of y and \
 w: for all 3 numbers it takes 3 sweeps."""
 

@@ -323,6 +323,11 @@ def test_how_far_in_words(rate, words):
     assert said(frames(z))[2].startswith(f"Along this arrow {words}: ")
 
 
+def test_what_two_strokes_say_is_said_where_they_are():
+    says = said(frames(leaf(0.0) * leaf(3.0)))
+    assert [say.endswith("(two strokes: nothing passes).") for say in says if "Along this arrow" in say] == [False, True]
+
+
 def test_errors():
     with pytest.raises(RuntimeError, match="backward_stepper: this Tensor requires no gradient"):
         backward_stepper(Tensor(1.0) * 2)
