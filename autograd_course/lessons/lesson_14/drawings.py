@@ -157,7 +157,7 @@ def responses(kernels, scan, names=None, bias=0):
         said.append(f"{called[k]}: {largest}")
     text = "\n".join(["A scan, and how each kernel responds: the bluer, the more; blank is 0 or less.", *said])
     high = 212 * -(-len(kernels) // 4)
-    for k, words in enumerate(["small: the kernel; + wants ink, − wants none", "blue: its response; blank where it is 0 or less"]):
+    for k, words in enumerate(["small: the kernel; + wants ink, − wants none", "blue: its response; blank: 0 or less"]):
         plot.words(10, high + 18 + 24 * k, words, style.FAINT, "start", 13)
     size = f"{130 + step * min(4, len(kernels))} {high + 54}"
     return Picture(svg(f"0 0 {size}", "".join(plot.parts), text, even=True), text)

@@ -40,7 +40,7 @@ def line_of(port):
             (("to agree with yours", "white-space:nowrap"), f"<div {code}>{escape(port.healthy)}</div>")]
     text = (f"{letter}, in {port.engine}: {port.cause}.\n"
             f"as people write it: {port.line}\nto agree with yours: {port.healthy}")
-    return Picture(f"<div><p><strong>{letter}</strong>, in {port.engine}: {port.cause}.</p>{table(rows)}</div>",
+    return Picture(f"<div><p><strong>{letter}</strong>, in {port.engine}: {port.cause}.</p>{table(rows, wide=True)}</div>",
                    text, says_all=True)
 
 
@@ -205,7 +205,7 @@ def times(measured, rows):
             plot.parts.append(f'<path d="M{there:.1f} {y}H{x:.1f}" stroke="{style.INK}" stroke-width="2"/>'
                               f'<path d="M{there:.1f} {y - 10}v20" stroke="{style.INK}" stroke-width="2"/>')
         plot.mark(x, y, fill=style.INK, size=6)
-        plot.words(max(x, there * bool(workers)) + 12, y + 5, number(float(f"{1e3 * seconds:.3g}")), anchor="start",
+        plot.words(max(x, there * bool(workers)) + 16, y + 5, number(float(f"{1e3 * seconds:.3g}")), anchor="start",
                    size=13, halo=True)
         said.append(f"{name}: {number(float(f'{1e3 * seconds:.3g}'))} ms"
                     + (f"; the time of this process, divided by {workers}: {number(float(f'{1e3 * ideal:.3g}'))}"
@@ -282,7 +282,7 @@ def way(kept, exercises, predictions, titles):
             plot.words(23, low + 2, mark, size=20)
         else:
             token(23, low - 4, mark)
-        plot.words(36, low, words, style.FAINT, "start", 13)
+        plot.words(42, low, words, style.FAINT, "start", 13)
         low += 22
     text = "\n".join([" ".join(heads), *(said or ["Nothing is recorded in this folder yet."])])
     return Picture(svg(f"0 0 {max(32 + step * len(lessons), 400)} {low}", "".join(plot.parts), text), text)
