@@ -72,11 +72,7 @@ FITTING = ("@media screen and (max-width:720px){.across{display:none}.down{displ
 READING = (".jp-RenderedMarkdown :is(p,ul,ol,blockquote){max-width:42em}"
            "body[data-jp-theme-light=false] .widget-dropdown>select{appearance:auto;background-image:none}")
 # What a notebook brings along: the dark form for the dark themes of JupyterLab, which tells nobody, and of VS Code.
-DARK = "body[data-jp-theme-light=false],body.vscode-dark"
-# And the arrow of a choice, which is black there.
-ARROW = (f"{DARK}{{--jp-widgets-dropdown-arrow:url(\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 18 18'%3E"
-         f"%3Cpath d='M5 7l4 4 4-4' fill='none' stroke='%23{PALETTE['ink'][1][1:]}' stroke-width='2'/%3E%3C/svg%3E\")}}")
-SHEET = f"<style>{sheet(1, DARK)}{ARROW}{FITTING}{READING}</style>"
+SHEET = f'<style>{sheet(1, "body[data-jp-theme-light=false],body.vscode-dark")}{FITTING}{READING}</style>'
 # Of an image that is black where there is ink, else clear.
 SCAN = "image-rendering:pixelated;filter:invert(var(--dark,0))"
 
