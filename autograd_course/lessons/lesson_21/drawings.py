@@ -242,7 +242,7 @@ def way(kept, exercises, predictions, titles):
     def token(px, py, sign):
         """What became of a prediction."""
         inks = (style.INK, style.PAPER) if sign == "?" else (style.PAPER, style.INK)
-        plot.mark(px, py, fill=inks[0], size=7)
+        plot.mark(px, py, fill=inks[0], size=6)         # on a phone larger ones touch
         plot.words(px, py + 5, sign, inks[1], size=13)
 
     for column, lesson in enumerate(lessons):
