@@ -288,9 +288,9 @@ def test_misread_shows_the_surest_first():
     probabilities[0, 7], probabilities[1, 8], probabilities[2, 3] = 0.6, 0.9, 0.8
     picture = misread(images, true, probabilities)
     svg_of(picture)
-    assert picture.text == ("2 misread; surest first: a 2 read as 8 with 90 %, its true digit had 1.0 %; "
-                            "a 1 read as 7 with 60 %, its true digit had 1.0 %.")
-    assert "surest first: a 2 read as 8" in misread(images, true, probabilities, most=1).text
+    assert picture.text == ("2 misread; surest first: 2 read as 8 with 90 %, its true digit had 1.0 %; "
+                            "1 read as 7 with 60 %, its true digit had 1.0 %.")
+    assert "surest first: 2 read as 8" in misread(images, true, probabilities, most=1).text
     assert misread(images[2:], true[2:], probabilities[2:]).text == "No image was misread."
 
 

@@ -46,7 +46,7 @@ def misread(images, true, probabilities, most=10):
         parts += [scan(images[k].reshape(pixels, pixels), x + 8, y + 42, 80),
                   words(x + 48, y + 12, f"read {read[k]} ({percent(p, 0)})", size=13),
                   words(x + 48, y + 31, f"is {true[k]} ({percent(q)})", size=13)]
-        said.append(f"a {true[k]} read as {read[k]} with {percent(p, 0)}, its true digit had {percent(q)}")
+        said.append(f"{true[k]} read as {read[k]} with {percent(p, 0)}, its true digit had {percent(q)}")
     text = f"{np.count_nonzero(read != true)} misread; surest first: " + "; ".join(said) + "."
     size = f"{4 + step * min(4, len(wrong))} {-(-len(wrong) // 4) * 142 + 6}"
     return Picture(svg(f"0 0 {size}", "".join(parts), text), text)

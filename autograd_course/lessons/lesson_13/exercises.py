@@ -232,7 +232,7 @@ def uses(answer):
     examples = [(w, _states(w, start, n), g) for w, start, n, g in [
         (1.2, 0.5, 3, 2.0), (1.2, 0.5, 3, 2e9), (-1.4, -0.6, 5, 0.7), (1.0, 0.5, 130, 1.0), (0.0, 0.5, 1, 3.0)]]
     expect_over(answer, _uses, build, first=examples, hints=uses.mistakes, tried=lambda w, states, g: (
-        f"gradient_of_w for {len(states) - 1} steps, with w = {brief(w)}, s₀ = {brief(states[0])} and g = {brief(g)}"))
+        f"gradient_of_w for n = {len(states) - 1}, w = {brief(w)}, s₀ = {brief(states[0])} and g = {brief(g)}"))
 
 
 # --- 13.clip --------------------------------------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ def _clip(gradients, max_norm):
         edit(_SHORT, "return gradients",
              "Nothing got shorter. Is a comparison or the factor upside down? "
              "Or does a loop only rename: `g = g * …` changes no list."),
-        edit(_SHORT, "return gradients ** 2",
+        edit(_ALL, "np.sum(gradients ** 2)",
              "`gradients` is a list, and knows no arithmetic: go through its arrays, one by one."),
         edit(_SHORT, "return gradients * (max_norm / norm)",
              "A list cannot be multiplied so: multiply each of its arrays."),
@@ -334,9 +334,9 @@ def _clip(gradients, max_norm):
          "The norm came back, as from clip_grad_norm_. Wanted here is the list."),
         (lambda gradients, c: [g.grad for g in gradients],
          "The arrays *are* the gradients, and have no .grad. (clip_grad_norm_ wants weights.)"),
-        *[(wrong, "The arrays differ in shape: add up squares array by array, then add those sums.")
-          for wrong in (lambda gradients, c: np.linalg.norm(gradients), lambda gradients,
-                        c: np.concatenate(gradients))],
+        *[edit(f"np.sqrt({_ALL})", f"np.linalg.norm({arrays})",
+               "The arrays differ in shape: add up squares array by array, then add those sums.")
+          for arrays in ("gradients", "np.concatenate(gradients)")],
         edit(_ALL, "sum(g * g for g in gradients)",
              "Your norm is an array. `np.sum(g * g)` makes one number of each array."),
         edit(_ALL, "np.sum(gradients[0] * gradients[0])",
