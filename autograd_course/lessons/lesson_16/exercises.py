@@ -451,8 +451,9 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit("slope / abs(curvature)", "slope // abs(curvature)", "// cuts off to whole numbers: one / divides."),
         edit("return x - slope / abs(curvature)", "return f(x - slope / abs(curvature))",
              "That is the loss at the new x. Give back the new x."),
-        (lambda f, x: x - f(x) / abs(ag.grad(f)(x)),
-         "That is Newton for f(x) = 0. Here the *slope* is to become 0: slope over curvature."),
+        *[(lambda f, x, size=size: x - f(x) / size(ag.grad(f)(x)),
+           "That is Newton for f(x) = 0. Here the *slope* is to become 0: slope over curvature.")
+          for size in (float, abs)],
         printed(_downhill)])
 def downhill(answer):
     if is_stub(answer):
