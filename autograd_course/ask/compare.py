@@ -552,7 +552,8 @@ def _misshapen(have, want):
     except ValueError:
         pass
     if have.ndim < want.ndim and np.squeeze(want).shape == np.squeeze(have).shape:
-        return ": an axis of length 1 is lost. A sum or a mean keeps it with keepdims=True; squeeze and ravel take it away."
+        return (": an axis of length 1 is lost. A sum or a mean keeps it with keepdims=True; squeeze, ravel and a single "
+                "index take it away.")
     if have.shape == want.shape[::-1] and have.ndim > 1:
         return ": transposed?"
     if have.ndim == want.ndim - 1 and have.size and want.size % have.size == 0:

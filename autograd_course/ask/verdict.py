@@ -133,8 +133,11 @@ LIKELY = [
      "x may be an array here. What wants a single truth cannot take it: if, and, or, a < b < c, and Python's own in, "
      "max, sorted and count. Use np.where, & and |, with each comparison in brackets."),
     (r"can only convert an array of size 1", "item() takes a single number out of an array, and this one has more."),
-    (r"sub-type of ndarray type|Cannot interpret '-?\d+' as a data type",
+    (r"sub-type of ndarray type",
      "NumPy's view reads the same bytes as another dtype. The shape changes with x.reshape(…)."),
+    (r"Cannot interpret '-?\d+' as a data type",
+     "A length was taken for a dtype: np.zeros takes the shape as one tuple, np.zeros((2, 3)), and what changes the "
+     "shape is x.reshape(…), not x.view(…)."),
     (r"axes don't match array", "NumPy's transpose takes every axis in its new order. Two of them change places with "
                                 "np.swapaxes(x, i, j), the last two with x.mT."),
     (r"module 'numpy' has no attribute '(\w+)'",
@@ -161,6 +164,8 @@ LIKELY = [
      r"That is a single number, and has no .\1: a function of np takes numbers too."),
     (r"'numpy\.\w+' object has no attribute '(\w+)'",
      r"An array has no .\1: most of NumPy's functions are written np.name(x), a transpose x.T or x.mT."),
+    (r"'NoneType' object cannot be interpreted as an integer",
+     "A None stands where a whole number is wanted: is an axis None, or has something that it calls no return?"),
     (r"'NoneType'|from dtype\('O'\)", "A None is among the numbers: something that it calls has no return."),
     (r"maximum recursion depth", "It calls itself, and never comes to an end."),
 ]

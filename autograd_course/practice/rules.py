@@ -184,7 +184,7 @@ WRONG = {
                      ("g * (y < x)", TIES), ("g * (y <= x)", BOTH), ("g * (y > x)", OTHER)],
     ("where", 1): [("g", "Where c does not hold, x is not read.")],
     ("where", 2): [("g", "Where c holds, y is not read."),
-                   *((line, "Where c is Python's own True, ~c is −2. np.logical_not(c) is False for both kinds of True.")
+                   *((line, "Where c is Python's own True, ~c is −2. np.logical_not(c) is right for both kinds.")
                      for line in ("np.where(~c, g, 0)", "g * ~c"))],
     ("softmax", 0): [
         ("g * z * (1 - z)", "That is each x to its own z. Through the sum below it reaches the others too."),

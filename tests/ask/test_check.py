@@ -154,6 +154,8 @@ WRONG = [
     ("99.slope", lambda x, y: 2 * x, "which order, is in the question"),
     ("99.slope", lambda x: x(2), "give the function itself"),
     ("99.slope", lambda x: 2 * print(end=""), "something that it calls has no return"),
+    ("99.slope", lambda x: np.expand_dims(x, None), "is an axis None"),
+    ("99.slope", lambda x: x * np.zeros(2, 3), "the shape as one tuple"),
     ("99.slope", lambda x: x ^ 2, "A power is **"),
     ("99.slope", lambda x: math.tanh(np.array([x, x])), "np.tanh and so on take arrays"),
     ("99.slope", lambda x: np.array([x]).pow(2), "no .pow: most of NumPy's functions"),

@@ -176,8 +176,9 @@ _SUM = [
      "g is summed. An entry of x is part of one sum alone."),
     (mean_x, "That is the rule of the mean: 1/n belongs to mean_x."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
-    (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, axis), x.shape),
-     "axis may be None, and with keepdims no axis is lost: restore(g, x, axis) looks after both."),
+    *((wrong, "axis may be None, and with keepdims no axis is lost: restore(g, x, axis) looks after both.") for wrong in (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, axis), x.shape),
+        lambda g, z, x, axis, keepdims: np.broadcast_to(g if keepdims else np.expand_dims(g, axis), x.shape))),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), (2, 3)), _ONE_SHAPE),
     (lambda g, z, x, axis, keepdims: np.abs(sum_x(g, z, x, axis)),
      "The signs are lost: what arrives is copied as it is."),
