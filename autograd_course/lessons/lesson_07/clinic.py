@@ -61,7 +61,7 @@ class Scalar:
     def __pow__(self, other):
         x, y = self.data, other.data
         z = type(self)(power(x, y), (self, other))
-        z.rule = lambda g: (g * y * power(x, y - 1), g * z.data * log(x))
+        z.rule = lambda g: (g * y * power(x, y - 1), g * z.data * log(x or 1.0))      # to y: 0 where x is 0
         return z
 
     def tanh(self):
@@ -157,7 +157,7 @@ class Invented(Scalar):
     def __pow__(self, other):
         x, y = self.data, other.data
         z = type(self)(power(x, y), (self, other))
-        z.rule = lambda g: (g * y * power(x, y - 1), g * z.data * log(abs(x)))
+        z.rule = lambda g: (g * y * power(x, y - 1), g * z.data * log(abs(x) or 1.0))
         return z
 
 

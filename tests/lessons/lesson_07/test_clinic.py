@@ -45,6 +45,15 @@ def test_healthy_agrees_on_random_programs():
         np.testing.assert_allclose([x.grad for x in inputs], ag.grad(program, (0, 1, 2))(*program.start), atol=1e-12)
 
 
+def test_healthy_has_a_slope_where_the_base_is_0():
+    def power(x, y):
+        return x ** y
+
+    for y in (1.0, 2.0, 3.0):
+        assert examine(Scalar, power, 0.0, y).passed
+    assert np.isnan(examine(Scalar, power, -3.0, 2.0).rows[1][1])
+
+
 def test_healthy_is_deep_and_does_not_walk_paths():
     x = y = Scalar(0.0)
     for _ in range(5000):
