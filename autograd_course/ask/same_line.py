@@ -337,6 +337,8 @@ def _cause(trials, row, argument, letters):
     """The likely cause of a wrong rule, one that explains all that was tried, or ""."""
     if any(trial.got is None for trial in trials):
         return ""
+    if all(np.isnan(trial.wanted).all() for trial in trials if trial.fault):
+        return "There is no slope here: nan says so."
 
     def explained(fits):
         return all(np.shape(right := fits(i, trial)) == trial.got.shape

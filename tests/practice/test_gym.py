@@ -275,6 +275,7 @@ def test_rules(key):
     ("rule.softmax.x", "g", "differs", "g is added"), ("rule.softmax.x", "0", "Shape", "Off by the factor g"),
     ("rule.power.x", "g * y * z / x", "y = 1", "y = 0"), ("rule.power.y", "g * z * y * np.log(x)", "log z", "z stands"),
     ("rule.divide.x", "g * y / x", "slope 1 / y", "z stands"), ("rule.divide.y", "-g", "x − y", "in place of z"),
+    ("rule.power.y", "np.where(x > 0, g * z * np.log(x), 0)", "no slope here", "double"),
     ("rule.reshape.x", "g", "in another shape", "transposed"), ("rule.add.x", "g[0]", "variable.", "..")])
 def test_a_hint_holds_for_all_inputs_and_not_for_one_alone(key, text, said, never):
     mark = one(rules.make(key, None), 0, text)
