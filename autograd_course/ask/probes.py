@@ -290,7 +290,7 @@ FAULTS = {
     "own": "In a product the local gradient of x is the other factor, not x itself.",
     "every path": "Every path is walked by itself. Visit each value once, when all its users have paid."}
 DEEP = ("It fails where a graph is deep, 5000 additions in a row: the walk calls itself, and Python stops that at about a thousand. "
-        "A list of what is to be visited goes on.")
+        "A loop over a list has no such limit.")
 SLOW = ("It is too slow where a graph is large: 5,000 additions are no more than 5,000 visits. Does each visit look at all "
         "the other values too?")
 
