@@ -13,7 +13,7 @@ SIGNS = {"+": (np.add, "+"), "-": (np.subtract, "−"), "*": (np.multiply, "·")
 
 
 def broadcast_blocks(sign, pick=None, **arrays):
-    """`x + b` in blocks: each array stretched to the common shape, its own cells solid and their copies dashed; then the result.
+    """`x + b` in blocks: each array stretched to the common shape, its own cells solid and their copies dotted; then the result.
 
     sign: "+", "-", "*" or "/". arrays: by name; a shape in place of an array gives cells without numbers. The first of three
     axes is drawn as sheets. pick: the index of one cell of the last array, framed with its copies and all they reach.
