@@ -30,7 +30,7 @@ class Axes:
         for y, words in yticks:
             py = self.at(0, y)[1]
             self.parts.append(f'<path d="M{left} {py:.1f}h{width}" stroke="{style.LINE}" stroke-width="{0.4 if y else 1}"/>')
-            self.words(left - 9, py + 4, words, style.FAINT, "end", 13)
+            self.words(left - 8, py + 4, words, style.FAINT, "end", 13)
         for x, words in xticks:
             px = self.at(x, 0)[0]
             self.parts.append(f'<path d="M{px:.1f} {top + height}v5" stroke="{style.LINE}"/>')

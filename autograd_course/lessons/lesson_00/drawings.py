@@ -56,7 +56,7 @@ def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
     bars.frame([], ticks(*both), title=f"at x = {number(x)}")
     _bar(bars, 0.5, "value", value, style.VALUE, "none", 0.85)
     _bar(bars, 1.5, "gradient", gradient, style.GRADIENT, "6 4", 0.25)
-    return Picture(beside(svg("0 0 480 305", "".join(plot.parts), f"the curve, and its tangent at x = {number(x)}"),
+    return Picture(beside(svg("0 0 500 305", "".join(plot.parts), f"the curve, and its tangent at x = {number(x)}"),
                           svg("0 0 300 305", "".join(bars.parts), text)), text)
 
 
