@@ -373,7 +373,7 @@ def search(pages):
               "text": text}
              for page in pages for anchor, heading, text in page.texts]
     script = (ROOT / "docs/search.js").read_text(encoding="utf-8")
-    return f"{script}\nconst TEXTS = {json.dumps(found, ensure_ascii=False, indent=0)};\n"
+    return f"{script}\nconst TEXTS = {json.dumps(found, ensure_ascii=False, separators=(',', ':'))};\n"
 
 
 def plain(words):
