@@ -375,6 +375,10 @@ def test_pages_in_a_browser(site, page, name):
         return parseFloat(getComputedStyle(text).fontSize) * Math.min(a, d);
     })""")
     assert min(sizes, default=12) > 11.99, "px, the smallest letters of a picture on a phone"
+    dots = page.locator("svg[role=img] :is(circle,.dot)").evaluate_all("""all => all
+        .filter(one => one.checkVisibility()).map(one => one.getBoundingClientRect())
+        .map(({width, height}) => Math.abs(width - height))""")
+    assert max(dots, default=0) < 0.5, "px, a round or square mark that is drawn out or pressed"
     choices = page.locator("fieldset label").evaluate_all("all => all.map(one => one.getBoundingClientRect())")
     assert all(min(one["width"], one["height"]) >= 24 and one["right"] <= 400 for one in choices), "to press"
     page.emulate_media(media="print")
