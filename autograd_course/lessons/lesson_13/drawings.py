@@ -142,7 +142,7 @@ def cliff(runs, step, steps_back=50):
             where = "ρ is nan for ever"
         plot.words(86, py + 5, f"{name}: {where}", anchor="start", size=13, halo=True)
         if inside:
-            plot.dot(rho, heights[step], fill=fill, square=square, size=7 if square else 5)
+            plot.dot(rho, heights[step], fill=fill, square=square, size=9 if square else 5)
         text.append(f"{name}: {where}" + (f", loss {number((rho ** steps_back - 1) ** 2 / 8)}" if inside else ""))
     text = "\n".join(text)
     return Picture(svg("0 0 560 326", "".join(plot.parts), text), text, says_all=True)
@@ -201,7 +201,8 @@ def gradient_sizes(named, limits=None):
     for nth, (name, shape, words) in enumerate(said):
         py = 34 + 40 * nth + 34
         plot.parts.append(f'<path d="M{left} {py - 5}h280" stroke="{style.LINE}" stroke-width="0.5"/>')
-        plot.words(left, py - 17, f"{escape(name)}<tspan fill='{style.FAINT}'>{shape}</tspan>", anchor="start", size=13)
+        plot.words(left, py - 17, f"{escape(name)}<tspan fill='{style.FAINT}'>{shape}</tspan>", anchor="start", size=13,
+                   halo=True)
         right = left
         if 0 < sizes[name] < np.inf:
             right = plot.at(np.clip(np.log10(sizes[name]), low, high), 0)[0]
