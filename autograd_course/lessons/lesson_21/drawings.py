@@ -126,7 +126,8 @@ def agree(slopes, scene, t):
     mine = np.array(slopes["ours"][scene])
     low, high = min(map(min, (slopes[e][scene] for e in ENGINES))), max(map(max, (slopes[e][scene] for e in ENGINES)))
     room = 0.12 * (high - low)
-    left = Axes((58, 40, 290, 190), (AT[0], AT[-1]), (low - room, high + room))
+    span = AT[0] - 0.1, AT[-1] + 0.1            # so that no mark lies on the numbers at the axes
+    left = Axes((58, 40, 290, 190), span, (low - room, high + room))
     left.frame(ticks(AT[0], AT[-1], 4), ticks(low, high, 4), "t", "gradient by t")
     jumps = np.flatnonzero(np.abs(np.diff(mine)) > (high - low) / 4) + 1      # no line leads over a jump
     for ts, gs in zip(np.split(AT, jumps), np.split(mine, jumps)):
@@ -136,9 +137,9 @@ def agree(slopes, scene, t):
     left.dot(AT[k], now["PyTorch"], style.INK, square=True, size=8)
     left.dot(AT[k], now["JAX"], style.INK, size=5)
     left.dot(AT[k], now["ours"], style.GRADIENT, style.GRADIENT, size=2.5)
-    right = Axes((54, 40, 286, 190), (AT[0], AT[-1]), (-18, 0.5))
+    right = Axes((54, 40, 286, 190), span, (-18.7, 0.5))
     right.frame(ticks(AT[0], AT[-1], 4), [(-18, "0"), *decades(-16, 0, 4)], "t", "how far from yours")
-    right.line([AT[k], AT[k]], [-18, 0.5], style.LINE, 1.2)
+    right.line([AT[k], AT[k]], right.y, style.LINE, 1.2)
     for engine, square in [("PyTorch", True), ("JAX", False)]:
         apart = np.log10(np.maximum(np.abs(np.array(slopes[engine][scene]) - mine), 1e-18))
         for at, far in zip(AT, apart):

@@ -72,6 +72,17 @@ def test_agree_draws_no_line_over_a_jump():
     assert [len(one.get("points").split()) for one in dashed] == [30, 1, 10]
 
 
+def test_agree_keeps_its_marks_off_the_numbers_at_the_axes():
+    """Seen to fail: where all say 0 at −2, the square lay on both."""
+    slopes = {engine: {"maximum(t, 1)": [0.0] * 30 + [0.5] + [1.0] * 10} for engine in ("ours", "PyTorch", "JAX")}
+    for root in drawings(agree(slopes, "maximum(t, 1)", -2.0))[:2]:
+        at = {one: (float(one.get("x")), float(one.get("y"))) for kind in ("rect", "text") for one in root.iter(SVG + kind)}
+        [(left, top)] = [place for one, place in at.items() if one.get("width") == "14"]
+        numbers = [(one.get("text-anchor"), *place) for one, place in at.items()]
+        assert max(x for anchor, x, _ in numbers if anchor == "end") < left - 2
+        assert min(y for anchor, _, y in numbers if anchor == "middle") - 10 > top + 14
+
+
 def test_times_grow_and_say_what_ought_to_be():
     measured = {20: {0: 0.002, 2: 0.012}, 5000: {0: 0.4, 2: 0.25}}
     picture = times(measured, 20)
