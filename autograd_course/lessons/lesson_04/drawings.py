@@ -64,10 +64,12 @@ def turned_over(x):
     plot.line(left, np.exp(left), style.VALUE, 2)
     plot.line(right, np.log(right), style.VALUE, 2)
     leg = 1.5 / max(1.0, x)                    # the short side of the steps that are drawn
-    for (px, py), (run, rise), slope in [((height, x), (leg, leg * x), x), ((x, height), (leg * x, leg), 1 / x)]:
+    sides = [((height, x), (leg, leg * x), x), ((x, height), (leg * x, leg), 1 / x)]
+    for (px, py), (run, rise), slope in sides:
         plot.straight(px, py, slope, style.TANGENT, 3.5, DOTS)
         plot.line([px, px + run, px + run], [py, py, py + rise], style.INK, 1.5)
         plot.dot(px, py, style.VALUE, style.VALUE)
+    for (px, py), (run, rise), _ in sides:     # over both triangles
         (left, top), (right, high) = plot.at(px, py), plot.at(px + run, py + rise)
         run, rise = number(round(run, 3)), number(round(rise, 3))
         plot.words(max((left + right) / 2, left + 8 + 3.6 * len(run)), top + 15, run, size=13, halo=True)
