@@ -125,12 +125,13 @@ def _sketch(values, edges, places, size, known, shut=()):
 
     values: {name: value}, inputs before users. edges: (input, user, local gradient). known: names that have no gradient. shut: closed.
     """
-    gradients, plot = _walked(values, edges), Axes((0, 0, *size), (0, 1), (0, 1))
+    gradients, plot, barred = _walked(values, edges), Axes((0, 0, *size), (0, 1), (0, 1)), False
     for x, z, local in edges:
         if x in known:
             _arrow(plot, places[x], places[z])
             continue
         passes = float(gradients[z] * local)
+        barred |= passes == 0
         (px, py) = _arrow(plot, places[x], places[z], passes)
         words = number(local, 3)
         half = 8 + 2.9 * len(words)
@@ -154,7 +155,7 @@ def _sketch(values, edges, places, size, known, shut=()):
                     (36, f"value {_short(values[name])}", style.FAINT if off else style.VALUE),
                     (51, f"grad {_short(gradients[name])}", style.GRADIENT if gradients[name] else style.FAINT)]:
                 plot.parts.append(ink.words(px, top + down, words, colour, size=13, most=WIDE - 10))
-    plot.words(4, size[1], "on an arrow: its local gradient" + "; barred: 0" * bool(shut), style.FAINT, "start", 13)
+    plot.words(4, size[1], "on an arrow: its local gradient" + "; barred: 0" * barred, style.FAINT, "start", 13)
     said = [", ".join(f"{name} {_short(values[name])}" for name in known)]
     for name in values:
         locals = [f"{x} {_short(local)}" for x, z, local in edges if z == name and x not in known]
@@ -165,7 +166,7 @@ def _sketch(values, edges, places, size, known, shut=()):
 
 
 def _arrow(plot, start, end, passes=None):
-    """A line from card to card; returns its middle. None passes where no gradient is asked for, and 0 is barred."""
+    """A line from card to card; returns the place of its number. None passes where no gradient is asked for; 0 is barred."""
     (ax, ay), (bx, by) = start, end
     dx, dy = bx - ax, by - ay
     part = min(WIDE / 2 / abs(dx) if dx else 9, HIGH / 2 / abs(dy) if dy else 9)
@@ -182,6 +183,7 @@ def _arrow(plot, start, end, passes=None):
             x, y = bx - back * ux, by - back * uy
             plot.parts.append(f'<path d="M{x - 7 * uy:.1f} {y + 7 * ux:.1f}L{x + 7 * uy:.1f} {y - 7 * ux:.1f}" stroke="{style.INK}" '
                               f'stroke-width="1.4"/>')
+        ax, ay, bx, by = ax - 4 * ux, ay - 4 * uy, bx - 4 * ux, by - 4 * uy        # the number keeps off the bars
     return (ax + bx) / 2, (ay + by) / 2
 
 
@@ -250,7 +252,8 @@ def stacked_paths(w1, w2, w3, x, y, paths):
             plot.words(left + wide / 2, 113, f"{each:.4f}", halo=True)
     placed = graph.layout(nodes)
     drawn = graph.listed(graph.describe(nodes)) if placed is None else graph.draw(nodes, placed, said[0], beads=lit)
-    return Picture(drawn + svg("0 0 600 144", "".join(plot.parts), "\n".join(said[1:])), "\n".join(said), says_all=True)
+    sums = svg("0 0 600 144", "".join(plot.parts), "\n".join(said[1:]))
+    return Picture(sums + drawn, "\n".join(said), says_all=True)      # the graph, which is high, scrolls in JupyterLab
 
 
 TALK = {"w₁": (53, 40), "a": (53, 150), "x": (53, 260), "w₂": (53, 370), "b": (206, 40), "w₃": (206, 150), "c": (206, 260),

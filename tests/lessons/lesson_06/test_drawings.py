@@ -62,7 +62,7 @@ def test_the_paths_of_w3_stack_up_to_its_gradient():
 
 
 @pytest.mark.parametrize("w", [(1.7, 0.2, 0.6), (1.3, 0.13, -0.37), (0.1, 0.0, -0.5)])
-@pytest.mark.parametrize("x", [0.3, 0.9])
+@pytest.mark.parametrize("x", [0, 0.3, 0.9])
 def test_the_talks_graph_and_its_gates(w, x):
     picture = drawn.kink(w, x, 7, lambda x: 4 * np.sin(x**4), 0.5)
     said, right = gradients(picture.text), ag.grad(talk, (0, 1, 2))(*w, x, 4 * np.sin(x**4))
@@ -72,6 +72,7 @@ def test_the_talks_graph_and_its_gates(w, x):
         assert (f">{name}, closed<" in picture.html) == shut
         assert (f"\n{name}, closed: value 0, " in picture.text) == shut == (f"; local gradients: w{'₁' if name == 'b' else '₂'} 0, w₃ 0"
                                                                             in picture.text)
+    assert ("; barred: 0<" in picture.html) == ('stroke-width="1.4"' in picture.html) == (x == 0 or w[1] + w[2] < 0)
     assert ("branch c: closed everywhere" in picture.text) == (w[1] + w[2] <= 0)
     assert ("branch b: open from x = 0.53\n" in picture.text) == (w == (1.3, 0.13, -0.37))
     assert "branch b: open up to x = 0.71" in drawn.kink((-1.0, 0.0, 0.5), x, 7, np.sin, 0.5).text
