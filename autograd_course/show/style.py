@@ -64,7 +64,8 @@ FITTING = ("@media screen and (max-width:720px){.across{display:none}.down{displ
            ".drawn{--pad:0px;padding-inline:0!important}.wide:not(.part *){min-width:0!important}"
            ".wide:not(.part *)>svg{width:369.3px;max-width:none!important;height:calc(.9231px*var(--high)/var(--tall))!important}"
            ".wide:not(.part *) :is(text,circle,.dot){"
-           "transform:translateX(var(--by,0px)) scale(var(--wide),var(--tall));transform-box:fill-box;transform-origin:left}"
+           "transform:translateX(var(--by,0px)) scale(var(--wide),var(--tall));"
+           "transform-box:fill-box;transform-origin:left}"
            ".wide :is([text-anchor=middle],[text-anchor=middle] text,circle,.dot){transform-origin:center!important}"
            ".wide :is([text-anchor=end],[text-anchor=end] text){transform-origin:right!important}"
            ".wide :is(path,rect,circle,line,polyline){vector-effect:non-scaling-stroke}.whole{margin-left:0!important}}")

@@ -166,7 +166,7 @@ def _sketch(values, edges, places, size, known, shut=()):
 
 
 def _arrow(plot, start, end, passes=None):
-    """A line from card to card; returns the place of its number. None passes where no gradient is asked for; 0 is barred."""
+    """A line from card to card; returns its number's place. None passes where no gradient is asked for; 0 is barred."""
     (ax, ay), (bx, by) = start, end
     dx, dy = bx - ax, by - ay
     part = min(WIDE / 2 / abs(dx) if dx else 9, HIGH / 2 / abs(dy) if dy else 9)

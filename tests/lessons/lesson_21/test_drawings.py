@@ -76,7 +76,8 @@ def test_agree_keeps_its_marks_off_the_numbers_at_the_axes():
     """Seen to fail: where all say 0 at −2, the square lay on both."""
     slopes = {engine: {"maximum(t, 1)": [0.0] * 30 + [0.5] + [1.0] * 10} for engine in ("ours", "PyTorch", "JAX")}
     for root in drawings(agree(slopes, "maximum(t, 1)", -2.0))[:2]:
-        at = {one: (float(one.get("x")), float(one.get("y"))) for kind in ("rect", "text") for one in root.iter(SVG + kind)}
+        shown = [*root.iter(f"{SVG}rect"), *root.iter(f"{SVG}text")]
+        at = {one: (float(one.get("x")), float(one.get("y"))) for one in shown}
         [(left, top)] = [place for one, place in at.items() if one.get("width") == "14"]
         numbers = [(one.get("text-anchor"), *place) for one, place in at.items()]
         assert max(x for anchor, x, _ in numbers if anchor == "end") < left - 2
