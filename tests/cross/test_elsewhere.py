@@ -711,6 +711,17 @@ def test_21_what_setup_context_computes_is_a_constant():
         second(SavesTheSlope.apply)
     assert second(lambda x: (x * x) ** 2) == 27 and second(lambda x: SavesTheSlope.apply(x) ** 2) == 18
 
+    class SavesTheSign(SavesTheSlope):      # of straight pieces: the slope is a constant
+        @staticmethod
+        def forward(x):
+            return abs(x)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(torch.sign(inputs[0]))
+
+    assert second(lambda x: SavesTheSign.apply(x) ** 3) == second(lambda x: abs(x) ** 3) == 9
+
 
 ALONE = """
 import os

@@ -202,8 +202,9 @@ OLD_FORM = ("That is the old form, with ctx in forward. PyTorch still takes it, 
 FAR = np.array([-300.0, 150.0, 300.0])
 THREE_PARTS = ["forward", "setup_context", "backward"]
 SAVED_NOTHING = "What backward reads has to be saved: ctx.save_for_backward(*inputs), or output, or both."
-COMPUTED = ("The first derivative is right. But what setup_context computes is a constant to PyTorch, and in a network "
-            "the second derivative would be wrong without a word. Save inputs or output, and compute in backward.")
+COMPUTED = ("The first derivative is right. But what setup_context computes is a constant to PyTorch. Unless your op is "
+            "made of straight pieces, its second derivative would be wrong in a network, without a word. Save inputs or "
+            "output, and compute in backward.")
 
 
 @exercise(
