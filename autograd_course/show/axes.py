@@ -74,7 +74,7 @@ class Axes:
     def mark(self, px, py, colour=style.INK, fill=style.PAPER, square=False, size=5):
         """A dot that stands in px, as in a legend."""
         side = 2 * size - 2
-        shape = (f'<rect class="dot" x="{px - side / 2:.1f}" y="{py - side / 2:.1f}" width="{side}" height="{side}"'
+        shape = (f'<rect x="{px - side / 2:.1f}" y="{py - side / 2:.1f}" width="{side}" height="{side}" class="dot"'
                  if square else f'<circle cx="{px:.1f}" cy="{py:.1f}" r="{size}"')
         self.parts.append(f'{shape} stroke="{colour}" stroke-width="1.8" fill="{fill}"/>')
 
