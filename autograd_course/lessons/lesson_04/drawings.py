@@ -22,7 +22,8 @@ def plateau(walks, steps):
     after = f"after {counted(steps, 'step')}"
     hill, size = Axes((72, 40, 472, 170), span, (-0.4, 4.9)), Axes((72, 262, 472, 150), span, (lowest - 1, 1.5))
     hill.frame([], ticks(*hill.y), "", f"L = (tanh x − 1)², {after}")
-    size.frame(ticks(*span, most=8), decades(lowest, 1, 6), "x", "how large the gradient is")
+    size.frame(ticks(*span, most=8), decades(lowest, 1, 6), "x")
+    size.words(72, 250, "how large the gradient is", anchor="start", halo=True)
     xs = np.linspace(*span, 281)
     hill.line(xs, loss(xs), style.VALUE, 1.5)
     with np.errstate(divide="ignore"):
