@@ -364,7 +364,7 @@ _SHORT = "A short x has a length too, and there this is wrong. The rule gives ze
     hints=["Away from 0 the rule is g·x/z.",
            "`np.where(z == 0, 1, z)` is z, with a 1 in place of a 0. And x / 1 is 0 there already.",
            ("Help: nan all the same",
-            "np.where computes both of its branches. So choose what you divide by before you divide.")],
+            "0/0 is nan, and nan times 0 is nan too. So choose what you divide by before you divide.")],
     solution="""
         def length_x(g, z, x):
             return g * x / np.where(z == 0, 1, z)""",
