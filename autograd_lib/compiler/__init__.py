@@ -23,10 +23,10 @@ class compile(Compiled):
     sums of products may round otherwise. A result has a gradient where a Tensor that wants one took part. Inside a
     `grad`, `vjp` or `jvp` that is open `f` itself runs; `compile(value_and_grad(f))` compiles the derivative too.
 
-    `source` is the newest program. Not seen, and so as it was at the first call: what `f` reads in other ways, such
-    as the clock, a file, an attribute of a class, a name made of text; and the numbers of a random generator made
-    inside. While it is written `f` gets Tensors for arrays and floats: that is what isinstance, str and hash see. For
-    an array without axes a number may be returned.
+    `source` is the program that ran last. Not seen, and so as it was at the first call: what `f` reads in other
+    ways, such as the clock, a file, an attribute of a class, a name made of text; and the numbers of a random
+    generator made inside. While it is written `f` gets Tensors for arrays and floats: that is what isinstance, str
+    and hash see. For an array without axes a number may be returned.
 
     Raises
     ------
