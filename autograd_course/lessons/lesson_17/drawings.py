@@ -126,7 +126,7 @@ def walked(n, k, moment):
     text = "\n".join([
         f"{doing}: {counted(past[-1], 'array')} held, at most {max(past)} so far",
         f"marks at {', '.join(map(str, kept))}" if kept else "no marks",
-        "held beside them: " + (f"{held[0]} to {held[-1]}" if len(held) > 1 else str(held[0]))])
+        "held" + " beside them" * bool(kept) + ": " + (f"{held[0]} to {held[-1]}" if len(held) > 1 else str(held[0]))])
     return Picture(svg("0 0 560 326", "".join(plot.parts), text), text)
 
 

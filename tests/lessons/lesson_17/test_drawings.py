@@ -70,7 +70,7 @@ def test_cost_names_the_heaviest_stretch():
 
 def test_walked_tells_what_happens():
     assert drawn.walked(12, 0, 11).text.splitlines() == [
-        "forward, step 12: 12 arrays held, at most 12 so far", "no marks", "held beside them: 1 to 12"]
+        "forward, step 12: 12 arrays held, at most 12 so far", "no marks", "held: 1 to 12"]
     assert drawn.walked(12, 3, 20).text.splitlines() == [
         "once more, step 5: 4 arrays held, at most 7 so far", "marks at 0, 4, 8", "held beside them: 5"]
     assert drawn.walked(12, 0, 35).text.startswith("back through step 1:"), "still where nothing is left to do"
