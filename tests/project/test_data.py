@@ -27,6 +27,14 @@ def test_digits():
     assert digits()[0].any(), "everybody has copies"
 
 
+def test_strokes_are_one_or_two_dots_wide():
+    """As lessons 00 and 12 say to who draws: many squares of 2 × 2 dots are all ink, and hardly a cross of five is."""
+    ink = np.pad(digits()[0].reshape(-1, 8, 8) > 0.5, ((0, 0), (1, 1), (1, 1)))
+    squares, crosses = (np.mean(np.all([np.roll(ink, by, (1, 2)) for by in shape], axis=0)[ink]) for shape in (
+        [(0, 0), (0, 1), (1, 0), (1, 1)], [(0, 0), (0, 1), (1, 0), (0, -1), (-1, 0)]))
+    assert 0.15 < squares < 0.25 and crosses < 0.07
+
+
 def test_the_scans_are_scikit_learns():
     """By their sums; one by one in tests/cross."""
     sums = [zlib.crc32((scale * array).astype(np.uint8))

@@ -88,13 +88,12 @@ def who_knew(text, network, counting):
                          f"{escape(letter)}</span>")
         else:
             parts.append(escape(letter))
-    mine, theirs = (f"{nats(p):.2f}" for p in (network, counting))
-    legend = (f'<div style="font:13px/1.6 {style.FONT};color:{style.INK};padding-bottom:6px;white-space:nowrap">'
-              f'<span style="background:{NETWORK};text-decoration:underline">the network knew better</span> '
-              f'({mine} nats) &nbsp; <wbr><span style="background:{COUNTING};text-decoration:overline"'
-              f'>counting knew better</span> '
-              f"({theirs} nats)</div>")
-    told = "\n".join([f"The network pays {mine} nats a letter, counting {theirs}.", text,
+    pays = f"The network pays {nats(network):.2f} nats a letter, counting {nats(counting):.2f}."
+    legend = (f'<div style="font:13px/1.6 {style.FONT};color:{style.INK};padding-bottom:6px;white-space:normal">'
+              f'<span style="background:{NETWORK};text-decoration:underline">the network knew better</span> &nbsp; '
+              f'<span style="background:{COUNTING};text-decoration:overline">counting knew better</span>'
+              f"<br>{pays}</div>")
+    told = "\n".join([pays, text,
                       f"The network knew better: {said['network']}", f"Counting knew better: {said['counting']}"])
     return Picture(page(legend + "".join(parts)), told, says_all=True)
 
