@@ -18,8 +18,8 @@ def against_steps(plot, hs, errors, floor, now=None):
         for x, y in points:
             plot.dot(x, y, style.DIFFERENCE, square=nth > 0)
         if now in hs and np.isfinite(e := wrong[hs.index(now)]):
-            plot.dot(np.log10(now), min(np.log10(max(e, floor)), plot.y[1]), style.DIFFERENCE, style.DIFFERENCE,
-                     square=nth > 0)
+            edge, size = (style.PAPER, 6) if nth else (style.DIFFERENCE, 7)      # a square on the circle is seen
+            plot.dot(np.log10(now), min(np.log10(max(e, floor)), plot.y[1]), edge, style.DIFFERENCE, nth > 0, size)
 
 
 def errors_at(value, x, slope, hs):

@@ -454,10 +454,11 @@ def picture(frame):
         across = f"margin-left:clamp(min(0px,100% - {least}{wide:.0f}px),50% - {least}{x:.0f}px,0px)"
         if not part:
             return f'<div class="whole" style="{across}">{drawn}</div>'
-        ends = f"{24 * (y > 0)}px {window - 24 * (y + window < high):.0f}px"
-        fade = f"linear-gradient(transparent,black {ends},transparent)"
-        return (f'<div class="part" style="height:{window:.0f}px;overflow:auto hidden;mask-image:{fade}">'
-                f'<div style="width:{wide:.0f}px;margin-top:{-y:.0f}px;{across}">{drawn}</div></div>')
+        low = y + window
+        ends = f"{y + 24 * (y > 0):.0f}px {low - 24 * (low < high):.0f}px"
+        fade = f"linear-gradient(transparent {y:.0f}px,black {ends},transparent {low:.0f}px)"      # around it: site.css, .more
+        return (f'<div class="part" style="height:{window:.0f}px;overflow:auto hidden">'
+                f'<div style="width:{wide:.0f}px;margin-top:{-y:.0f}px;mask-image:{fade};{across}">{drawn}</div></div>')
 
     drawn = graph.draw(frame.nodes, frame.placed, text, frame.cards, frame.beads, frame.grads, words.carried, around)
     # The text says all of it to a screen reader. In a narrow window the sentence wraps, and the graph alone scrolls.

@@ -110,13 +110,12 @@ def _scale(paths, visits):
     def at(seconds):
         return 24 + 494 * (min(HIGH, max(LOW, np.log10(seconds))) - LOW) / (HIGH - LOW)
 
-    y, parts, named = 224, [], []
+    y, parts = 224, []
     parts.append(f'<path d="M24 {y}H518" stroke="{style.LINE}" stroke-width="2"/>')
     for i, (seconds, called) in enumerate(SPANS):
-        x = at(seconds)
-        parts.append(f'<path d="M{x:.1f} {y}v{8 + 18 * (i % 2)}" stroke="{style.LINE}"/>')
-        named.append(words(min(x, 496), y + 22 + 18 * (i % 2), called, style.FAINT, "middle", 13, halo=True))
-    parts += named          # on a phone a name lies over its neighbour's line
+        x, down = at(seconds), 18 * (1 - i % 2)         # the shorter names above: between them pass the lines of the others
+        parts.append(f'<path d="M{x:.1f} {y}v{8 + down}" stroke="{style.LINE}"/>')
+        parts.append(words(min(x, 496), y + 22 + down, called, style.FAINT, "middle", 13))
     for seconds, colour, shape in [(visits, style.INK, "circle"), (paths, style.OTHER, "square")]:
         x = at(seconds)
         parts.append(f'<circle cx="{x:.1f}" cy="{y}" r="6.5" fill="{colour}"/>' if shape == "circle" else

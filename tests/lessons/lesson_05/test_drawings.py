@@ -68,7 +68,11 @@ def test_odometer_shows_each_digit_and_stays_on_its_card(n):
     assert digits == f"{2 ** n}{n + 1}"
     assert f"{2 ** n:,} path" in picture.text and f"{n + 1} visit" in picture.text
     assert ("followed" in picture.text) == (n <= 16) and "All visits, as measured: 50 microseconds." in picture.text
-    assert picture.html.rindex('v26"') < picture.html.index(">a microsecond<"), "no line goes through a name"
+    long = [float(x) for x in re.findall(r'd="M([\d.]+) 224v26"', picture.html)]
+    above = re.findall(r'<text x="([\d.]+)" y="246[^>]+>([^<]+)', picture.html)
+    assert len(long) + len(above) == 9
+    for x, name in above:           # a phone has 370 px for 560
+        assert all(0.66 * abs(float(x) - line) > 3 * len(name) + 3 for line in long), "no line goes through a name"
     for one in svg_of(picture).iter("{http://www.w3.org/2000/svg}rect"):
         assert 0 <= float(one.get("x")) and float(one.get("x")) + float(one.get("width")) <= 700
 
