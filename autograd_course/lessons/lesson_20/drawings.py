@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 
 from ...show import ink, style
-from ...show.picture import Picture, svg
+from ...show.picture import LEAST, Picture, svg
 
 TOP, HIGH, LEFT, WIDE, GAP = 64, 26, 8, 272, 60       # px: of the columns, and of what is between them
 
@@ -120,8 +120,12 @@ def two_columns(program, line):
              f'<path d="M{end} {low + 3}l-6 11h12z" fill="{style.GRADIENT}"/>']
     text = _told(program, at)
     body = "".join([*heads, *across, *boxes, _bars(program, at, low + 58, right + WIDE)])
-    drawn = svg(f"0 0 {right + WIDE + 8} {low + 132}", body, text)
-    return Picture(f'<div class="part">{drawn}</div>', text)         # code becomes no narrower: on a phone it scrolls
+    wide = right + WIDE + 8
+    drawn = svg(f"0 0 {wide} {low + 132}", body, text)
+    # Code becomes no narrower: on a phone it scrolls, and begins at the column that runs.
+    least = f"({LEAST}*{wide}px + 16px)"
+    across = f"min-width:calc{least};margin-left:clamp(min(0px,100% - {least}),50% - {now.back * wide}px,0px)"
+    return Picture(f'<div class="part" style="overflow:auto hidden"><div style="{across}">{drawn}</div></div>', text)
 
 
 def _box(x, y, line, look, read, partner):
