@@ -195,7 +195,8 @@ def case(letter, method="as found", of=clinic):
         if name in patient.shows:
             value = of.sheet(patient.engine.__base__)[name] if mended else ill_value
             sign = "✗" if of.fails(name, value) else "✓"
-            facts.append(("its examination", f"{of.EXAMINATIONS[name][0]}: {in_line(value)}\N{NO-BREAK SPACE}{sign}"))
+            outcome = f"{in_line(value)} {sign}".replace(" ", "\N{NO-BREAK SPACE}")
+            facts.append(("its examination", f"{of.EXAMINATIONS[name][0]}: {outcome}"))
     cells = table([((name, f"color:{style.FAINT};white-space:nowrap"), escape(fact)) for name, fact in facts],
                   style="margin:4px 0 8px;font-size:13px;", cell=f"color:{style.INK};")
     title = f"Patient {letter}, {'mended' if mended else 'as found'}"

@@ -15,7 +15,7 @@ NETWORK, COUNTING = style.VALUE_GROUND, style.GROUND
 
 def _share(p):
     """A probability, to two digits; counting gives none that is 0 or 1."""
-    return "< 0.01" if p < 0.005 else "> 0.99" if p >= 0.995 else number(round(float(p), 2))
+    return "< 0.01" if p < 0.005 else "> 0.99" if p >= 0.995 else f"{p:.2f}"
 
 
 def guess(letters, p, context, most=8):

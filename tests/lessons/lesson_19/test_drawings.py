@@ -14,7 +14,7 @@ def test_guess_has_a_bar_for_the_likeliest_letters_and_one_for_the_others():
     picture = guess("\n A<", np.array([0.1, 0.2, 0.0, 0.7]), "BLACK S", most=2)
     lengths = [float(one) for one in re.findall(r'width="([\d.]+)" height="18"', picture.html)]
     assert np.allclose(lengths, 350 * np.array([0.7, 0.2, 0.1]), atol=0.1) and "2 others" in words_in(picture)
-    assert picture.text == "After BLACK S: < 0.7, ␣ 0.2" and "0.7" in words_in(picture)
+    assert picture.text == "After BLACK S: < 0.70, ␣ 0.20" and "0.70" in words_in(picture)
     sure = guess("\n A<", np.array([0.001, 0.001, 0.001, 0.997]), "BLACK S", most=2)
     assert "> 0.99" in words_in(sure) and "< 0.01" in words_in(sure)
 
