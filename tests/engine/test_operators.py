@@ -188,7 +188,7 @@ def test_a_parameter_is_not_left_untrained_without_a_word(line):
             exec(line, {"p": p})
 
 
-@pytest.mark.parametrize("call", [np.prod, np.linalg.norm, np.cumsum, np.sort, np.median, np.fft.fft, np.floor_divide,
+@pytest.mark.parametrize("call", [np.prod, np.linalg.norm, np.cumprod, np.sort, np.median, np.fft.fft, np.floor_divide,
                                   np.arctan,
                                   np.square, lambda t: np.einsum("i->", t), lambda t: np.outer(t, t)])
 def test_what_has_no_row_says_so(call):
