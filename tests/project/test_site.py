@@ -1,4 +1,5 @@
 """`make site`: every page built, and read as a browser and a screen reader would."""
+import gzip
 import html
 import json
 import re
@@ -651,6 +652,12 @@ def test_the_best_section_comes_first(page):
 
 def test_what_is_searched_stays_small(site):
     assert len((site / "search.js").read_bytes()) <= 320_000
+
+
+def test_the_whole_course_is_as_large_to_read_as_is_said(site):
+    said = re.search(r"whole course is ([\d.]+) MB to read", (ROOT / "docs/classroom.md").read_text(encoding="utf-8"))[1]
+    sent = sum(len(gzip.compress(page.read_bytes())) for page in site.glob("*.html")) / 1e6
+    assert abs(sent - float(said)) < 0.3
 
 
 # --- Accessibility, measured --------------------------------------------------------------------------------------------
