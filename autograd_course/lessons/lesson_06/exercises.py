@@ -341,6 +341,7 @@ def right_by_hand(w1, w2, w3, x, y):
 
 B, C = "g if b > 0 else 0.0", "g if c > 0 else 0.0"
 _GATE = "A relu whose sum is not above 0 lets nothing pass: does each gate, that of b and that of c, ask this?"
+_OWN = "Each branch has a gate of its own: that of b asks b, and that of c asks c."
 _WHOLE = "w₃ stands in both branches: what comes through b and what comes through c are added, whole."
 
 
@@ -375,6 +376,7 @@ _WHOLE = "w₃ stands in both branches: what comes through b and what comes thro
     why="While both gates are open w₁ and w₂ get the same, g·a, and w₃ gets g twice. When one closes, w₃ keeps the other.",
     mistakes=[
         edit(B, "g", C, "g", _GATE), edit(B, "g", _GATE), edit(C, "g", _GATE),
+        edit("if c > 0", "if b > 0", _OWN), edit("if b > 0", "if c > 0", _OWN),
         edit("max(w1 * a + w3, 0)", "w1 * a + w3", "max(w2 * a + w3, 0)", "w2 * a + w3",
              "On the way forward relu is missing: below 0, b and c are 0. `max(…, 0)`."),
         edit("max(w1 * a + w3, 0)", "w1 * a + w3", "max(w2 * a + w3, 0)", "w2 * a + w3", B, "g", C, "g",
