@@ -1,6 +1,8 @@
 """Lesson 21's network and ports, as far as they can be tried without PyTorch and JAX."""
+import json
 import os
 import signal
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -75,6 +77,15 @@ def die():
 def test_joblib_loses_the_step_of_a_killed_worker():
     with pytest.raises(TerminatedWorkerError):
         joblib.Parallel(n_jobs=2)(joblib.delayed(die)() for _ in range(2))
+
+
+def test_the_timed_workers_are_sent_arrays_not_files():
+    """joblib 1.6 puts arrays above 1 MB into files, and at times forgets one twice: a traceback above the picture."""
+    notebook = json.loads((Path(__file__).parents[3] / "notebooks/21_cross_over.ipynb").read_text(encoding="utf-8"))
+    line = next(line for cell in notebook["cells"] for line in cell["source"] if line.startswith("calls = {"))
+    exec(line, scope := {"here": None, "Parallel": joblib.Parallel})
+    for workers in (2, 4):
+        assert scope["calls"][workers]([joblib.delayed(type)(np.zeros((2500, 1, 8, 8)))]) == [np.ndarray]
 
 
 def mean(x):
