@@ -146,7 +146,7 @@ def axes_in(text, ndim):
     """The axes in "0, 2", "none" or "-1", counted from the front; ValueError where they are none of `ndim` axes."""
     if text.strip().lower() in ("none", "no", "()", "-", "–", "no axis", "nothing"):
         return ()
-    if not re.fullmatch(r"[\s\d,;()\[\]−-]*(and)?[\s\d,;()\[\]−-]*", text.strip()):
+    if re.search(r"\d[−-]", text) or not re.fullmatch(r"[\s\d,;()\[\]−-]*(and)?[\s\d,;()\[\]−-]*", text.strip()):
         raise ValueError(f"“{text}” are no axes to me. Write them like 0, 2; or none.")
     axes = [int(axis.replace("−", "-")) for axis in re.findall(r"[−-]?\d+", text)]
     outside = [axis for axis in axes if not -ndim <= axis < ndim]
