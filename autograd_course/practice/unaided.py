@@ -109,7 +109,7 @@ def _rule_is_right(task, rule):
     expect_over(rule, task.rule, build, first=[
         arrives(x, lambda *shape: rng.normal(size=shape).round(2))
         for x in [*inputs, inputs[-1] * (np.arange(task.sizes[-1]) > 0)]],      # at 0 as well
-                tried=lambda g, z, x: f"your rule, with g = {brief(g)}, x = {brief(x)}")
+                tried=lambda g, z, x: f"g = {brief(g)}, x = {brief(x)} in your rule")
 
 
 def _check_tells(task, my_check):
