@@ -141,7 +141,7 @@ LIKELY = [
     (r"axes don't match array", "NumPy's transpose takes every axis in its new order. Two of them change places with "
                                 "np.swapaxes(x, i, j), the last two with x.mT."),
     (r"module 'numpy' has no attribute '(\w+)'",
-     r"NumPy has no np.\1: PyTorch's cat is np.concatenate there, its clamp np.clip."),
+     r"NumPy has no np.\1: PyTorch's cat is np.concatenate there, its clamp np.clip; ln is np.log."),
     (r"arrays can be converted to Python scalars",
      "float( ), int( ) and the functions of math take single numbers: np.exp, np.tanh and so on take arrays."),
     (r"Integers to negative integer powers",
