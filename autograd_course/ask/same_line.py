@@ -176,7 +176,8 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
             mines = trial.got is not None and trial.got / case.g
             between = mines is not False and min(sides) - 1e-9 <= mines <= max(sides) + 1e-9
             said = f"At this kink two slopes meet, {brief(sides[0])} and {brief(sides[1])}. " + (
-                "The library's choice is another one between them." if between else "Yours is none between them.")
+                "Every slope from the one to the other is right. The library's choice is another one." if between
+                else "Yours is none between them.")
             if not between:
                 return line._replace(verdict="not the same", note=[*trial.lines, ("", said)])
             note = note or [*trial.lines, ("", said)]
@@ -300,7 +301,9 @@ def _trial(mine, how, case, letters):
              if how == "name" and name in inspect.signature(mine).parameters}
 
     def ended(fault, words, got=None):
-        return Trial(fault, [("tried", tried), ("yours gives", words), ("library gives", _shown(case.wanted))],
+        library = _shown(case.wanted)
+        other = " of other numbers" * (library == words)      # two arrays of one shape
+        return Trial(fault, [("tried", tried), ("yours gives", words), ("library gives", library + other)],
                      case.wanted, got, case.g)
 
     try:

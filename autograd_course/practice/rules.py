@@ -86,10 +86,14 @@ def tried_on(name):
     return [tuple(rng.normal(size=shape).round(2) for shape in shapes) for _ in range(2)], keywords
 
 
+AS_SENTENCE = {"tried": "with {},", "yours gives": "yours gives {},", "library gives": "and the library gives {}."}
+
+
 def _judge(row, argument, rule):
     """same_line says whether it is right; what expect_rule recognises is the hint."""
     compared = same_line(rule, row, argument)
-    note = " ".join(f"{label} {text}".strip() for label, text in compared.lines[0].note)
+    note = " ".join(AS_SENTENCE.get(label, "{}").format(text) for label, text in compared.lines[0].note)
+    note = note[:1].upper() + note[1:]
     if compared.status == "right":
         same = compared.lines[0].verdict.startswith("same line")
         return Mark(True, "" if same else note)
@@ -108,6 +112,7 @@ def _judge(row, argument, rule):
         own = _recognised(row, argument, rule)
         if own or hint in [sentence for _, sentence in of_rule(row, argument, inputs=inputs, **keywords)]:
             hint = ""      # what is true of this one input alone misleads
+        hint = hint.replace(tried.partition("g = ")[0], "")      # "Right for g = 2, …, and not here"
         here = f"With {tried.partition(', with ')[2] or tried}, yours gives {got}, and {right} is right."
         return Mark(False, f"{own} {here} {hint}".strip())
     except (Exception, SystemExit, Endless) as error:
