@@ -95,7 +95,8 @@ def _matmul(key, rng):
              ((), f"Several products of the stack share {asked}: what comes back from them adds up."),
              *(((axis,), f"{asked} has that axis itself: nothing was shared along it.")
                for axis in (*range(len(stacked)), kept) if axis not in summed),
-             (tuple(range(len(stacked))), f"That is all of the stack. {asked} has an axis of it, too, and keeps that.")]
+             *[(tuple(range(len(stacked))), f"That is all of the stack. {asked} has an axis of it, too, and keeps that."
+                )] * (len(stacked) > 1)]
     return _asked(key, "X @ Y", shapes, z, asked, summed, wrong,
                   what="Of the stack of products that goes to {}, summed over", of="the stack, if there is one,")
 
