@@ -66,7 +66,7 @@ def unaided(name, rule, my_check):
     name : one of TASKS, such as "softsign".
     rule : function of g, z and x, which gives what goes to x: arrays of one axis.
     my_check : function of f, rule and x that says True if `rule` is right for f at the array x, and False if not. It
-        must say True of a right rule, and False of three wrong ones that are handed to it.
+        must say True of right rules, and False of wrong ones that are handed to it.
 
     Never raises.
     """
@@ -85,9 +85,7 @@ def unaided(name, rule, my_check):
     except (Exception, SystemExit) as error:
         return Verdict("wrong", ("raised", shortened(error)))
     record.solved(f"{task.lesson}.unaided_{name}")
-    return Verdict("right", ("",
-                             "Your rule is right. Your check took a right rule, and refused "
-                             f"{len(task.wrong)} wrong ones."))
+    return Verdict("right", ("", "Your rule is right. Your check took right rules, and refused wrong ones."))
 
 
 def _inputs(task):
@@ -130,6 +128,10 @@ def _check_tells(task, my_check):
     for text, why in task.wrong.items():
         if _said(my_check, task, eval(f"lambda g, z, x: {text}", {"np": np}), largest) is not False:
             raise Wrong(f"your check of the wrong rule {text}", "True", "False", why)
+    for text, wrong in [("gives the wrong sign", np.negative),
+                        ("has the first entry right, and the others reversed", lambda gx: np.append(gx[0], gx[:0:-1]))]:
+        if _said(my_check, task, lambda g, z, x, wrong=wrong: wrong(task.rule(g, z, x)), largest) is not False:
+            raise Wrong(f"your check of a rule that {text}", "True", "False", "Compare entry by entry, signs too.")
 
 
 def _said(my_check, task, rule, x):
