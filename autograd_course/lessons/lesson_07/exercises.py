@@ -143,6 +143,7 @@ def cached(answer):
             ("L", L, 1.0, [(0, END), (L.data, END)]),
             ("y", y, -23.0, [
                 (25.0, "A local gradient keeps its sign."),
+                (-46.0, "The value asked here is z, and not x."),
                 (-2 / 11.5, "Along an arrow you multiply: local · the gradient of z."),
                 (-11.0, "z · z has z twice among its inputs, so it stands in the users of z twice: count both."),
                 (0.0, "At first the cache is empty. cached(z, cache) looks into the cache, and fills it."),

@@ -40,6 +40,7 @@ throw(
     if key not in cache:
         cache[key] = sum(local * cached(z, cache) for local, z in x.users) if x.users else 1.0
     return cache[key]""", "Two values may hold"),
+        edit(Z, "x.gradient()", "and not x"),
         edit(Z, "z.gradient()", AGAIN), edit(Z, "cached(z, {})", AGAIN), edit(Z, "cached(z, dict(cache))", AGAIN),
         edit(WHOLE, "    return x.gradient()", AGAIN),
         edit(Z, "z.data", "What multiplies local is the gradient of z"),
