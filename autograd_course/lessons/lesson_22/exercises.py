@@ -513,7 +513,8 @@ def _nearly(got, expected):
 _ORDER = ("g has z's shape, and what goes to x has x's. back(u) is (Jᵀu, Bᵀu), in the order of f's arguments: the "
           "first is added to g in the loop, the second is the answer.")
 _ONE = "That is the u of one round. Every round multiplies Jᵀ by the newest u, and return stands behind the loop."
-_ONE_LESS = "That is one round less: u begins as g, not as 0, and the loop has `rounds` rounds."
+_ONE_LESS = ("That is one round less: u begins as g, not as 0, the loop has `rounds` rounds, and Bᵀ multiplies the newest "
+             "u.")
 _AGAIN = "That counts the old u again. What is added at every round is g, as it arrived: u = g + Jᵀu."
 _MANY = "That is the u of many more rounds. Here exactly `rounds` of them are asked for."
 _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return back(u)[1]"

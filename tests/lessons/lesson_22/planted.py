@@ -141,6 +141,8 @@ throw(
         edit(_ROUND, _ROUND + "\n        if np.sum(u) == np.sum(g): break", "got"),
         edit("u = g\n", "u = np.zeros_like(g)\n    u[:] = g\n", "raised"),
         edit(_ROUND, "u += back(u)[0]", "counts the old u again"),
+        edit("u = g\n", "u, to_x = g, back(g)[1]\n", _ROUND, "to_z, to_x = back(u)\n        u = g + to_z",
+             _END, "return to_x", "multiplies the newest u"),
         edit(_ROUND, f"{_ROUND}\n        if np.max(abs(u)) > 100 * np.max(abs(g)):\n            break", "got"),
         *(edit(_ROUND, f"old, u = u, g + back(u)[0]\n        if {near}:\n            break", "through all `rounds`")
           for near in ("np.allclose(u, old)", "np.max(abs(u - old)) < 1e-3", "np.max(abs(u - old)) < 1e-9")),
