@@ -157,8 +157,8 @@ class Line:
         try:
             tree = ast.parse(self.text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise ValueError(f"“{self.text}” is not one expression of Python: do the brackets match, and is every * "
-                             f"written?") from None
+            raise ValueError(f"“{self.text}” is not one expression of Python: do the brackets match, is every * "
+                             "written, does a comparison have ==, and an if its else?") from None
         for node in ast.walk(tree):
             if _bits(node) > MOST_BITS:
                 raise ValueError(f"“{ast.get_source_segment(self.text, node)}” {TOO_LARGE}")
