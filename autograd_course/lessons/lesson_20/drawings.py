@@ -8,7 +8,7 @@ import numpy as np
 from ...show import ink, style
 from ...show.picture import LEAST, Picture, svg
 
-TOP, HIGH, LEFT, WIDE, GAP = 64, 26, 8, 272, 60       # px: of the columns, and of what is between them
+TOP, HIGH, LEFT, WIDE, GAP = 34, 26, 8, 272, 60       # px: of the columns, and of what is between them
 
 
 @dataclass
@@ -111,21 +111,22 @@ def two_columns(program, line):
         boxes.append(_box(x, y, line, look, line.name in now.reads and line.name in made, line.name == partner))
     start, end = LEFT + WIDE / 2, right + WIDE / 2
     turn = f"M{start} {low + 4}C{start} {low + 34} {end} {low + 34} {end} {low + 4}"
-    heads = [ink.words(LEFT + 2, 20, "thick frame: runs; thin: is read; dashed: its gradient or value; filled: held; dotted: gone",
-                       style.FAINT, "start", 13),
-             ink.words(LEFT + 2, 46, "forward, down", style.VALUE, "start"),
-             ink.words(right + 2, 46, "backward, up", style.GRADIENT, "start"),
-             ink.words(LEFT + WIDE + GAP / 2, 46, "kept", style.FAINT, size=13),
+    heads = [ink.words(LEFT + 2, 16, "forward, down", style.VALUE, "start"),
+             ink.words(right + 2, 16, "backward, up", style.GRADIENT, "start"),
+             ink.words(LEFT + WIDE + GAP / 2, 16, "kept", style.FAINT, size=13),
              f'<path d="{turn}" fill="none" stroke="{style.GRADIENT}" stroke-width="2" stroke-dasharray="5 3"/>'
              f'<path d="M{end} {low + 3}l-6 11h12z" fill="{style.GRADIENT}"/>']
     text = _told(program, at)
-    body = "".join([*heads, *across, *boxes, _bars(program, at, low + 58, right + WIDE)])
+    body = "".join([*heads, *across, *boxes, _bars(program, at, low + 58, right + WIDE, place(at)[0])])
     wide = right + WIDE + 8
     drawn = svg(f"0 0 {wide} {low + 132}", body, text)
-    # Code becomes no narrower: on a phone it scrolls, and begins at the column that runs.
+    # Code becomes no narrower: on a phone it scrolls, and begins at the column that runs. What the frames mean wraps.
     least = f"({LEAST}*{wide}px + 16px)"
     across = f"min-width:calc{least};margin-left:clamp(min(0px,100% - {least}),50% - {now.back * wide}px,0px)"
-    return Picture(f'<div class="part" style="overflow:auto hidden"><div style="{across}">{drawn}</div></div>', text)
+    key = "thick frame: runs; thin: is read; dashed: its gradient or value; filled: held; dotted: gone"
+    key = f'<div aria-hidden="true" style="font:13px {style.FONT};color:{style.FAINT};padding:8px 18px">{key}</div>'
+    return Picture(f'<div style="min-width:0">{key}<div class="part" style="overflow:auto hidden">'
+                   f'<div style="{across}">{drawn}</div></div></div>', text)
 
 
 def _box(x, y, line, look, read, partner):
@@ -151,12 +152,12 @@ def _across(start, end, read, held):
             f'stroke-width="{width}"/>')
 
 
-def _bars(program, at, top, wide):
-    """What is held after each line, as a row of bars; the one of line `at` is dark."""
+def _bars(program, at, top, wide, x):
+    """What is held after each line, as a row of bars; that of line `at` is dark. Its words stand at the column at `x`."""
     sizes = [program.bytes(k) for k in range(len(program.lines))]
     most, step, high = max(sizes) or 1, (wide - LEFT) / len(sizes), 56
-    parts = [ink.words(LEFT + 2, top, f"held after line {at + 1}: {_said(sizes[at])}", anchor="start", size=13),
-             ink.words(wide, top, f"at most {_said(max(sizes))}", style.FAINT, "end", 13)]
+    parts = [ink.words(x + 2, top, f"held now: {_said(sizes[at])}", anchor="start", size=13),
+             ink.words(x + WIDE, top, f"at most {_said(max(sizes))}", style.FAINT, "end", 13)]
     for k, size in enumerate(sizes):
         tall = max(1, high * size / most)
         colour = style.INK if k == at else style.GROUND

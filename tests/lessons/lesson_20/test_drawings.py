@@ -82,6 +82,15 @@ def test_what_goes_back_lies_opposite(program):
     assert sum(one.get("stroke-width") == "3" for one in across) == 1
 
 
+def test_a_phone_shows_what_the_frames_mean_and_how_much_is_held(program):
+    """The column that runs has the words of the bars within it; what the frames mean stands outside what scrolls."""
+    for k, line in enumerate(program.lines):
+        picture, root = drawn(program, k)
+        x = {(one.text or "").partition(":")[0]: float(one.get("x")) for one in root.iter(f"{SVG}text")}
+        assert x["held now"] == x["backward, up" if line.back else "forward, down"]
+        assert picture.html.index("thick frame: runs") < picture.html.index("overflow:auto hidden")
+
+
 def test_a_program_in_two_functions_is_drawn_too():
     model = nn.MLP([3, 4, 2], rng=0)
     step = ag.compile(lambda x: (model(x) ** 2).sum())
