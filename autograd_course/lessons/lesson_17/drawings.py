@@ -183,7 +183,7 @@ def layers(table, first=0, count=0, measured=None):
     last = min(first + count, len(table)) - 1
     most = 1.1 * max(held for _, held, _ in table)
     plot = Axes((56, 42, 496, 180), (0, len(table)), (0, most))
-    plot.frame([], ticks(0, most, 4), "", "held by each layer, MB")
+    plot.frame([], ticks(0, most, 4), "", "held by each layer, MB (dotted: freed)")
     said, freed = [], 0.0
     for i, (name, held, result) in enumerate(table):
         wrapped = first <= i <= last
