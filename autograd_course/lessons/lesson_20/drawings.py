@@ -153,7 +153,7 @@ def _across(start, end, read, held):
 
 
 def _bars(program, at, top, wide, x):
-    """What is held after each line, as a row of bars; that of line `at` is dark. Its words stand at the column at `x`."""
+    """What is held after each line, as a row of bars; that of line `at` is dark. Its words begin at `x`."""
     sizes = [program.bytes(k) for k in range(len(program.lines))]
     most, step, high = max(sizes) or 1, (wide - LEFT) / len(sizes), 56
     parts = [ink.words(x + 2, top, f"held now: {_said(sizes[at])}", anchor="start", size=13),
