@@ -108,7 +108,7 @@ class Task:
     """A text to learn from and one held out, as whole numbers; a model for them, and how it is trained.
 
     Who guesses is asked for the letters held out at the places `asked`: those that the model sees with at least half of
-    its context before them. So all are asked for the same letters.
+    its context before them, `seen` letters. So all are asked for the same letters.
     """
 
     def __init__(self, what, texts, letters, steps, every, many, **model):
@@ -120,6 +120,7 @@ class Task:
         half = context // 2
         self.windows = np.arange(0, len(self.test) - context, half)[:, None] + np.arange(context)
         self.asked = (self.windows[:, half:] + 1).ravel()
+        self.seen = np.tile(np.arange(half, context) + 1, len(self.windows))
 
     def writer(self):
         """The model, untrained."""

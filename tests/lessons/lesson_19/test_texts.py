@@ -53,6 +53,7 @@ def test_both_are_asked_for_the_same_letters_in_their_order():
     assert np.array_equal(names.asked, np.arange(names.asked[0], names.asked[-1] + 1)) and names.asked[0] == 9
     p = names.guessed(names.writer())
     assert p.shape == names.asked.shape == names.counted(2)[1].shape
+    assert p.shape == names.seen.shape and names.seen[:9].tolist() == [*range(9, 17), 9]
     here = names.test[:17]
     one = texts.surprise(names.writer(), here[None, :-1], here[None, 1:]).data[0, 8:]
     assert np.allclose(p[:8], np.exp(-one), atol=1e-6)
