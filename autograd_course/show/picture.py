@@ -74,6 +74,11 @@ def beside(*drawings):
     return f'<div style="{style.CARD};display:flex;flex-wrap:wrap;padding:0">{"".join(drawings)}</div>'
 
 
+def begins_at(x, wide):
+    """CSS of what is `wide` and scrolls in a narrower frame: it begins with x in the middle, as far as that goes."""
+    return f"margin-left:clamp(min(0px,100% - {wide}),50% - {x},0px)"
+
+
 def fitting(drawn, placed):
     """HTML of `drawn(placed)`, and of `drawn(placed.down)` in its place below 720 px, if there is one."""
     if not placed.down:

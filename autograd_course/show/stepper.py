@@ -16,7 +16,7 @@ from autograd_lib import tape
 
 from . import graph, style
 from .ink import counted, minus, number
-from .picture import LEAST, Picture
+from .picture import LEAST, Picture, begins_at
 from .sliders import explore
 
 MOST = 8      # rows of a list in the panel
@@ -451,7 +451,7 @@ def picture(frame):
         window = min(high, WINDOW)
         part = high > WHOLE or wide > graph.WIDE + 2 * LEFT
         least = "" if part else f"{LEAST}*"
-        across = f"margin-left:clamp(min(0px,100% - {least}{wide:.0f}px),50% - {least}{x:.0f}px,0px)"
+        across = begins_at(f"{least}{x:.0f}px", f"{least}{wide:.0f}px")
         if not part:
             return f'<div class="whole" style="{across}">{drawn}</div>'
         low = y + window

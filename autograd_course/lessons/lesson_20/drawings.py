@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 
 from ...show import ink, style
-from ...show.picture import LEAST, Picture, svg
+from ...show.picture import LEAST, Picture, begins_at, svg
 
 TOP, HIGH, LEFT, WIDE, GAP = 34, 26, 8, 272, 60       # px: of the columns, and of what is between them
 
@@ -122,7 +122,7 @@ def two_columns(program, line):
     drawn = svg(f"0 0 {wide} {low + 132}", body, text)
     # Code becomes no narrower: on a phone it scrolls, and begins at the column that runs. What the frames mean wraps.
     least = f"({LEAST}*{wide}px + 16px)"
-    across = f"min-width:calc{least};margin-left:clamp(min(0px,100% - {least}),50% - {now.back * wide}px,0px)"
+    across = f"min-width:calc{least};{begins_at(f'{now.back * wide}px', least)}"
     key = "thick frame: runs; thin: is read; dashed: its gradient or value; filled: held; dotted: gone"
     key = f'<div aria-hidden="true" style="font:13px {style.FONT};color:{style.FAINT};padding:8px 18px">{key}</div>'
     return Picture(f'<div style="min-width:0">{key}<div class="part" style="overflow:auto hidden">'
