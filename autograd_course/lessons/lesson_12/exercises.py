@@ -57,8 +57,8 @@ prediction(
         them, so it is 0. And what goes back to the hidden layer is multiplied by the last weight, which is 0. So both
         weights stay 0, and nothing gets through to the first layer, not now and not after twenty epochs.
 
-        And with everything at 0.1? In the first step only the last layer moves: what goes back to a hidden neuron is
-        0.1 times the sum of p − onehot, and that is 0. From then on gradients flow. But every hidden neuron computes
+        And with everything at 0.2? In the first step only the last layer moves: what goes back to a hidden neuron is
+        0.2 times the sum of p − onehot, and that is 0. From then on gradients flow. But every hidden neuron computes
         the same value, gets the same gradient and takes the same step. So they stay the same: many neurons, one
         opinion.""")
 
