@@ -71,7 +71,8 @@ FITTING = ("@media screen and (max-width:720px){.across{display:none}.down{displ
            ".wide :is(path,rect,circle,line,polyline){vector-effect:non-scaling-stroke}.whole{margin-left:0!important}}")
 # In JupyterLab, whose lines of text are as long as its window is wide, and whose arrow of a choice is black in the dark too.
 READING = (".jp-RenderedMarkdown :is(p,ul,ol,blockquote){max-width:42em}"
-           "body[data-jp-theme-light=false] .widget-dropdown>select{appearance:auto;background-image:none}")
+           "body[data-jp-theme-light=false] .widget-dropdown>select"
+           "{appearance:auto;background-image:none;padding-right:2px}")
 # What a notebook brings along: the dark form for the dark themes of JupyterLab, which tells nobody, and of VS Code.
 SHEET = f'<style>{sheet(1, "body[data-jp-theme-light=false],body.vscode-dark")}{FITTING}{READING}</style>'
 # Of an image that is black where there is ink, else clear.
