@@ -25,7 +25,7 @@ prediction(
     answer={"the factor": "about doubles at every step", "both errors": "to 0"},
     choices={"the factor": ["shrinks to 1", "stays near 5.9", "about doubles at every step"],
              "both errors": ["to 0", "only the value's to 0"]},
-    reveal="""It **about doubles at every step**, as long as the value still has an error, and both errors go **to 0**.
+    reveal="""It **about doubles at every step**, until rounding hides the errors, and both go **to 0**.
         The tangent is the exact derivative of what was computed. What was computed is not yet the root.""")
 
 prediction(
