@@ -44,7 +44,7 @@ prediction(
     "19.prose", question="""Counting again goes up to the 5-gram, with a = 4. Which is the longest n-gram that the
         network beats on the paragraphs held out?""",
     answer="5-gram", choices=["2-gram", "3-gram", "4-gram", "5-gram"],
-    reveal="""The **5-gram**, after some 1,700 steps. Here the network passes all five n-grams.""")
+    reveal="""The **5-gram**. Here the network passes all five n-grams.""")
 
 prediction(
     "19.mix", question="""For each letter take the mean of the two probabilities, half the network's and half that of
