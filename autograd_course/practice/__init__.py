@@ -174,10 +174,11 @@ class Gym(Panel):
         hints = [f"<strong>{escape(box.label)}</strong> {escape(shortest(mark.hint, 600))}"
                  for box, mark in zip(self.problem.boxes, marks) if mark and mark.hint]
         good = sum(bool(mark and mark.good) for mark in marks)
-        self.missed |= any(mark and mark.good is False for mark in marks)
+        if any(mark and mark.good is False for mark in marks):
+            self.miss()
         if good == len(marks):
             word = "Right. The problem comes back, since it was not right at once." if self.missed else "Right at once."
-            self.end(not self.missed, word, hints)
+            self.end(word, hints)
         else:
             first = f"{good} of {len(marks)} right so far." if any(texts) else "Fill in what you know: one box, or all."
             self.speak(first, hints)
@@ -187,7 +188,14 @@ class Gym(Panel):
     def reveal(self):
         """Opens the answer; the problem counts as missed unless it was right before."""
         if not self.done and self.problem:
-            self.end(False, "The answer:", [])
+            self.miss()
+            self.end("The answer:", [])
+
+    def miss(self):
+        """Recorded at once: who goes on to the next problem without mending this one meets it again too."""
+        if not self.missed:
+            self.missed = True
+            record.trained(self.key, False)
 
     def next(self):
         """The next problem."""
@@ -195,8 +203,9 @@ class Gym(Panel):
         self.ask()
         self.boxes[0].focus()
 
-    def end(self, right, word, hints):
-        record.trained(self.key, right)
+    def end(self, word, hints):
+        if not self.missed:
+            record.trained(self.key, True)
         self.done = True
         self.buttons[0].disabled = self.buttons[1].disabled = True
         self.speak(word, hints, as_html(self.problem.reveal))

@@ -70,6 +70,7 @@ for wrong in ALL:
 TITLES = {key: f"wrong rules of {key.split('.')[1]}" for key in KEYS}
 VALUES = [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0]
 POSITIVE = {"log", "sqrt"}
+KINKS = {"relu": "x == 0", "abs": "x == 0", "maximum": "x == y", "minimum": "x == y"}
 
 
 def make(key, rng):
@@ -85,7 +86,7 @@ def make(key, rng):
 
 
 def draw(one, rng):
-    """{"g": …, "x": …, …}: whole numbers near 0 in the row's domain; g is 0 now and then."""
+    """{"g": …, "x": …, …}: whole numbers near 0 in the row's domain, at no kink; g is 0 now and then."""
     letters = letters_of(ops.ROWS[one.row])[0]
     test = {"g": float(rng.choice([-2.0, 0.0, 1.0, 1.0, 1.0, 2.0, 3.0]))}
     for letter in letters[2:]:
@@ -94,7 +95,8 @@ def draw(one, rng):
                                         if positive else VALUES))
     if "y" in test and rng.random() < 0.25 and test["x"]:
         test["y"] = test["x"]
-    return test
+    at_kink = eval(KINKS.get(one.row, "False"), dict(test))      # the slope there is stated, and another is right too
+    return draw(one, rng) if at_kink else test
 
 
 def outcomes(one, test):

@@ -392,6 +392,8 @@ def diagnosis(name, pairs):
                     "does a size stand in your line as a number?")
         return (f"Right for this matrix alone, and wrong with {_inputs(name, cases(name)[1])}: "
                 "the entry must follow from the letters.")
+    if always(lambda got, right: np.allclose(got, right, rtol=5e-4, atol=2e-5)):      # no digit that is shown differs
+        return "Nearly right: was a number rounded, or a small one added?"
     if always(lambda got, right: _close(got, -right)):
         return "The right size with the wrong sign."
     if len(square) == len(both) and always(lambda got, right: _close(got, right.T)):

@@ -93,7 +93,7 @@ def _matmul(key, rng):
     wrong = [((inside,), "That sum is inside the matrix product. What is asked is which axes of the stack are "
                          "added up after it."),
              ((), f"Several products of the stack share {asked}: what comes back from them adds up."),
-             *(((axis,), f"{asked} has that axis itself: nothing was shared along it.")
+             *(((axis,), f"{asked} has that axis itself: {asked} is not shared along it.")
                for axis in (*range(len(stacked)), kept) if axis not in summed),
              *[(tuple(range(len(stacked))), f"That is all of the stack. {asked} has an axis of it, too, and keeps that."
                 )] * (len(stacked) > 1)]

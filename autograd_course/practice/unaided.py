@@ -147,7 +147,9 @@ def _said(my_check, task, rule, x):
                         "Let it return one bool, np.allclose(…) for example.")
         answers.add(bool(answer))
     if len(answers) > 1:
-        raise Wrong("your check, asked twice about one rule", "True and False", "the same both times",
-                    "Its answer changes. If it draws at random: make the difference more exact, or the comparison "
-                    "less strict.")
+        right = rule is task.rule
+        raise Wrong(f"your check, asked twice about one {'right' if right else 'wrong'} rule", "True and False",
+                    "the same both times", "Its answer changes. If it draws at random: " + (
+                        "make the difference more exact, or the comparison less strict." if right else
+                        "draw every entry of g, and compare every entry closely."))
     return answers.pop()

@@ -141,7 +141,8 @@ def wrong_locals(walk, arrow):
              *((float(walk.of[key].value), f"That is the value of {walk.called[key]}.") for key, _ in user.inputs
                if key != arrow.source and not graph.is_constant(walk.of[key])),
              (result, f"That is the value of {z}. How fast does it grow when {name} grows?"),
-             (g, f"That is the gradient of {z}, which comes later: what does {z} itself do when {name} grows?"),
+             *[(g, f"That is the gradient of {z}, which comes later: what does {z} itself do when {name} grows?")
+               ] * (arrow.user in walk.cards),
              (0.0, f"0 would mean that {z} stands still when {name} moves. It does not."),
              (1.0, f"1 would mean that {z} moves exactly as {name} does. It does not.")]
     return [(wrong, hint) for wrong, hint in made if not _near(wrong, arrow.local)]
@@ -266,7 +267,8 @@ def _nudge(walk, i):
     if i < len(walk.arrows):
         arrow = walk.arrows[i]
         z, x = walk.called[arrow.user], walk.called[arrow.source]
-        alone = ", and the other input stands still" * (len(walk.of[arrow.user].inputs) > 1)
+        inputs = [key for key, _ in walk.of[arrow.user].inputs if not graph.is_constant(walk.of[key])]
+        alone = ", and the other input stands still" * (len(inputs) > 1)
         return f"How fast does {z} grow when {x} grows a little{alone}?"
     key = walk.cards[i - len(walk.arrows)]
     arrows = walk.leaving(key)
