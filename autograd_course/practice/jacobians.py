@@ -487,8 +487,8 @@ def _picture(name, got):
         more, end = _matrix(end + 40, "as it is", mine, right)
         parts += more
         said += ["As it is, * where it differs:"]
-        said += [f"row {i}: [" + ", ".join(number(a) + "*" * (not np.isclose(a, b)) for a, b in zip(row, should)) + "]"
-                 for i, (row, should) in enumerate(zip(mine.round(4), right.round(4)))]
+        said += [f"row {i}: [" + ", ".join(number(a.round(4)) + "*" * (not _close(a, b)) for a, b in zip(*both)) + "]"
+                 for i, both in enumerate(zip(mine, right))]
     return Picture(svg(f"0 0 {end + 14:.0f} {48 + HIGH * len(right)}", "".join(parts), "\n".join(said)),
                    "\n".join(said), says_all=True)
 

@@ -306,7 +306,7 @@ def test_every_row_has_a_lesson_that_derives_it():
     ("samples", "SAMPLES"), ("ask.same_line", "STATED"), ("ask.same_line", "TIES"), ("show.graph", "SYMBOLS"),
     ("show.rules", "FORMULAS"), ("show.rules", "MET"), ("show.rules", "AHEAD"), ("show.slopes", "ROWS"),
     ("practice.rules", "ARRAYS"), ("practice.rules", "TOO_LONG"), ("practice.rules", "DERIVED"), ("practice.rules", "WRONG"),
-    ("practice.catches", "ALL")])
+    ("practice.catches", "ALL"), ("practice.catches", "KINKS")])
 def test_tables_are_keyed_by_rows(module, table):
     keys = {key[0] if isinstance(key, tuple) else getattr(key, "row", key)
             for key in getattr(import_module(f"autograd_course.{module}"), table)}

@@ -453,6 +453,8 @@ def test_the_matrix_is_drawn_as_it_should_be_and_as_it_is():
     after = problem.picture(["j < i"], problem.judge(["j < i"]))
     assert "row 1: [1, 0*, 0, 0]" in after.text and "as it is" in after.html
     assert problem.picture(["q"], problem.judge(["q"])).text == before.text
+    near = "(j <= i) + 1e-5"      # what is framed has a star too
+    assert "row 1: [1*, 1*, 0*, 0*]" in problem.picture([near], problem.judge([near])).text
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
