@@ -54,13 +54,14 @@ def keys(lesson, kind=""):
 def pick(among, trained, last, rng):
     """The key of the next problem, not that of the last.
 
-    Kinds are equally likely, and within a kind what was never answered is three times as likely as what was. What is
-    owed comes on top, but is no more than half of all.
+    Kinds are equally likely, and within a kind what was never answered is three times as likely as what was. On top
+    comes what is owed, and what the last lesson of all brought and was never answered, but no more than half of all.
     """
+    homes = {key: KINDS[kind][1].KEYS[key] for key, kind in among.items()}
     fresh = {key: 1 if key in trained else 3 for key in among}
     of_kind = {kind: sum(fresh[key] for key in among if among[key] == kind) for kind in among.values()}
     weights = {key: fresh[key] / of_kind[kind] for key, kind in among.items() if key != last or len(among) == 1}
-    owed = {key: trained.get(key, {}).get("owed", 0) for key in weights}
+    owed = {key: trained[key]["owed"] if key in trained else homes[key] == max(homes.values()) for key in weights}
     share = min(1, sum(weights.values()) / max(1, sum(owed.values())))
     weights = {key: weight + share * owed[key] for key, weight in weights.items()}
     return str(rng.choice(list(weights), p=np.array(list(weights.values())) / sum(weights.values())))
