@@ -132,7 +132,7 @@ def _asked(key, call, shapes, z, asked, summed, wrong, what="on the way to {} su
         return judged(texts, judge_one)
 
     none = "none" if not summed else ", ".join(map(str, summed))
-    reveal = f"g has the shape **{z}**, and to {asked} goes **{back}**, the shape of {asked}; summed over **{none}**."
+    reveal = f"g has the shape **{z}**, and to {asked} goes **{back}**, the shape of {asked}; it is summed over **{none}**."
     said = f"z = {call}, with {stated}"
     return Problem(
         key, f"`z = {call}`, with {stated}. What shape has the g that arrives at z, and what shape goes to {asked}? "
