@@ -575,6 +575,9 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
              "ag.vjp gives two things, the value and the function that pulls back: take the second."),
         edit("_, back = ag.vjp(f, z, x)", "back = ag.vjp(f, z, x)",
              "ag.vjp gives two things, the value and the function that pulls back: take the second."),
+        *(edit("_, back = ag.vjp(f, z, x)", "J, B = ag.vjp(f, z, x)", _ROUND, f"u = g + {Ju}", _END, f"return {Bu}",
+               "ag.vjp gives the value and the function that pulls back, not J and B: back(u) is (Jᵀu, Bᵀu).")
+          for Ju, Bu in [("J.T @ u", "B.T @ u"), ("J(u)", "B(u)")]),
         edit("_, back = ag.vjp(f, z, x)", "z, x = ag.Tensor(z, requires_grad=True), ag.Tensor(x, requires_grad=True)",
              _ROUND, "f(z, x).backward(u)\n        u = g + z.grad",
              _END, "f(z, x).backward(u)\n    return x.grad",
