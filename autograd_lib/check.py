@@ -32,7 +32,7 @@ def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
     Raises an AssertionError that is a report: argument, entry, what the rule gave, what the difference gave; and
     ValueError if `modes` holds something else, or `f` gives two values for the same inputs. Warns (RuntimeWarning) at
     a kink, where the slopes on the two sides differ: any number between them is accepted there. Where several entries
-    have a kink, as in a tie, the slope as all of them move together is checked too.
+    have a kink, as in a tie, the slope as all entries move together is checked too.
     """
     if not modes or not {"rev", "fwd"}.issuperset(modes):
         raise ValueError(f"check_grads: modes are chosen from 'rev' and 'fwd', not {modes!r}")

@@ -104,7 +104,7 @@ def _gelu_rule(g, z, x):
     return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * _GELU * (1 + 3 * 0.044715 * x * x))
 
 
-# The tanh form of Hendrycks and Gimpel (2016), equation 2; PyTorch's gelu(approximate="tanh").
+# The tanh form of Hendrycks and Gimpel (2016); PyTorch's gelu(approximate="tanh").
 gelu = elementwise(lambda x: 0.5 * x * (1 + _gelu_tanh(np.clip(x, -100, 100))),
     _gelu_rule,                            # the product rule, with tanh′ = 1 − tanh²
     name="gelu")

@@ -40,7 +40,7 @@ class Optimizer(Stateful):
         strongly every weight is pulled towards 0, are common to all optimizers
 
     `param_groups` is the list of groups, as in PyTorch. `lr` is the rate of the first; to assign it sets that of all.
-    A group's `lr` may be replaced there by an array that broadcasts to its parameters: a rate for each entry. It is not saved.
+    A group's `lr` may be replaced there by an array that broadcasts to its parameters: a rate for each entry. It cannot be saved.
 
     Raises ValueError if there are no parameters, one is given twice, or a setting is negative or, for running means,
     not below 1; and TypeError if one of them is no leaf that requires a gradient, or a group has a setting that is

@@ -1,4 +1,4 @@
-"""Functions that take a function and return its derivatives: every one opens a level of its own (see tape.py)."""
+"""Derivatives of a function, for which every call opens a level of its own (see tape.py); and `checkpoint`."""
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def jvp(f, xs, tangents):
     """The value of `f(*xs)` and its directional derivative: Σ ∂f/∂xᵢ · tangentᵢ, by forward mode.
 
     `f` returns one array; `xs` and `tangents` are sequences of arrays, each tangent in the shape of its input. The
-    result is (value, tangent), of one shape. Nothing is recorded on the way. Raises TypeError if an input is not
+    result is (value, tangent), of one shape. It records nothing of its own. Raises TypeError if an input is not
     floating, ValueError if there is not one tangent per input, of its shape.
     """
     if not isinstance(xs, (tuple, list)) or not isinstance(tangents, (tuple, list)):

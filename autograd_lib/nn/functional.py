@@ -13,7 +13,7 @@ def __getattr__(name):
 
 
 def silu(input):
-    """x·σ(x) (Hendrycks and Gimpel 2016, section 4)."""
+    """x·σ(x) (Hendrycks and Gimpel 2016)."""
     return input * ops.sigmoid(input)
 
 
