@@ -377,6 +377,7 @@ def test_what_are_no_axes_is_said(text):
     ("rule.relu.x", "g * (x >= 0)", "With g = -0.89, z = 0, x = 0, yours gives -0.89, and the library gives 0. At "),
     ("rule.multiply.x", "np.dot(g, y)", "Right for single numbers. With arrays in their place it is wrong: with g = ["),
     ("rule.relu.x", "g * (x > 0) + 1.5 * g * (x == 0)", "and 0 is right. Right for g = "),
+    ("rule.expand_dims.x", "np.squeeze(g)", "Right for the plainest call."),      # an axis of x's own is lost
     ("rule.exp.x", "g * np.ln(x)", "ln is np.log"), ("rule.relu.x", "g * (x = z)", "does a comparison have ==")])
 def test_what_was_tried_is_said_in_sentences(key, line, said):
     assert said in one(rules.make(key, None), 0, line).hint
