@@ -24,6 +24,7 @@ def unit(x):
     return x / np.sqrt(np.sum(x * x))
 
 
+ENTRIES = "Compare entry by entry, signs too."
 TASKS = {
     "softsign": Task("05", lambda x: x / (1 + np.abs(x)), lambda g, z, x: g / (1 + np.abs(x)) ** 2, {
         "1 / (1 + np.abs(x)) ** 2": "It is right wherever g is 1. Let your check draw a g of its own for every entry.",
@@ -70,7 +71,7 @@ def unaided(name, rule, my_check):
 
     Never raises.
     """
-    task = TASKS.get(name)
+    task = TASKS.get(str(name))
     if task is None:
         return Verdict("wrong", ("hint", f"There is no task {str(name)[:40]!r}. There are {', '.join(TASKS)}."))
     if any(one is ... or one is None or is_stub(one) or unfinished(one) for one in (rule, my_check)):
@@ -122,16 +123,18 @@ def _check_tells(task, my_check):
         raise Wrong("your check of another f, sin, and its right rule", "False", "True",
                         "A right rule is refused: does your check measure whatever f it is given, closely enough, or "
                         "compare with one rule?")
-    if _said(my_check, task, lambda g, z, x: 1.5 * task.rule(g, z, x), largest) is not False:
-        raise Wrong("your check of a rule that gives half as much again as the right one", "True", "False",
-                    "Does it draw g at random, and compare every entry with what it measures, closely enough?")
-    for text, why in task.wrong.items():
-        if _said(my_check, task, eval(f"lambda g, z, x: {text}", {"np": np}), largest) is not False:
-            raise Wrong(f"your check of the wrong rule {text}", "True", "False", why)
-    for text, wrong in [("gives the wrong sign", np.negative),
-                        ("has the first entry right, and the others reversed", lambda gx: np.append(gx[0], gx[:0:-1]))]:
-        if _said(my_check, task, lambda g, z, x, wrong=wrong: wrong(task.rule(g, z, x)), largest) is not False:
-            raise Wrong(f"your check of a rule that {text}", "True", "False", "Compare entry by entry, signs too.")
+    def slip(made):
+        return lambda g, z, x: made(task.rule(g, z, x))
+    for what, wrong, why in [
+            ("a rule that gives 2 % more than the right one", slip(lambda gx: 1.02 * gx),
+             "Does it draw g at random, and compare every entry with what it measures, closely enough?"),
+            *((f"the wrong rule {text}", eval(f"lambda g, z, x: {text}", {"np": np}), why)
+              for text, why in task.wrong.items()),
+            ("a rule whose last entry has the wrong sign", slip(lambda gx: np.append(gx[:-1], -gx[-1])), ENTRIES),
+            ("a rule that has the first entry right, and the others reversed",
+             slip(lambda gx: np.append(gx[0], gx[:0:-1])), ENTRIES)]:
+        if _said(my_check, task, wrong, largest) is not False:
+            raise Wrong(f"your check of {what}", "True", "False", why)
 
 
 def _said(my_check, task, rule, x):
