@@ -102,7 +102,8 @@ see and write.</p>
 these pages move as they are, JupyterLab installs in a minute</p>
 <p><a class="start" href="{{ first }}">Start with lesson 00</a></p>
 <p><strong>Try it:</strong> move x from 2 to 3, and watch L. It moves by −4, for −4 is the gradient of x, its
-<code>grad</code>. Then move w, and x has another gradient.</p>
+<code>grad</code>. On an arrow, <code>local</code> is the gradient of that one step. Then move w, and x has another
+gradient.</p>
 {{ graph | safe }}
 {%- for part, lessons in parts %}
 <h2 id="{{ part | replace(' ', '-') }}">{{ part }}</h2>
