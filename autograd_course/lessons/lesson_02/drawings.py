@@ -34,10 +34,10 @@ def two_parts(from_x, from_y, change, reach):
     px, py = plot.at(change, 1.35)
     side = 1 if missed >= 0 else -1
     plot.words(px + 16 * side, py + 5, _signed(change), style.DIFFERENCE, "start" if side > 0 else "end", halo=True)
-    text = minus(f"x brings {from_x:+.4f}, y brings {from_y:+.4f}, together {total:+.4f}; "
-                 f"z really moves by {change:+.4f}, off by {missed:+.4f}")
+    text = (f"x brings {_signed(from_x)}, y brings {_signed(from_y)}, together {_signed(total)}; "
+            f"z really moves by {_signed(change)}, off by {_signed(missed)}")
     return Picture(svg("0 0 560 290", "".join(plot.parts), text), text)
 
 
 def _signed(x):
-    return minus(f"{round(x, 12):+.3f}")         # −0.1305 one way, whatever it was computed from
+    return minus(f"{round(x, 12):+.4f}")         # −0.13025 one way, whatever it was computed from
