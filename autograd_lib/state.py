@@ -65,19 +65,19 @@ class Stateful:
         """Read the state from the .npz file at `path`.
 
         Raises FileNotFoundError if there is no such file, and ValueError if it is not a whole .npz file of plain
-        arrays, or does not fit; then nothing has changed. One that unpacks to far more than this state takes is not
-        unpacked.
+        arrays, each with a name of its own, or does not fit. Then nothing has changed, nor is far too much unpacked.
         """
         try:
             with ZipFile(path) as archive:      # np.load would take the name "x.npy" for "x"
                 state, takes = {}, sum(np.asarray(array).nbytes for array in self._state().values())
                 unpacked = sum(member.file_size for member in archive.infolist())       # no more of it is ever read
                 if unpacked > 4 * takes + 1e8:      # float64 for float16; and room to say which shape does not fit
-                    raise ValueError(f"it unpacks to {unpacked / 1e6:.0f} MB, "
-                                     f"and the state of {type(self).__name__} takes {takes / 1e6:.1f} MB")
+                    raise ValueError(f"it unpacks to {unpacked / 1e6:.0f} MB, this state takes {takes / 1e6:.1f} MB")
                 for member in archive.namelist():
                     with archive.open(member) as file:
                         state[member.removesuffix(".npy")] = np.lib.format.read_array(file, allow_pickle=False)
+                if len(state) < len(archive.namelist()):
+                    raise ValueError("two of its arrays have the same name")
         except (FileNotFoundError, PermissionError, IsADirectoryError):
             raise
         except Exception as error:  # a damaged archive can fail in a dozen ways

@@ -147,6 +147,8 @@ PLANTED = {
     "beside a large entry": (lambda x: ag.stack([1e9 * x[0], elementwise(np.sin, lambda g, z, x: g)(x[1])]), X[:, 0]),
     "off at large numbers": (elementwise(np.sin, lambda g, z, x: 1.001 * g * np.cos(x)), 3e4 * X),
     "off at small numbers": (elementwise(np.square, lambda g, z, x: g * (2 * x + 1e-9)), 1e-6 * X),
+    "where numbers lie far apart": (ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape)),
+                                    np.array([[1e6, 1.0], [1.0, 1e-6]])),
     "off below 0": (elementwise(np.square, lambda g, z, x: g * 2 * np.abs(x)), X),
     "axis ignored": (lambda x: softmax_of_rows(x, axis=0), X),
     "mean over all, not over the axis": (lambda x: ag.linear(np.mean, lambda g, z, x, axis=None: ag.broadcast_to(
@@ -232,7 +234,7 @@ def test_what_is_right_passes_without_a_warning(f, xs):
 
 
 @pytest.mark.parametrize("f, xs", [
-    (ag.sin, (3e4 * X,)), (ag.cos, (1e7 * X,)), (lambda x: x * x * x, (1e5 * X,)), (lambda x: x + 1e8, (X,)),
+    (ag.sin, (3e4 * X,)), (ag.cos, (1e7 * X,)), (lambda x: x * x * x, ([1e6, 0.7, 1e-6],)), (lambda x: x + 1e8, (X,)),
     (lambda x: 1e-6 * x + 1e8, (X,)), (lambda x: 1e-9 * ag.sin(x), (X,)),
     (lambda x: 1e-200 * ag.sin(x), (X,)), (lambda x: 1e9 * ag.sin(x), (X,)), (lambda x: 1e200 * ag.sin(x), (X,)),
     (lambda x: ag.exp(1e8 * x), (1e-8 * X,)), (ag.log, (1e-9,)), (ag.sqrt, (1e-12,)), (ag.divide, (1.0, 1e-7)),

@@ -6,6 +6,7 @@ import os
 import pickle
 import re
 import threading
+import warnings
 import zipfile
 
 import numpy as np
@@ -760,8 +761,8 @@ FITS = {"a": np.array([9.0, 9.0]), "b": np.full((1, 3), 9.0)}
     ({"a": FITS["a"]}, "b is missing"), ({}, "a is missing.*b is missing"), ({**FITS, "c": 1.0}, "c is not known"),
     ({**FITS, "b": np.ones((3, 1))}, r"b has shape \(3, 1\), expected \(1, 3\)"),
     ({**FITS, "a": 1.0}, r"a has shape \(\)"),
-    ({**FITS, "b": np.ones((1, 1))}, r"b has shape"), ({**FITS, "b": np.array([["x"] * 3])}, "b"),
-    ({**FITS, "b": np.full((1, 3), 1j)}, "b"), ({**FITS, "b": np.array([[None] * 3])}, "b"),
+    ({**FITS, "b": np.ones((1, 1))}, r"b has shape"), ({**FITS, "b": np.array([["x"] * 3])}, "dict: b: real"),
+    ({**FITS, "b": np.full((1, 3), 1j)}, "dict: b: real"), ({**FITS, "b": np.array([[None] * 3])}, "dict: b: real"),
 ], ids=range(9))
 def test_a_state_that_does_not_fit_is_refused_whole(state, words):
     """Half loaded once: the first array was taken before the second failed."""
@@ -1028,6 +1029,18 @@ def test_a_damaged_file_is_a_value_error_or_the_same_numbers(tmp_path):
             model.a.data = [7.0, 7.0]
 
 
+def test_a_file_with_two_arrays_of_one_name_is_refused(tmp_path):
+    """The last of them was taken once."""
+    path, model = tmp_path / "m.npz", Pair((7.0, 7.0))
+    for name in ("a.npy", "a"):
+        Pair().save(path)
+        with zipfile.ZipFile(path, "a") as archive, warnings.catch_warnings(action="ignore"):      # of Python, of the name
+            archive.writestr(name, archive.read("a.npy"))
+        with pytest.raises(ValueError, match="m.npz is not a .* two of its arrays have the same name"):
+            model.load(path)
+        np.testing.assert_array_equal(model.a.data, 7)
+
+
 def test_a_missing_file_is_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         Pair().load(tmp_path / "none.npz")
@@ -1040,7 +1053,7 @@ def test_a_small_file_that_unpacks_to_a_huge_one_is_not_unpacked(tmp_path, monke
     np.savez_compressed(path, a=np.zeros(13_000_000), b=np.zeros(3))
     assert path.stat().st_size < 1e6
     monkeypatch.setattr(np.lib.format, "read_array", None)      # or it is read
-    with pytest.raises(ValueError, match=r"m.npz is not a .* it unpacks to 104 MB, and the state of Pair takes 0.0 MB"):
+    with pytest.raises(ValueError, match=r"m.npz is not a .* it unpacks to 104 MB, this state takes 0.0 MB"):
         model.load(path)
     np.testing.assert_array_equal(model.a.data, [1, 2])
 

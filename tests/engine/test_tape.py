@@ -55,7 +55,7 @@ def test_derivatives_of_a_deep_chain_by_every_transform():
     assert ag.hvp(chain, 3.0, 1.0) == 2
 
 
-def test_sixty_doublings_visit_sixty_nodes():
+def test_sixty_doublings_visit_61_nodes():
     """Broken once: a node pushed again for every arrival (never ends)."""
     x = leaf(1.0)
     y = x
