@@ -33,7 +33,7 @@ prediction(
         are fifty steps. A gradient of length 1 arrives at the last point and is carried back to the first. About how
         long is the gradient there, with ρ = 0.9? And with ρ = 1.1?""",
     answer={"ρ = 0.9": "0.005", "ρ = 1.1": "117"},
-    choices={"ρ = 0.9": ["0.9", "0.45", "0.1", "0.005", "0.0000005"], "ρ = 1.1": ["1.1", "5", "55", "117", "1000000"]},
+    choices={"ρ = 0.9": ["0.9", "0.45", "0.1", "0.005", "0.0000005"], "ρ = 1.1": ["1.1", "5", "55", "117", "1,000,000"]},
     reveal="""$0.9^{50}$ is about **0.005**, and $1.1^{50}$ about **117**. Every step back multiplies once more by ρ.
         One gradient loses ten percent at each step, the other gains ten percent. After fifty steps the two differ by a
         factor of more than twenty thousand.""")
