@@ -69,8 +69,11 @@ FITTING = ("@media screen and (max-width:720px){.across{display:none}.down{displ
            ".wide :is([text-anchor=middle],[text-anchor=middle] text,circle,.dot){transform-origin:center!important}"
            ".wide :is([text-anchor=end],[text-anchor=end] text){transform-origin:right!important}"
            ".wide :is(path,rect,circle,line,polyline){vector-effect:non-scaling-stroke}.whole{margin-left:0!important}}")
-# In JupyterLab, whose lines of text are as long as its window is wide, and whose arrow of a choice is black in the dark too.
+# In JupyterLab, whose lines of text are as long as its window is wide, and in whose dark theme comments are dim (these are as in
+# its theme of high contrast) and the arrow of a choice is black.
 READING = (".jp-RenderedMarkdown :is(p,ul,ol,blockquote){max-width:42em}"
+           ".jp-RenderedMarkdown details:not([open]){display:inline-block;margin-right:1.4em}"
+           "body[data-jp-theme-light=false]{--jp-mirror-editor-comment-color:#56acac}"
            "body[data-jp-theme-light=false] .widget-dropdown>select"
            "{appearance:auto;background-image:none;padding-right:2px}")
 # What a notebook brings along: the dark form for the dark themes of JupyterLab, which tells nobody, and of VS Code.
