@@ -63,7 +63,8 @@ def svg(view_box, body, text, unit="px", even=False):
 def _kept_within(found, left, wide):
     """A line of words, and how far it steps aside on a phone so as not to leave its picture."""
     looks, x, anchor, size, length, words = found.groups()
-    long = wide * float(length or 0.66 * float(size) * len(re.sub("<.*?>|&.*?;", "_", words)))
+    said = re.sub("<.*?>|&.*?;", "_", words)
+    long = wide * float(length or float(size) * (0.66 * len(said) - 0.24 * len(re.findall(r"[ ,.()\[\]]", said))))
     start = float(x) - left - long * ["start", "middle", "end"].index(anchor) / 2
     by = max(min(start, wide * (PHONE - 2) - long), 2 * wide) - start
     return f'{looks} style="--by:{by:.0f}px">{words}</text>' if by else found[0]

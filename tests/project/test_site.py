@@ -513,17 +513,21 @@ def test_what_a_slider_moves_is_seen(name, record_property):
 
 @pytest.mark.parametrize("name", NAMES[:-2])
 def test_words_in_pictures_can_be_read(name):
-    """At every place of each slider while the others stand at their start, and with all of them at an end: words keep
-    apart from each other, within their picture, and are not small; and no colour of the lesson means two things."""
+    """At every place of each slider while the others stand at their start, at every place of all toggles together, and with
+    all of them at an end: words keep apart from each other, within their picture, and are not small; and no colour of the
+    lesson means two things."""
     drawings = {}       # where each stands
     for number, packed in enumerate(moving(name)):
         pictures = frames.unpacked(packed)
         starts = [control["values"][control["start"]] for control in packed["controls"]]
         ways = [[*starts[:i], value, *starts[i + 1:]] for i, control in enumerate(packed["controls"])
                 for value in control["values"]]
-        ends = [[control["values"][end] for control in packed["controls"]] for end in (0, -1)] * packed["together"]
+        if packed["together"]:
+            ways += [[control["values"][end] for control in packed["controls"]] for end in (0, -1)]
+            ways += product(*[control["values"] if control["toggle"] else [start]
+                              for control, start in zip(packed["controls"], starts)])
         drawings |= {pictures[place(packed, values)][0]: f"picture {number} at {', '.join(values)}"
-                     for values in ways + ends}
+                     for values in ways}
     if name != "index":
         shown = [output.get("data", {}) for cell in once.notebook(ROOT / f"notebooks/{name}.ipynb").cells
                  for output in cell.get("outputs", [])]

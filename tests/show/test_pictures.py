@@ -42,6 +42,7 @@ def test_on_a_phone_a_wide_drawing_keeps_its_words_within():
     drawn = svg("0 0 800 80", "".join(said), "three")
     assert [bool(re.search(rf'--by[^>]*>{text}', drawn)) for text in ("begins", "stays", "in")] == [True, False, True]
     assert not hard_to_read(drawn) and any("phone" in fault for fault in hard_to_read(re.sub("--by.*?px", "--by:0px", drawn)))
+    assert "--by" not in svg("0 0 800 40", words(600, 20, "z (3, 3), (4)", anchor="start"), ""), "signs and spaces are narrow"
     beside = svg("0 0 800 80", words(60, 60, "≤ 0.25", anchor="end"), "")
     assert hard_to_read(beside) == {"over its axis (phone): ≤ 0.25"}
     assert 'class="drawn wide"' in drawn and 'class="drawn"' in svg("0 0 400 80", "", "narrow")
