@@ -12,8 +12,8 @@ def two_parts(from_x, from_y, change, reach):
     The axis runs from −reach to reach.
     """
     plot = Axes((20, 4, 520, 240), (-1.2 * reach, 1.2 * reach), (0, 4))      # a number stands outside its bar
-    total = from_x + from_y
-    missed = round(change - total, 12) + 0.0         # no −0.000
+    total = round(from_x + from_y, 12) + 0.0         # no −0.0000
+    missed = round(change - total, 12) + 0.0
     plot.frame(ticks(-reach, reach, 9), [], "change of z")
     plot.line([0, 0], [1, 4], style.LINE, 1)
     plot.line([from_x] * 2, [2.35, 3.35], style.CHANGE, 1)

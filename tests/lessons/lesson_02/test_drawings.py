@@ -10,6 +10,7 @@ def test_the_parts_and_what_z_really_did():
     assert picture.text == ("x brings +0.7200, y brings −0.9000, together −0.1800; "
                             "z really moves by −0.2019, off by −0.0219")
     assert two_parts(0.0, -1.8, -1.8000000000000007, reach=5).text.endswith("off by +0.0000")
+    assert "together +0.0000" in two_parts(1.7999999999999998, -1.8, -0.1395, reach=5).text
     assert {"+0.7200", "−0.9000", "−0.2019"} <= {*words_in(picture)}
     assert words_in(two_parts(-1.8, 1.8, -0.13025 + 1e-16, reach=5)).count("−0.1303") == 2, "one number said one way"
 
