@@ -83,7 +83,7 @@ class Tensor:
     def data(self):
         """The value, a NumPy array. Assigning to it dates the change, and a backward pass through anything
         that read the old value raises. (Writing into single items, `t.data[0] = 1`, cannot be noticed.)
-        An array of another floating dtype brings that dtype along, and `.grad` follows.
+        An array of another floating dtype brings that dtype along, and `.grad` follows; whole numbers take any dtype.
 
         Inside a function that is being differentiated it is for reading, and a constant to every derivative, as `detach()` is."""
         if self.level:
@@ -105,7 +105,7 @@ class Tensor:
             _changed[_owner(value)] = _stamp_now()
             return
         brought = isinstance(value, np.ndarray) and value.dtype.kind == "f"     # a number or a list brings no dtype
-        value = np.array(as_array(value, "data"), dtype=value.dtype if brought else self.dtype)
+        value = np.array(as_array(value, "data"), dtype=None if brought or self.dtype.kind != "f" else self.dtype)
         if value.shape != self.shape:
             raise ValueError(f"data: this Tensor has shape {self.shape}, the new value {value.shape}; "
                              "make a new Tensor to change the shape")

@@ -415,6 +415,9 @@ def test_data_keeps_its_shape_and_dtype():
     array = t.data
     t.data += 1     # written into: a further array would be one too many
     assert t.data is array and array[0] == 2
+    whole = Tensor([1, 2])
+    whole.data = [1.5, 2]
+    assert whole.data[0] == 1.5
 
 
 @pytest.mark.parametrize("function, rule",
