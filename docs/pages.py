@@ -77,7 +77,8 @@ PAGE = """<!DOCTYPE html>
 {%- if page.sections | length > 1 %}
 <nav aria-labelledby="on-this-page"><p id="on-this-page">On this page</p><ul>
 {%- for anchor, words in page.sections %}
-<li><a href="#{{ anchor }}">{{ words }}</a></li>
+{%- set short = words in pages | map(attribute="named") %}
+<li{% if short %} class="short"{% endif %}><a href="#{{ anchor }}">{{ words[:2] if short else words }}</a></li>
 {%- endfor %}
 </ul></nav>
 {%- endif %}

@@ -43,6 +43,14 @@ def test_a_lesson_has_its_frame(lesson):
 
 
 @EVERY_LESSON
+def test_a_negative_number_has_a_minus(lesson):
+    """Failed once: on 1e-16 in 01, beside pictures that say 1e−16."""
+    text = "\n".join(cell.source for cell in cells(lesson, "markdown"))
+    prose = re.sub(r"```.*?```|\$\$.*?\$\$|`[^`]*`|\$[^$]*\$|\]\([^)]*\)", "", text, flags=re.DOTALL)
+    assert not re.findall(r"\S*e-\d+|(?<![\w-])-\d\S*", prose)
+
+
+@EVERY_LESSON
 def test_a_code_cell_is_read_at_a_glance(lesson):
     code = [cell.source for cell in cells(lesson, "code")]
     lines = [len(source.splitlines()) for source in code]

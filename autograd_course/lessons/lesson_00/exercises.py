@@ -11,7 +11,7 @@ from ...show.ink import number
 placement("00", "Lessons 00 and 01 are about just this: what a slope tells you, and how to measure one.", [
     Question("The slope of $x^2$ at $x = 3$ is 6. If x goes from 3 to 3.01, by about how much does $x^2$ grow?", 0.06,
              "By about 6 · 0.01 = **0.06**.", tolerance=0.0015),
-    Question("""A program measures the slope of $e^x$ at 1 from two points, at $1 - h$ and $1 + h$. You shrink h from 1e-5 to 1e-12.
+    Question("""A program measures the slope of $e^x$ at 1 from two points, at $1 - h$ and $1 + h$. You shrink h from 1e−5 to 1e−12.
         Does the answer get more exact, or less?""", "less",
              "**Less**. Lesson 01 shows it, and why.",
              choices=["more", "less"])])

@@ -44,7 +44,7 @@ def secant(f, x, h, slope):
 def chosen(panel):
     """The step chosen in a panel of `predict`, also before it is revealed; None while there is none."""
     text = panel.children[0].parts[0].text
-    return float(text) if text else None
+    return float(text.replace("−", "-")) if text else None
 
 
 def secant_and_errors(f, x, h, slope, hs, errors, bet=None):

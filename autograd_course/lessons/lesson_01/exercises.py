@@ -20,20 +20,20 @@ recall("01", [
 
 prediction(
     "01.bet", question="Which of these steps h makes the forward difference of $e^x$ at $x = 1$ most exact?",
-    answer="1e-8", choices=["1e-2", "1e-5", "1e-8", "1e-11", "1e-14"],
-    reveal="""About **1e-8**, with an error near 7e-9. The best central step is about 1e-5, with an error near 6e-11: about a hundred times
+    answer="1e−8", choices=["1e−2", "1e−5", "1e−8", "1e−11", "1e−14"],
+    reveal="""About **1e−8**, with an error near 7e−9. The best central step is about 1e−5, with an error near 6e−11: about a hundred times
         better, and with a larger step.
 
-        You saw the secant come down onto the tangent and lie on it for a long way. At h = 1e-15 it *tilts*, and at 1e-16 it falls flat.
-        The error goes down and comes up again, in the shape of a V. (Did your squares make a W? Its second dip, near 1e-7, is luck. On
+        You saw the secant come down onto the tangent and lie on it for a long way. At h = 1e−15 it *tilts*, and at 1e−16 it falls flat.
+        The error goes down and comes up again, in the shape of a V. (Did your squares make a W? Its second dip, near 1e−7, is luck. On
         the right arm the errors are noise, and now and then one is small.)
 
         For this curve *smaller is better* is true on paper, and false in the machine.""")
 
 prediction(
     "01.rounding", question="You ask Python `1 + 1e-16 == 1`. Does it say `True`?", answer=True,
-    reveal="""**Yes.** Python keeps about 16 significant digits. The next number above 1 is 2.2e-16 away. So 1 is nearer to the sum,
-        and the sum is rounded to 1. At h = 1e-16 the second point *is* the first, so the secant has no rise at all.""")
+    reveal="""**Yes.** Python keeps about 16 significant digits. The next number above 1 is 2.2e−16 away. So 1 is nearer to the sum,
+        and the sum is rounded to 1. At h = 1e−16 the second point *is* the first, so the secant has no rise at all.""")
 
 prediction(
     "01.rate", question="""From $x = 0$, at which rate do you arrive at 3 in a single step? What do you see at a rate of 1, and what
@@ -47,7 +47,7 @@ prediction(
 card("01", [
     "f′(x) is the limit of (f(x + h) − f(x)) / h as h goes to 0.",
     "Central is better: (f(x + h) − f(x − h)) / (2h); its error shrinks like h².",
-    "Smaller is not better: rounding grows like eps / h. Near x = 1 try 1e-8 for forward, and 1e-5 for central.",
+    "Smaller is not better: rounding grows like eps / h. Near x = 1 try 1e−8 for forward, and 1e−5 for central.",
     "Where the two sides disagree there is no slope, and the central difference will not tell you.",
     "Check a derivative at several points, none of them special.",
     "Downhill: x − rate · slope, measured anew at every step."])
@@ -233,7 +233,7 @@ def _stopping(f, x, rate, steps, stops):
                    "h": 0.01},
     question="""
         Now take all the steps, on any curve. `descend` returns the list of all positions, the start included. The loop is there: append the
-        next position, with the slope measured by `central` at a step of 1e-5. `descend(bowl, 0.0, 0.3, 1)` returns about `[0, 1.8]`.""",
+        next position, with the slope measured by `central` at a step of `1e-5`. `descend(bowl, 0.0, 0.3, 1)` returns about `[0, 1.8]`.""",
     stub="""
         def descend(f, x, rate, steps):
             xs = [x]

@@ -13,7 +13,7 @@ recall("02", [
     Question("The value is 7 and the gradient is 4. You move x by −0.05. About what is the value now? (Lesson 00)", 6.8,
              "The change is about 4 · (−0.05) = −0.2, so about **6.8**."),
     Question("Which step h suits the central difference, and why not a smaller one? (01)", None,
-             "About **1e-5**, where x is near 1. With a much smaller h, rounding takes over."),
+             "About **1e−5**, where x is near 1. With a much smaller h, rounding takes over."),
     Question("From school: what is the slope of $5x^2$ at $x = 3$?", 30,
              "The slope of $x^2$ is $2x = 6$, and the constant factor 5 multiplies it: **30**.")])
 

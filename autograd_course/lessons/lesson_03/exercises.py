@@ -13,9 +13,9 @@ recall("03", [
              "**100**. Each slot is a path of its own, and over paths you add."),
     Question("The gradient that arrives at an operation is −4, and the local gradient of x is 2.5. What goes to x? (02)", -10,
              "What arrives times local: −4 · 2.5 = **−10**."),
-    Question("You measure the slope of exp at 1 by a central difference, with h = 1e-5 and with h = 1e-12. Which is "
+    Question("You measure the slope of exp at 1 by a central difference, with h = 1e−5 and with h = 1e−12. Which is "
              "nearer the truth? (01)",
-             "h = 1e-5", "**h = 1e-5**: at 1e-12 rounding has eaten all but a few digits.", ["h = 1e-5", "h = 1e-12"])])
+             "h = 1e−5", "**h = 1e−5**: at 1e−12 rounding has eaten all but a few digits.", ["h = 1e−5", "h = 1e−12"])])
 
 prediction(
     "03.corner",
@@ -170,7 +170,7 @@ LINEAR = [(lambda g, z, *xs: z, "That is z, the value. What goes back is made of
         subtract_y = lambda g, z, x, y: ...
         negative_x = lambda g, z, x: ...""",
     hints=["Raise y in $x - y$ by 1, and z falls by 1.",
-           ("Help: I wrote -1", "That is the local gradient. What goes to the slot is what arrives, times it.")],
+           ("Help: I wrote −1", "That is the local gradient. What goes to the slot is what arrives, times it.")],
     solution="""
         subtract_x = lambda g, z, x, y: g
         subtract_y = lambda g, z, x, y: -g

@@ -27,11 +27,11 @@ recall("04", [
 prediction(
     "04.steepest",
     question="""Below, the slope of tanh is drawn over its *output* z. At which z is it largest? At $x = 20$, z is
-        almost 1, and the true slope is 1.7e-17. Which float does $1 - z^2$ give there?""",
+        almost 1, and the true slope is 1.7e−17. Which float does $1 - z^2$ give there?""",
     answer={"steepest at z =": 0, "at x = 20": "exactly 0.0"},
-    choices={"at x = 20": ["exactly 0.0", "1.7e-17", "2.2e-16, which is eps"]},
-    reveal="""At **z = 0**, where the slope is 1. And **exactly 0.0**: the output differs from 1 by 8.5e-18, floats just below 1
-        are 1.1e-16 apart, so z *is* 1.0, and $1 - z^2$ is 0.""")
+    choices={"at x = 20": ["exactly 0.0", "1.7e−17", "2.2e−16, which is eps"]},
+    reveal="""At **z = 0**, where the slope is 1. And **exactly 0.0**: the output differs from 1 by 8.5e−18, floats just below 1
+        are 1.1e−16 apart, so z *is* 1.0, and $1 - z^2$ is 0.""")
 
 prediction(
     "04.turned", question="exp has the slope 5 where its height is 5. What is the slope of log at $x = 5$?",
@@ -42,8 +42,8 @@ prediction(
 prediction(
     "04.at_zero",
     question="""relu(x) is x where x is positive, else 0. Measure its slope at 0 by a central difference: what comes out
-        with h = 0.1? And with h = 1e-5?""",
-    answer={"h = 0.1": 0.5, "h = 1e-5": 0.5},
+        with h = 0.1? And with h = 1e−5?""",
+    answer={"h = 0.1": 0.5, "h = 1e−5": 0.5},
     reveal="""**0.5** both times: from −h to h the graph rises by h, and h / 2h is ½. It is the average of two slopes, 0 on the left and 1
         on the right, and no h brings the two together. Nowhere does relu have the slope ½.""")
 

@@ -315,7 +315,7 @@ def _blown_up(got, expected):
             return (train - mean) / spread, (new - mean) / spread""",
     explained="""
         Mean and spread come from the training scans, and from nothing else. (Ink here is counted in sixteenths, exactly. For a
-        pixel that is 0.1 in every scan, rounding gives a spread of 1e-15 or so: there ask `spread > 1e-9`.)""",
+        pixel that is 0.1 in every scan, rounding gives a spread of 1e−15 or so: there ask `spread > 1e-9`.)""",
     why="Mean and spread are learned from the training scans, like weights. The scaler must not learn from the scans that judge.",
     mistakes=[
         *((lambda train, new, rows=rows: (_scaled(train, new, train)[0], _scaled(train, new, rows(new))[1]),

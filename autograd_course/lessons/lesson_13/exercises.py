@@ -253,7 +253,7 @@ def _clip(gradients, max_norm):
         Write `clip(gradients, max_norm)`. It gets a list of arrays, all gradients of a model, and gives back such a
         list. Gradients whose **common** norm is at most `max_norm` come back as they were. Longer ones come back
         shortened to that norm, in their old direction.
-        (A divisor of norm + 1e-6, as in PyTorch, is right too.)""",
+        (A divisor of norm + 1e−6, as in PyTorch, is right too.)""",
     stub="""
         def clip(gradients, max_norm):
             ...""",

@@ -45,7 +45,7 @@ def test_the_bet_is_drawn(bet):
 def test_a_bet_counts_before_it_is_revealed():
     panel = predict("01.bet")
     assert chosen(panel) is None
-    panel.children[0].parts[0].widget.value = "1e-11"
+    panel.children[0].parts[0].widget.value = "1e−11"
     assert chosen(panel) == 1e-11 and not panel.children[0].is_open
 
 
