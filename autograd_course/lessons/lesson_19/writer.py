@@ -85,7 +85,7 @@ def surprise(model, text, following):
 def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
     """Trains on `text`, whole numbers, a step for each of `steps`; yields the loss of each.
 
-    The rate rises for `warm_up` steps, then falls towards 0 at step `all_steps`.
+    The rate rises for `warm_up` steps at most, then falls towards 0 at step `all_steps`.
     """
     rng = np.random.default_rng(seed)
     m, v = ({name: np.zeros_like(w.data) for name, w in model.p.items()} for _ in range(2))
