@@ -136,7 +136,7 @@ def _one(rules, key, argument):
     if not callable(mine):
         return line._replace(verdict="not the same", note=[("", "A rule is a function, such as lambda g, z, x, y: g * y. This is "
                                                            "what one returned, or none at all.")])
-    how = _convention(mine, letters, keywords, row.arity is None)
+    how = _convention(mine, letters, keywords)
     if how is None:
         return line._replace(verdict="not the same", note=[("", f"{', '.join(letters + keywords)} are passed. Take all of these in this "
                                                            "order, or some of them by these names.")])
@@ -263,7 +263,7 @@ def _shared(rules, row, argument, trial, letters, keywords):
         if other != argument:
             case = _ties(row, other)[0]
             rule = rules.get(other)
-            how = callable(rule) and _convention(rule, letters, keywords, False)
+            how = callable(rule) and _convention(rule, letters, keywords)
             theirs = _trial(rule, how, case, letters).got if how else None
             given.append(case.wanted if theirs is None else theirs)
             beside.append(f"{'the library’s' if theirs is None else 'your'} rule for {letters[2 + other]}")
@@ -376,18 +376,18 @@ def _arguments(row):
     return "any number of arguments" if row.arity is None else "the arguments " + ", ".join(letters_of(row)[0][2:])
 
 
-def _convention(mine, letters, keywords, varied):
+def _convention(mine, letters, keywords):
     """How `mine` can be called in the library's place: "position", "name" or None."""
     try:
-        parameters = inspect.signature(mine).parameters.values()
+        signature = inspect.signature(mine)
     except ValueError:          # of NumPy's own functions it is not known
         return None
     try:
-        inspect.signature(mine).bind(*letters, **dict.fromkeys(keywords))
+        signature.bind(*letters, **dict.fromkeys(keywords))
         return "position"
     except TypeError:
         by_name = all(p.name in [*letters, *keywords] and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
-                      for p in parameters)
+                      for p in signature.parameters.values())
         return "name" if by_name else None
 
 

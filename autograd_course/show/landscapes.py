@@ -129,7 +129,7 @@ def boundary(points, labels, p, title, pull=None):
     title = minus(title)
     plot, grid, own = Axes(BOX, *span), p[:ROWS * COLUMNS].reshape(ROWS, COLUMNS), p[ROWS * COLUMNS:]
     field = _field(np.linspace(*span[0], COLUMNS), np.linspace(*span[1], ROWS), grid)
-    (circle, violet, pale0, strong0), (square, gold, pale1, strong1) = CLASSES
+    (circle, _, pale0, strong0), (square, _, pale1, strong1) = CLASSES
     plot.parts.append('<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>'.format(*BOX, strong0))
     for level, tint in [(0.25, pale0), (0.5, pale1), (0.75, strong1)]:
         plot.parts.append(f'<path d="{_area(plot, field, level, 2)}" fill="{tint}" fill-rule="evenodd"/>')
