@@ -6,7 +6,6 @@ from autograd_lib import optim
 from autograd_lib.nn.functional import cross_entropy
 
 from ...data import digits
-from ...show.bar import track
 
 
 def learn(bit):
@@ -26,7 +25,7 @@ def learn(bit):
         return hidden @ bit(W2) / 16 + b2                               # (N, 10)
 
     optimizer = optim.Adam(weights, lr=0.03)
-    for epoch in track(range(8), "epochs"):
+    for epoch in range(8):
         optimizer.lr = 0.03 * (1 - epoch / 8)
         for rows in np.array_split(rng.permutation(len(labels)), 23):   # about 64 each
             optimizer.zero_grad()
