@@ -44,7 +44,11 @@ def track(iterable, words=""):
         if listens:
             signal.signal(signal.SIGINT, outer)
     if stop.asked:
+        track.stopped = True
         if isinstance(outer, _Stop):
             outer.asked = True
         else:
             print(f"Stopped after step {done}{f' of {bar.total}' if bar.total else ''}, as you asked. What was done is kept.")
+
+
+track.stopped = False      # whether any loop has ended early: then what is asserted of a whole run is not asked

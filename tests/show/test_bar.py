@@ -13,7 +13,8 @@ from autograd_course import track
 
 
 @pytest.fixture(autouse=True)
-def same_handler():
+def same_handler(monkeypatch):
+    monkeypatch.setattr(track, "stopped", False)
     before = signal.getsignal(signal.SIGINT)
     yield
     assert signal.getsignal(signal.SIGINT) is before
@@ -25,7 +26,7 @@ def interrupt():
 
 def test_all_items_come_with_a_bar(capsys):
     assert list(track(range(7), "counting")) == list(range(7))
-    assert list(track(iter("ab"))) == ["a", "b"]
+    assert list(track(iter("ab"))) == ["a", "b"] and not track.stopped
     out, err = capsys.readouterr()
     assert "counting" in err and "7/7" in err and not out
 
@@ -37,7 +38,7 @@ def test_an_interrupt_ends_the_loop_after_the_step(capsys):
         if step == 2:
             interrupt()
         ended.append(step)
-    assert begun == ended == [0, 1, 2]
+    assert begun == ended == [0, 1, 2] and track.stopped
     out, err = capsys.readouterr()
     assert out == "Stopped after step 3 of 5, as you asked. What was done is kept.\n" and "3/5" in err
 
