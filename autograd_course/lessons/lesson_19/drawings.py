@@ -65,9 +65,9 @@ def learning(run, counted, step):
 
 
 def page(html):
-    """A text as it stands, which is given in HTML."""
+    """A text as it stands, which is given in HTML. A line under a letter hides no underscore."""
     return (f'<div style="{style.CARD};{MONO};color:{style.INK};background:{style.PAPER};max-width:600px;'
-            f'padding:8px 14px">{html}</div>')
+            f'padding:8px 14px;text-underline-offset:5px">{html}</div>')
 
 
 def written(text, first="It writes:"):
