@@ -30,7 +30,8 @@ def gym(lesson=None):
 
     Kinds: the gradients of a graph, the rule of a row, shapes and axes on the way back, tests that catch a wrong
     rule, Jacobians by index. Everything works by keyboard: Enter checks, and once all is right goes on. A problem
-    that was not right at once is recorded in progress.json and comes back soon. An unknown lesson is a ValueError.
+    that was not right at once is recorded in progress.json and comes back soon. What is not two digits, from "02" on,
+    is a ValueError.
     """
     if lesson is not None and not (isinstance(lesson, str) and len(lesson) == 2 and lesson.isdigit()
                                    and lesson >= LESSONS[0]):

@@ -368,7 +368,7 @@ def _index_hint(line, case):
             got[place] = np.nan
     if not outside:
         return ""
-    place, why = outside[0]
+    place, why = outside[0][0], str(outside[0][1]).rstrip(".")
     at = ", ".join(f"{letter} = {index}" for letter, index in zip("ijkl", place))
     if _close(got, case.right):
         return f"At {at}: {why}. The entry is 0 there, and nothing is to be read: … if … else 0 asks first."

@@ -120,9 +120,10 @@ def wrong_locals(walk, arrow):
     """[(wrong local gradient of an arrow, hint), …]: none of them is the right one."""
     user, name, z = walk.of[arrow.user], walk.called[arrow.source], walk.called[arrow.user]
     value, result, g = float(walk.of[arrow.source].value), float(user.value), walk.g[arrow.user]
+    when = _when(walk, arrow)
     made = [(arrow.passes, f"That is what passes over arrow {arrow.number}, its local gradient times {number(g)}. The "
-                           f"local gradient asks only how fast {z} grows with {name}."),
-            (-arrow.local, f"The right size with the wrong sign: when {name} grows a little, does {z} grow or fall?")]
+                           f"local gradient asks only how fast {z} grows {when}."),
+            (-arrow.local, f"The right size with the wrong sign: {when}, does {z} grow or fall?")]
     for other in walk.arrows:
         if other.user == arrow.user and other.slot != arrow.slot:
             made.append((other.local, f"That is the local gradient of arrow {other.number}, the other one into {z}."))
@@ -137,15 +138,21 @@ def wrong_locals(walk, arrow):
         top = float(walk.of[user.inputs[0][0]].value)
         made.append((-top / bottom, "The bottom comes in twice: −top / bottom².") if arrow.slot else
                     (bottom, f"Dividing by {_bracketed(bottom)} has the slope 1 / {_bracketed(bottom)}."))
-    made += [(value, f"That is the value of {name}. How fast does {z} grow when {name} grows?"),
+    made += [(value, f"That is the value of {name}. How fast does {z} grow {when}?"),
              *((float(walk.of[key].value), f"That is the value of {walk.called[key]}.") for key, _ in user.inputs
                if key != arrow.source and not graph.is_constant(walk.of[key])),
-             (result, f"That is the value of {z}. How fast does it grow when {name} grows?"),
-             *[(g, f"That is the gradient of {z}, which comes later: what does {z} itself do when {name} grows?")
+             (result, f"That is the value of {z}. How fast does it grow {when}?"),
+             *[(g, f"That is the gradient of {z}, which comes later: what does {z} itself do {when}?")
                ] * (arrow.user in walk.cards),
-             (0.0, f"0 would mean that {z} stands still when {name} moves. It does not."),
-             (1.0, f"1 would mean that {z} moves exactly as {name} does. It does not.")]
+             (0.0, f"0 would mean that {z} stands still {when}. It does not."),
+             (1.0, f"1 would mean that {z} grows just as much {when}. It does not.")]
     return [(wrong, hint) for wrong, hint in made if not _near(wrong, arrow.local)]
+
+
+def _when(walk, arrow):
+    """The move that a local gradient measures, in words: the other input may hang on the same value."""
+    inputs = [key for key, _ in walk.of[arrow.user].inputs if not graph.is_constant(walk.of[key])]
+    return f"when {walk.called[arrow.source]} grows a little" + ", and the other input stands still" * (len(inputs) > 1)
 
 
 def wrong_gradients(walk, key):
@@ -266,10 +273,7 @@ def _nudge(walk, i):
     """What to look at, where no mistake that we know gives the number."""
     if i < len(walk.arrows):
         arrow = walk.arrows[i]
-        z, x = walk.called[arrow.user], walk.called[arrow.source]
-        inputs = [key for key, _ in walk.of[arrow.user].inputs if not graph.is_constant(walk.of[key])]
-        alone = ", and the other input stands still" * (len(inputs) > 1)
-        return f"How fast does {z} grow when {x} grows a little{alone}?"
+        return f"How fast does {walk.called[arrow.user]} grow {_when(walk, arrow)}?"
     key = walk.cards[i - len(walk.arrows)]
     arrows = walk.leaving(key)
     leave, each, add = ("leaves", "", "") if len(arrows) == 1 else ("leave", "for each, ", ", and add")

@@ -157,6 +157,21 @@ def test_walks_agree_with_differences_and_every_mistake_is_told(key, monkeypatch
     assert claims > refused / 2 and own > 0.7 * refused
 
 
+def test_a_hint_on_an_arrow_lets_the_other_input_stand_still():
+    """q = y² / y moves exactly as y does; over the arrow from y into q alone, it falls as y grows."""
+    x, y = ag.Tensor(10.0, True, "x"), ag.Tensor(-2.0, True, "y")
+    p = y ** 2
+    q = p / y
+    output = q - x
+    p.name, q.name, output.name = "p", "q", "L"
+    walk = WALK(output)
+    arrow = next(arrow for arrow in walk.arrows
+                 if (walk.called[arrow.source], walk.called[arrow.user]) == ("y", "q"))
+    assert arrow.local == -1
+    asked = [hint for _, hint in walks.wrong_locals(walk, arrow) if "grow" in hint or "still" in hint]
+    assert len(asked) > 3 and all("when y grows a little, and the other input stands still" in hint for hint in asked)
+
+
 def test_what_follows_from_a_wrong_number_is_called_so(monkeypatch):
     told = 0
     for seed in range(20):
