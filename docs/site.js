@@ -80,7 +80,8 @@ function attach(box, draw) {
     function row({name, values, numbers, toggle, pace}, number) {
         const id = `${box.id}-${number}`;
         if (toggle) {
-            const {row, get, set} = chosen(name, values, id, numbers ? values.map(value => value.replaceAll("-", "−")) : values);
+            const {row, get, set} = chosen(name, values, id, numbers ? values.map(
+                value => value.replaceAll("-", "−").replace(/(?<=^−?\d+)(?=(\d{3})+$)/g, ",")) : values);
             row.className = "control";
             row.onchange = () => move(number, values.indexOf(get()));
             row.follow = () => set(values[at[number]]);
