@@ -81,7 +81,7 @@ function attach(box, draw) {
         const id = `${box.id}-${number}`;
         if (toggle) {
             const {row, get, set} = chosen(name, values, id, numbers ? values.map(
-                value => value.replaceAll("-", "−").replace(/(?<=^−?\d+)(?=(\d{3})+$)/g, ",")) : values);
+                value => value.replaceAll("-", "−").replace(/^(−?\d{1,3})(\d{3})$/, "$1,$2")) : values);
             row.className = "control";
             row.onchange = () => move(number, values.indexOf(get()));
             row.follow = () => set(values[at[number]]);
