@@ -248,7 +248,7 @@ def _problem(key, walk):
         return _picture(walk, [bool(mark and mark.good) for mark in marks or [None] * len(right)])
 
     return Problem(
-        key, "Fill in the local gradient on every arrow; then, from the right, the gradient of L on every card.", boxes,
+        key, "Fill in the local gradient on every arrow; then, from the right, the gradient on every card.", boxes,
         judge, picture, _reveal(walk), [repr(x) for x in right],
         [(i, repr(wrong), hint) for i, ones in enumerate(mistakes) for wrong, hint in ones])
 
