@@ -118,7 +118,7 @@ def _check_tells(task, my_check):
         if _said(my_check, task, task.rule, x) is not True:
             raise Wrong(f"your check of a right rule, at x = {brief(x)}", "False", "True",
                         "A right rule is refused: does your check nudge each entry of x by itself, in a small step, "
-                        "and compare not too strictly?")
+                        "sum g times what becomes of all of z, and compare not too strictly?")
     if _said(my_check, sine, sine.rule, largest) is not True:
         raise Wrong("your check of another f, sin, and its right rule", "False", "True",
                         "A right rule is refused: does your check measure whatever f it is given, closely enough, or "
@@ -127,7 +127,7 @@ def _check_tells(task, my_check):
         return lambda g, z, x: made(task.rule(g, z, x))
     for what, wrong, why in [
             ("a rule that gives 2 % more than the right one", slip(lambda gx: 1.02 * gx),
-             "Does it draw g at random, and compare every entry with what it measures, closely enough?"),
+             "Does it draw each entry of g at random, and compare every entry with what it measures, closely enough?"),
             *((f"the wrong rule {text}", eval(f"lambda g, z, x: {text}", {"np": np}), why)
               for text, why in task.wrong.items()),
             ("a rule whose last entry has the wrong sign", slip(lambda gx: np.append(gx[:-1], -gx[-1])), ENTRIES),

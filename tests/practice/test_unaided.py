@@ -111,8 +111,10 @@ def one_entry(f, rule, x):
 
 @pytest.mark.parametrize("name, check, said", [
     ("cumsum", lambda f, rule, x: np.allclose(rule(f(x), f(x), x), f(x) * (f(x + 1e-6) - f(x - 1e-6)) / 2e-6),
-     "by itself"), ("centre", CHECKS["g is 1"], "draw g at random"),
+     "by itself"), ("centre", CHECKS["g is 1"], "draw each entry of g at random"),
     ("cumsum", one_entry, "compare every entry"),
+    ("cumsum", lambda f, rule, x: np.allclose(rule(f(x), f(x), x), [measured(f, x, f(x) * k)[i] for i, k in
+                                                                    enumerate(np.eye(len(x)))]), "all of z"),
     ("cumsum", lambda f, rule, x: good(f, rule, x) and next(TURN) % 2 == 0, "less strict")])
 def test_a_check_is_told_what_it_lacks(name, check, said):
     """Seen to fail: both were told of their step or of their comparison, which were well."""
