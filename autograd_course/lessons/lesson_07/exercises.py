@@ -407,9 +407,9 @@ def _all_found(Engine, f, *xs):
     "07.capstone", minutes=12, difficulty="hard",
     question="""
         **Capstone.** `Unknown` is `Scalar` with one method changed. Find out when it is wrong, name the method, and write it anew as
-        `mended`, which takes what the method takes. `examine(Unknown, lambda x, y: …, 2.0, 3.0)` checks any calculation you like. (A plain
-        number in it is `Unknown(1.0)`.) `print(source(Unknown, "tanh"))` shows the code of tanh; try for a diagnosis
-        before you look.""",
+        `mended`, which takes what the method takes. `examine(Unknown, lambda x, y: …, 2.0, 3.0)` checks any calculation of + − · `**`,
+        tanh and relu. (A plain number in it is `Unknown(1.0)`.) `print(source(Unknown, "tanh"))` shows the code of tanh;
+        try for a diagnosis before you look.""",
     stub="""
         ill_method = ...            # its name, in quotes
         def mended(self):
