@@ -117,7 +117,7 @@ def _check_tells(task, my_check):
     for x in _inputs(task):
         if _said(my_check, task, task.rule, x) is not True:
             raise Wrong(f"your check of a right rule, at x = {brief(x)}", "False", "True",
-                        "A right rule is refused: does your check nudge each entry of x by itself, in a small step, "
+                        "A right rule is refused: does your check nudge each entry of x by itself, by about 1e-6, "
                         "sum g times what becomes of all of z, and compare not too strictly?")
     if _said(my_check, sine, sine.rule, largest) is not True:
         raise Wrong("your check of another f, sin, and its right rule", "False", "True",
@@ -145,6 +145,9 @@ def _said(my_check, task, rule, x):
             answer = bounded(my_check, task.f, rule, *copies([x]))
         except Endless as endless:
             raise Wrong("your check", str(endless), "True or False", "Does it come to an end?") from None
+        except AssertionError:      # it may be of a wrong rule, and would be read as of one's own
+            raise Wrong("your check", "AssertionError", "True or False",
+                        "It is handed wrong rules too. Let it return what it asserts: True or False.") from None
         if not isinstance(answer, (bool, np.bool_)):
             raise Wrong("your check", brief(answer), "True or False",
                         "Let it return one bool, np.allclose(…) for example.")

@@ -94,7 +94,8 @@ def test_a_check_that_lets_a_wrong_rule_pass_is_refused(check):
     (lambda f, rule, x: False, "A right rule is refused"), (lambda f, rule, x: print(x), "one bool"),
     (lambda f, rule, x: good(f, rule, x) and bool(COIN.integers(2)), ""), (lambda f, rule, x: 1 / 0,
                                                                            "ZeroDivisionError"),
-    (3, "not callable"), (lambda f, rule: True, "argument")])
+    (3, "not callable"), (lambda f, rule: True, "argument"),
+    (lambda f, rule, x: np.testing.assert_equal(good(f, rule, x), True) or True, "return what it asserts")])
 def test_a_check_that_is_none(check, said):
     verdict = unaided("softsign", TASKS["softsign"].rule, check)
     assert verdict.status == "wrong" and said in repr(verdict)
