@@ -178,7 +178,7 @@ class Tensor:
         """The value as a Python number. Raises ValueError if there is more than one element, and TypeError inside a
         function that is being differentiated, where the number would be taken for a constant."""
         if self.level and not is_constant(self):
-            refuse(self, "a value cannot become a Python number, as by float() or if, inside a function that is being "
+            refuse(self, "a value cannot become a Python number, as by float(), inside a function that is being "
                          "differentiated or compiled: use the functions of autograd_lib or NumPy, where(…) for an if, or "
                          ".detach() where a constant to the derivative is meant")
         if self.size != 1:
