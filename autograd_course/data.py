@@ -19,7 +19,7 @@ def digits():
 
 
 def scans():
-    """1,797 scans of handwritten digits in the order in which they were written: (images, labels).
+    """1,797 scans of handwritten digits in the order of their file: (images, labels).
 
     Images are rows of 64 grey values from 0 to 1 (8 × 8, float64); labels are the ints 0 to 9. They are the test set of
     Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, UCI Machine Learning Repository, 1998,

@@ -82,7 +82,7 @@ card("12", [
     "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
     "Gradient at the logits: `p − onehot`. Sure and wrong pulls hardest; sure and right is silent.",
     "First loss with C classes: about log C. If it stays there, nothing is learned.",
-    "Weights start at random, up to 1/√n: neurons with equal weights, in and out, stay equal.",
+    "Weights start at random, up to 1/√n: neurons that start equal, in and out, stay equal.",
     "Images and labels are shuffled by one order.",
     "The held-out score counts, give or take 2·√(p(1 − p)/n). A choice made by it has learned from it too."])
 
