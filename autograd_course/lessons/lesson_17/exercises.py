@@ -54,9 +54,9 @@ prediction(
         in the first half, and 4 in the second. As little as possible is to be held. Where do the marks go?""",
     answer="more into the second half",
     choices=["more into the first half", "as many into each half", "more into the second half"],
-    reveal="""**More into the second half**, though each mark there costs four times as much. With few marks there, its
-        stretches would be the heaviest. With 2 marks in the first half and 7 in the second, 59 are held. With 7 in the
-        first and 2 in the second, 112 are held.""")
+    reveal="""**More into the second half**, though a mark there costs 4. (Its first mark costs 1: it keeps the last small
+        array.) With few marks there, its stretches would be the heaviest. With 2 marks in the first half and 7 in the
+        second, 59 are held. With 7 in the first and 2 in the second, 112 are held.""")
 
 card("17", [
     "A training step holds the values on the way, for the way back. They grow with the batch; the parameters do not.",
