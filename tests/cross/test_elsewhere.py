@@ -627,6 +627,13 @@ def test_21_the_walk_back():
     (first * second).backward()
     assert visited == ["second", "first"]
 
+    stored = []
+    for x, y in [(leaf(2.0), leaf(3.0)), [leaf(2.0)] * 2]:
+        first, second = torch.sin(x), torch.exp(y)
+        first.grad_fn.register_prehook(lambda *_, y=y: stored.append(y.grad is not None))
+        (first * second).backward()
+    assert stored == [True, False], "as soon as it is whole: a leaf that is used twice waits for the second"
+
     def noted(name):
         op = jax.custom_vjp(lambda x: 2 * x)
         op.defvjp(lambda x: (2 * x, None), lambda _, g: visited.append(name) or (2 * g,))

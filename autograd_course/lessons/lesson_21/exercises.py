@@ -570,7 +570,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         *((lambda g, z, x, by=by: (g - by * z * np.mean(g * z, axis=1, keepdims=True)) / _root(x),
            "The square's 2 and the root's ½ cancel: r has the slope z/n.") for by in (0.5, 2)),
         (lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True) / np.sum(z * z, axis=1, keepdims=True)) / _root(x),
-         "No divisor is needed there. The mean of z² is a little below 1 because of ε, and r contains ε already."),
+         "No divisor is needed there. The mean of z² is below 1 because of ε, and r contains ε already."),
         (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + 0.1),
          "x.var takes the mean of x off first. r is the root of the mean *square*."),
         (lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / (x / z),
