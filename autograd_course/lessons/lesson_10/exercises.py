@@ -97,7 +97,9 @@ def _first(g, z, x):
          "That is divided by the number of all entries. Only those that are largest share: count them."),
         (lambda g, z, x: g * (x == z) / 2,
          "That is always halved, which is right for two that tie. Count those that tie."),
-        (_first, "The first of the largest gets it all. They tie: nobody is first."),
+        *((first, "The first of the largest gets it all. They tie: nobody is first.")
+          for first in (_first, lambda g, z, x: g * (np.arange(len(x)) == np.argmax(x)),
+                        lambda g, z, x: g * (np.arange(x.size) == np.argmax(x)))),
         (lambda g, z, x: (x == z) / np.sum(x == z),
          "Off by the factor g: the upstream gradient is missing. Multiply by what arrives."),
         (lambda g, z, x: g * x / np.sum(x),
