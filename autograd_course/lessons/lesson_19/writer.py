@@ -85,7 +85,7 @@ def surprise(model, text, following):
 def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
     """Trains on `text`, whole numbers, a step for each of `steps`; yields the loss of each.
 
-    The rate rises for `warm_up` steps at most, then falls towards 0 at step `all_steps`.
+    The rate rises for `warm_up` steps at most, then falls towards 0 at step `all_steps`, and stays there.
     """
     rng = np.random.default_rng(seed)
     m, v = ({name: np.zeros_like(w.data) for name, w in model.p.items()} for _ in range(2))
@@ -94,7 +94,7 @@ def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
         here = start + np.arange(model.context)
         loss = ag.mean(surprise(model, text[here], text[here + 1]))
         loss.backward()                                           # backward [05]
-        rate = lr * min((step + 1) / warm_up, 1 - step / all_steps)
+        rate = lr * min((step + 1) / warm_up, max(0, 1 - step / all_steps))
         for name, w in model.p.items():
             m[name] = 0.9 * m[name] + 0.1 * w.grad
             v[name] = 0.99 * v[name] + 0.01 * w.grad ** 2
