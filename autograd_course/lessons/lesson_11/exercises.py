@@ -8,7 +8,7 @@ from ...ask.verdict import NotYet, brief
 
 recall("11", [
     Question("z is the largest of 3, 7 and 5, and 4 arrives at z. What goes to the three? (Lesson 10)", [0, 4, 0],
-             "**0, 4, 0**: the largest gets all that arrives. z does not depend on the others."),
+             "**0, 4, 0**: the largest gets all that arrives. Nudge another one, and z does not move."),
     Question("X is (32, 64), W is (64, 10), Z = X @ W. What shape does the gradient of W have? (09)", (64, 10),
              "**(64, 10)**, the shape of W: the gradient is Xᵀ @ g, and sums over the 32 rows of the batch."),
     Question("w is 3, its gradient is −2, the rate is 0.1. Where does one step of gradient descent lead? (06)", 3.2,
