@@ -46,7 +46,7 @@ def columns(source, *arguments):
 
     source: of a function that returns a value and its gradients, which is parted where the value is made; or of one
     whose result takes `.backward()`, in two functions.
-    Raises ValueError if the arguments do not fit.
+    Raises ValueError if the arguments do not fit, or the source does not hold a large array.
     """
     said, tree = source.splitlines(), ast.parse(source)
     whole = [part for part in tree.body if isinstance(part, ast.FunctionDef)]
@@ -78,7 +78,10 @@ def columns(source, *arguments):
 
 
 def _run(statement, space):
-    exec(compile(ast.Module([statement], []), "<program>", "exec"), space)
+    try:
+        exec(compile(ast.Module([statement], []), "<program>", "exec"), space)
+    except NameError as error:
+        raise ValueError(f"The program's text does not hold the array {error.name}: pass it as an argument.") from None
 
 
 def _names(part):

@@ -107,6 +107,10 @@ def test_arguments_that_do_not_fit_are_said():
     step(*ARRAYS)
     with pytest.raises(ValueError, match="takes W, b, x, y: give an array for each"):
         columns(step.source, *ARRAYS[:3])
+    mask = ag.compile(ag.value_and_grad(lambda x: ag.sum(x * np.tri(16))))
+    mask(np.ones((16, 16)))
+    with pytest.raises(ValueError, match="does not hold the array"):
+        columns(mask.source, np.ones((16, 16)))
 
 
 def test_results_that_are_written_over_others_count_as_they_are_read():
