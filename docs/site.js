@@ -11,6 +11,7 @@ const near = new IntersectionObserver(seen => seen.filter(one => one.isIntersect
 document.querySelectorAll(".moves").forEach(box => attach(box));
 reachable(document);
 addEventListener("resize", () => reachable(document));
+addEventListener("toggle", () => reachable(document), true);        // a fold, now as wide as the page
 
 // `draw(at)` is [drawing, words] where the controls are `at`, of a page that runs; else they are in the box, packed.
 function attach(box, draw) {
@@ -157,6 +158,8 @@ function reachable(root) {
         }
     }
     for (const one of root.querySelectorAll("pre, p, ul, ol, table, .formula, .output_wrapper, .output_wrapper div")) {
+        if (one.closest("details:not([open])"))
+            continue;           // as narrow as its fold's name
         const more = () => one.classList.toggle("more", one.scrollLeft + one.clientWidth + 4 < one.scrollWidth);
         if (one.scrollWidth > one.clientWidth + 1) {
             one.tabIndex = 0;

@@ -387,6 +387,7 @@ def test_pages_in_a_browser(site, page, name):
     assert all(picked), "printed without the choice that the picture is of"
     page.emulate_media(media="screen")
     page.set_viewport_size({"width": 900, "height": 700})
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert page.evaluate("""new Promise(done => setTimeout(() => done([...document.querySelectorAll('.more')].every(
         one => one.scrollWidth > one.clientWidth + 4)), 50))"""), "faded at its right, though all of it is seen"
     assert not page.faults
