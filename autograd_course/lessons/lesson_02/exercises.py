@@ -52,9 +52,10 @@ prediction(
     reveal="""**50** on each: in a product, the local gradient of one slot is what stands in the other. The gradient is **100**, as for
         $c^2$, whose slope is $2c$. So the two must be *added*: if they multiplied, it would be 2500.
 
-        Then the **5** has the larger gradient: 100 · 10 = 1000, and the 10 has 100 · 5 = 500. Why? A gradient counts
-        *per unit*, and one unit is a bigger share of 5 than of 10. A fair comparison nudges each by 1 % of itself, 10 by
-        0.1 and 5 by 0.05. Then the changes are about 500 · 0.1 and 1000 · 0.05: each is 50, which is 2 % of 2500.""")
+        Then the **5** has the larger gradient: 100 · 10 = 1000, and the 10 has 100 · 5 = 500. Why? A product grows by the
+        same share as its factor. But a gradient counts *per unit*, and one unit is a bigger share of 5 than of 10. A fair
+        comparison nudges each by 1 % of itself, 10 by 0.1 and 5 by 0.05. Then the changes are about 500 · 0.1 and
+        1000 · 0.05: each is 50, which is 2 % of 2500.""")
 
 card("02", [
     "∂z/∂x is the slope of z when x alone moves and the other inputs stand still.",
