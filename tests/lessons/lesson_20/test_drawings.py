@@ -1,6 +1,7 @@
 """Lesson 20's picture of a program in two columns: it shows what the program does, line by line."""
 import re
 import xml.etree.ElementTree as ET
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -109,8 +110,15 @@ def test_arguments_that_do_not_fit_are_said():
         columns(step.source, *ARRAYS[:3])
     mask = ag.compile(ag.value_and_grad(lambda x: ag.sum(x * np.tri(16))))
     mask(np.ones((16, 16)))
-    with pytest.raises(ValueError, match="does not hold the array"):
+    with pytest.raises(ValueError, match="does not hold the array c1: pass arrays as arguments"):
         columns(mask.source, np.ones((16, 16)))
+    product = ag.compile(ag.value_and_grad(lambda x, y: ag.sum(x @ y)))      # 1 arrives everywhere: an array of its own
+    for rows, where in [(16, pytest.raises(ValueError, match="does not hold the array c1: .* take fewer rows")),
+                        (8, nullcontext())]:
+        arrays = np.ones((rows, 3)), np.ones((3, 8))
+        product(*arrays)
+        with where:
+            columns(product.source, *arrays)
 
 
 def test_results_that_are_written_over_others_count_as_they_are_read():
