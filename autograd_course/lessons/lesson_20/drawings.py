@@ -81,8 +81,8 @@ def _run(statement, space):
     try:
         exec(compile(ast.Module([statement], []), "<program>", "exec"), space)
     except NameError as error:
-        raise ValueError(f"The program's text does not hold the array {error.name}: pass arrays as arguments, or take "
-                         "fewer rows.") from None
+        raise ValueError(f"The program's text does not hold the array {error.name}: pass arrays as arguments, or make "
+                         "them smaller.") from None
 
 
 def _names(part):
