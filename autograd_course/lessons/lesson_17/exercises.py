@@ -200,8 +200,10 @@ def _expect_silu(answer, xs):
         t, tried = ag.Tensor(x, requires_grad=True), f"silu(x) for x = {brief(x)}"
         z = returned(answer, t, tried=tried, shown=brief(x * _sigmoid(x)))
         if not isinstance(z, ag.Tensor):
-            raise Wrong(tried, brief(z), "a Tensor", "This is a plain array or number, which remembers nothing: "
-                                                     "compute with x itself.")
+            raise Wrong(tried, brief(z), "a Tensor",
+                        "This is a function that nobody has called: call it at x, or let it be silu itself."
+                        if callable(z) else
+                        "This is a plain array or number, which remembers nothing: compute with x itself.")
         if not np.array_equal(t.data, x):
             raise Wrong(f"x after silu(x), for x = {brief(x)}", brief(t.data), f"{brief(x)}, as it was",
                         "It writes into x, which others may read: make a new array.")
@@ -330,7 +332,7 @@ _SHAPED = "What arrives has the shape of what comes out: at the end np.ones(s.sh
         edit("z = step(z)", "z = step(s)", "Nothing leads from there back to the mark. z itself goes into the next "
                                            "step: step(z)."),
         edit("z = step(z)", "s = step(z)", "The ones come back as they were: nothing was walked back through. What "
-                                           "step(z) gives is the new z."),
+                                           "step(z) gives is the new z, and backward begins at z."),
         edit("z.backward(g)", "z.backward(np.ones(z.shape))", "Each stretch begins anew with ones: what arrives at "
                                                               "its end is g."),
         edit("z.backward(g)", "z.backward(np.ones(z.shape))", "g = start.grad", "g = g * start.grad",

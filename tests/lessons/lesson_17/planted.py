@@ -87,6 +87,7 @@ throw(
         (lambda x: x.data * ag.sigmoid(x.data), "a plain array"),
         (lambda x: ag.Tensor(x.data * ag.sigmoid(x.data), requires_grad=True), "no gradient"),
         (lambda x: x * ag.sigmoid(x.data), "σ was made a constant"),
+        (lambda x: _row(_right_rule), "nobody has called"),
         (lambda x: [None][0], "Nothing came back"), (3.0, "a function")],
     also_right=[
         "ag.checkpoint(lambda x: x * ag.sigmoid(x))",
@@ -151,6 +152,7 @@ throw(
     planted=[
         edit("g = start.grad", "g = z.grad", "start.grad"), edit("g = start.grad", "g = start", "value at the mark"),
         edit("for i in range(n)", "for i in range(min(n, 50))", "got"),
+        edit("z.backward(g)", "start.backward(g)", "backward begins at z"),
         edit("marks.append((i, s.data))", "marks.append((i, s.data))\n            del marks[:-10]", "n = 40, every = 1"),
         edit("min(every, n - i)", "min(every, 20, n - i)", "got"),
         edit("return g", "print(g)", "It prints"), edit("return g", "g", "Nothing came back"),
