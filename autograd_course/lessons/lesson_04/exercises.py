@@ -221,7 +221,7 @@ SWITCHES = [      # row, argument, what its rule is tried on, kinks too, and [(w
         (lambda g, z, x: np.abs(g), "That is the size of g. It is x that decides: on the left the slope is −1."),
         (lambda g, z, x: g * x, "The slope of each arm does not grow with x: it is −1 or 1."),
         (lambda g, z, x: g * np.abs(x), "The size of x is the value. What goes to x is −g, 0 or g.")]),
-    (ag.maximum, 0, [np.array([2.0, 5.0, 3.0, -2.0, 1.0]), np.array([5.0, 2.0, 3.0, -2.0, 1 + 1e-12])], [
+    (ag.maximum, 0, [np.array([2.0, 5.0, 3.0, -2.0, 0.0]), np.array([5.0, 2.0, 3.0, -2.0, 1e-12])], [
         (lambda g, z, x, y: g / 2,
          "Only a tie is shared. Where x is larger all of g goes to x, and where y is larger nothing does."),
         (lambda g, z, x, y: g * (x >= y), "At the tie all of g goes to x. Half of g belongs to y."),
@@ -327,7 +327,7 @@ DRILL = [
         sin_x = lambda g, z, x: g * np.cos(x)
         cos_x = lambda g, z, x: -g * np.sin(x)
         softplus_x = lambda g, z, x: g * ag.sigmoid(x)""",
-    explained="For softplus `g * np.exp(x) / (1 + np.exp(x))` is right too, up to x = 709. The next section says "
+    explained="For softplus `g * (np.exp(x) / (1 + np.exp(x)))` is right too, up to x = 709. The next section says "
               "what happens beyond.",
     why="Of these three, only sin needed a limit.")
 def drill(answer):
