@@ -237,7 +237,7 @@ def reflected(answer):
     solution="""
         power_x = lambda g, z, x, y: g * y * x ** (y - 1)""",
     explained="With `g * y * z / x` the slope of $x^2$ at 0 would be 0 / 0, which is nan. The slope there is 0.",
-    why="One line serves whole, negative and fractional exponents. Where x and y are both 0 it gives nan, and the library "
+    why="One line serves whole, negative and fractional exponents. Where x and y are both 0 the box says nan, and the library "
         "states 0.",
     mistakes=[
         (lambda g, z, x, y: g * y * x**y, "The exponent is one less: x ** (y - 1)."),
