@@ -37,6 +37,8 @@ def test_a_lesson_has_its_frame(lesson):
         assert calls(lesson, function), f"no cell calls {function}(…)"
         named = [ast.literal_eval(call.args[0])[:2] for call in calls(lesson, function)]
         assert set(named) == {lesson}
+    torn = [cell.id for cell in cells(lesson, "code") if 'predict("' in cell.source and len(cell.source.splitlines()) > 2]
+    assert torn == [], "predict(…) has a cell of its own: code would stand between the question and the box for its answer"
     assert "PyTorch" in text[-1] and "**Next.**" in text[-1], "the last cell says what is next, and what it is called elsewhere"
     if following := LESSONS.get(f"{int(lesson) + 1:02}"):
         assert f"]({following.name})" in text[-1].split("**Next.**")[1], "the last cell links to the lesson after this one"
