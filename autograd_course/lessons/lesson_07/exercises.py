@@ -17,7 +17,7 @@ recall("07", [
              "backward pass? (Lesson 06)", 12, "**12**. Gradients are added, until somebody clears them."),
     Question("x is doubled ten times by x = x + x. How many paths lead from x to the end, and how many visits does your engine of lesson "
              "05 make? (05)", {"paths": 1024, "visits": 11},
-             "**1024** paths, 2 · 2 · …, ten times. **11** visits: each of the eleven Values once."),
+             "**1,024** paths, 2 · 2 · …, ten times. **11** visits: each of the eleven Values once."),
     Question("The two rules of a product are exchanged. You check at x = y = 3. Does the check fail? (03)", False,
              "**No.** Both rules say 3 there. A check at one lucky point proves little.")])
 
@@ -35,7 +35,7 @@ prediction(
         How many visits does each make, that is, how often does it come to a value?""",
     answer={"stored locals": "thousands", "ledger": "about a dozen", "trace": "thousands"},
     choices={name: ["about a dozen", "thousands"] for name in ("stored locals", "ledger", "trace")},
-    reveal="""**Thousands**, **about a dozen**, **thousands**: 8191, 13 and 8191. Only the ledger waits until all has arrived at a value.
+    reveal="""**Thousands**, **about a dozen**, **thousands**: 8,191, 13 and 8,191. Only the ledger waits until all has arrived at a value.
         The two others come through the same value again with every path, whether they go down from L or up from x.""")
 
 prediction(
@@ -129,7 +129,7 @@ Z, WHOLE = "cached(z, cache)", """\
     explained="""
         The first time, the gradient of x is computed and written down. After that it is only read, so each gradient is
         computed once. (A new question wants a new cache: an old one gives the answer of yesterday.)""",
-    why="With one dictionary 13 gradients are computed for twelve doublings, not 8191. Order and ledger did the same "
+    why="With one dictionary 13 gradients are computed for twelve doublings, not 8,191. Order and ledger did the same "
         "in lesson 05.")
 def cached(answer):
     if has_blank(answer):
