@@ -145,7 +145,7 @@ def _one_side(got, expected):
     explained="""
         From the left −1, from the right 1. The two sides disagree, so the limit does not exist: $|x|$ has no slope at 0. The central
         difference sees only their mean: it says 0, without a warning. So does `ag.grad(abs)(0.0)`, by convention;
-        `ag.check_grads(abs, 0.0, order=1)` warns you of the kink.""",
+        `ag.check_grads(abs, 0.0)` warns you of the kink.""",
     why="The two sides disagree, so there is no slope at 0, though the central difference says 0.",
     mistakes=[
         ((0, 0), "0 is the mean of the two sides. Try each side alone: forward with a negative h, then a positive."),
