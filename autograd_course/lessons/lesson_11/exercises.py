@@ -54,7 +54,7 @@ card("11", [
     "RMSprop: g/√v, entry by entry. Make an axis steeper, from the same start: its path stays.",
     "Adam: mean of g over the root of the mean of g², each mean first divided by its 1 − βᵗ. A weight's first step is lr "
     "long, for g far above eps.",
-    "Nobody wins everywhere. In our race Adam arrived with the widest range of rates."])
+    "Nobody wins everywhere. In our race Adam had the most rates that arrive everywhere."])
 
 
 def _curvature(got, expected):
