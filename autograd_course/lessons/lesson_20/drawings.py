@@ -46,7 +46,7 @@ def columns(source, *arguments):
 
     source: of a function that returns a value and its gradients, which is parted where the value is made; or of one
     whose result takes `.backward()`, in two functions.
-    Raises ValueError if the arguments do not fit, or the source does not hold a large array.
+    Raises ValueError if the arguments do not fit, or the source does not hold a large array or an op.
     """
     said, tree = source.splitlines(), ast.parse(source)
     whole = [part for part in tree.body if isinstance(part, ast.FunctionDef)]
@@ -81,8 +81,8 @@ def _run(statement, space):
     try:
         exec(compile(ast.Module([statement], []), "<program>", "exec"), space)
     except NameError as error:
-        raise ValueError(f"The program's text does not hold the array {error.name}: pass arrays as arguments, or make "
-                         "them smaller.") from None
+        raise ValueError(f"The program's text does not hold {error.name}. Use only the library's ops. Pass arrays as "
+                         "arguments, or make them smaller.") from None
 
 
 def _names(part):
