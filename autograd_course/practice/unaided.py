@@ -117,7 +117,7 @@ def _check_tells(task, my_check):
     for x in _inputs(task):
         if _said(my_check, task, task.rule, x) is not True:
             raise Wrong(f"your check of a right rule, at x = {brief(x)}", "False", "True",
-                        "A right rule is refused: does your check nudge each entry of x by itself, by about 1e-6, "
+                        "A right rule is refused: does your check nudge each entry of x by itself, by about 1e−6, "
                         "sum g times what becomes of all of z, and compare not too strictly?")
     if _said(my_check, sine, sine.rule, largest) is not True:
         raise Wrong("your check of another f, sin, and its right rule", "False", "True",
