@@ -516,7 +516,7 @@ def _cause(got, expected, hints, args, rtol, atol, letters=(), function=None, su
     if np.iscomplexobj(have) and not np.iscomplexobj(want):
         return "A complex number came back, where a real one is expected: x.real and x.imag are its parts."
     if np.isnan(have).any() and not np.isnan(want).any():
-        return "nan came back, as from 0/0, 0 · inf, inf − inf, or the root or logarithm of a negative number."
+        return "nan came back, as from 0/0, inf/inf, 0 · inf, inf − inf, or the root or log of a negative number."
     return (_coarse(have, want) or _without_g(have, want, args, letters) or _factor(have, want) or _moved(have, want)
             or _truncated(have, want, args) or _rounded(have, want))
 

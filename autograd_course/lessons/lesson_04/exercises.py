@@ -363,6 +363,7 @@ def _by_size(x):
     mistakes=[
         *((wrong, "Which exp overflows? With a large positive exponent it is inf, and inf / inf is nan.") for wrong in (
             lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1),
+            lambda x: np.sign(x) * (np.exp(2 * np.abs(x)) - 1) / (np.exp(2 * np.abs(x)) + 1),
             lambda x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x)))),
         (lambda x: max(-1.0, min(1.0, x)),
          "That is x, cut off. tanh bends all the way: it needs the exp."),

@@ -128,6 +128,8 @@ throw(
 throw(
     "04.calm_tanh",
     planted=[(lambda x: np.expm1(2 * x) / (np.exp(2 * x) + 1), "Which exp overflows"),
+             (lambda x: np.expm1(2 * x) / (np.exp(2 * x) + 1) if x > 0 else -np.expm1(-2 * x) / (1 + np.exp(-2 * x)),
+              "Which exp overflows"),
              edit("1 - p", "p - 1", "wrong sign"),
              edit("np.sign(x) * ", "", "bring the sign back"), (lambda x: -_by_size(x), "wrong sign"),
              (lambda x: round(_by_size(x), 4), "got"),
