@@ -213,7 +213,7 @@ def _nan(got, expected):
            "The corrected ones need names of their own, `m_hat` and `v_hat`: m and v themselves go on to the next step as they are.",
            ("Help: my first step is 3.16 times too large", """
             At t = 1, m is 0.1 g and √v is 0.0316 |g|, since both started at 0: together 3.16.
-            Divide each by the share of a full mean that it has, 1 − βᵗ.""")],
+            Divide m and v each by the share of a full mean that it has, 1 − βᵗ.""")],
     solution="""
         def adam(w, m, v, t, g, lr, beta1, beta2, eps):
             m = beta1 * m + (1 - beta1) * g
