@@ -97,7 +97,7 @@ def two_columns(program, line):
     rows = max(forward, len(lines) - forward)
     low = TOP + rows * HIGH
     right = LEFT + WIDE + GAP
-    partner = now.name[2:] if now.name.startswith("g_") else f"g_{now.name}"
+    partner = _partner(lines, now.name)
 
     def place(k):
         """The upper left corner of line k: down the left column, and up the right one."""
@@ -131,6 +131,16 @@ def two_columns(program, line):
     key = f'<div aria-hidden="true" style="font:13px {style.FONT};color:{style.FAINT};padding:8px 18px">{key}</div>'
     return Picture(f'<div style="min-width:0">{key}<div class="part" style="overflow:auto hidden">'
                    f'<div style="{across}">{drawn}</div></div></div>', text)
+
+
+def _partner(lines, name):
+    """The gradient of a value, or the value of a gradient: where paths meet, of g_h, g_h_2 and g_h_3 the last."""
+    forward, gradients = [line.name for line in lines if not line.back], {}
+    for line in lines:
+        if line.back and line.name.startswith("g_"):
+            of = line.name[2:]
+            gradients[of if of in forward else of.rpartition("_")[0]] = line.name
+    return gradients.get(name) or {gradient: value for value, gradient in gradients.items()}.get(name)
 
 
 def _box(x, y, line, look, read, partner):

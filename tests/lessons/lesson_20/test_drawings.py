@@ -83,6 +83,21 @@ def test_what_goes_back_lies_opposite(program):
     assert sum(one.get("stroke-width") == "3" for one in across) == 1
 
 
+def test_long_dashes_are_round_the_whole_gradient():
+    """Where two paths meet it is their sum: that of an error squared was half of it once."""
+    step = ag.compile(ag.value_and_grad(lambda W, b, x, y: loss(W, b, x, y) / 3, argnums=(0, 1)))
+    step(*ARRAYS)
+    program = columns(step.source, *ARRAYS)
+
+    def dashed(name):
+        parts = list(drawn(program, at(program, name))[1].iter())
+        return [parts[k + 1].text.split()[0] for k, one in enumerate(parts) if one.get("stroke-dasharray") == "8 3"]
+
+    whole = next(line.name for line in program.lines if line.text.endswith("= g_error + g_error"))
+    assert whole != "g_error" and dashed("error") == [whole] and dashed(whole) == ["error"] and not dashed("g_error")
+    assert dashed("t2") == ["g_t2"] and dashed("g_t2") == ["t2"] and not dashed("g_W") and not dashed("L")
+
+
 def test_a_phone_shows_what_the_frames_mean_and_how_much_is_held(program):
     """The column that runs has the words of the bars within it; what the frames mean stands outside what scrolls."""
     for k, line in enumerate(program.lines):
