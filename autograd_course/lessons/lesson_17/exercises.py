@@ -95,6 +95,7 @@ card("17", [
               ("ab", "a goes into add, and add's rules read nothing. And tanh?"),
               ("ae", "a goes into add, and add's rules read nothing. relu reads its own input."),
               ("ce", "The library's relu reads its input, b. c is its output."),
+              ("cd", "Neither is read: relu reads its input, and tanh its output."),
               ("e", "tanh reads its output. relu reads something too."),
               ("b", "relu reads its input. tanh reads something too."),
               ("acd", "Those three are the ones that no rule reads."),
@@ -114,7 +115,7 @@ def needed(answer):
     got = "".join(sorted(letters))
     right = sum((letter in got) == (letter in "be") for letter in "abcde")
     hint = next((sentence for wrong, sentence in needed.mistakes if "".join(sorted(wrong)) == got),
-                f"Right for {right} of the five.")
+                f"Of the five, {right} are rightly named or rightly left out.")
     if got != "be":
         raise Wrong(tried, repr(got), shown, hint)
 

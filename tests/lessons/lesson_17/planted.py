@@ -10,7 +10,7 @@ throw(
     "17.needed",
     planted=[("bz", "not a text of the letters"), (2, "not a text of the letters"), ("bee", "twice"),
              (["b", 5], "not a text of the letters"),
-             (np.nan, "not a text of the letters"), ("cd", "Right for 1 of the five")],
+             (np.nan, "not a text of the letters"), ("cd", "Neither is read"), ("cde", "Of the five, 2 are rightly")],
     also_right=['"eb"', '["b", "e"]', '{"e", "b"}', '"b, e"', '("b", "e")', '" B E "'])
 
 
