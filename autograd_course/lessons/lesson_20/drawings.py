@@ -135,11 +135,11 @@ def two_columns(program, line):
 
 def _partner(lines, name):
     """The gradient of a value, or the value of a gradient: where paths meet, of g_h, g_h_2 and g_h_3 the last."""
-    forward, gradients = [line.name for line in lines if not line.back], {}
+    read, gradients = {x for line in lines for x in line.reads}, {}      # the inputs too: g_h_0 may be that of h_0
     for line in lines:
         if line.back and line.name.startswith("g_"):
             of = line.name[2:]
-            gradients[of if of in forward else of.rpartition("_")[0]] = line.name
+            gradients[of if of in read else of.rpartition("_")[0]] = line.name
     return gradients.get(name) or {gradient: value for value, gradient in gradients.items()}.get(name)
 
 

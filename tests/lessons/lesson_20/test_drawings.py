@@ -83,19 +83,37 @@ def test_what_goes_back_lies_opposite(program):
     assert sum(one.get("stroke-width") == "3" for one in across) == 1
 
 
+def dashed(program):
+    """{name: the names in frames of long dashes when its line runs}."""
+    found = {}
+    for k, line in enumerate(program.lines):
+        parts = list(drawn(program, k)[1].iter())
+        found[line.name] = [parts[j + 1].text.split()[0] for j, one in enumerate(parts)
+                            if one.get("stroke-dasharray") == "8 3"]
+    return found
+
+
 def test_long_dashes_are_round_the_whole_gradient():
     """Where two paths meet it is their sum: that of an error squared was half of it once."""
     step = ag.compile(ag.value_and_grad(lambda W, b, x, y: loss(W, b, x, y) / 3, argnums=(0, 1)))
     step(*ARRAYS)
     program = columns(step.source, *ARRAYS)
+    found, whole = dashed(program), next(x.name for x in program.lines if x.text.endswith("= g_error + g_error"))
+    assert whole != "g_error" and found["error"] == [whole] and found[whole] == ["error"] and not found["g_error"]
+    assert found["t2"] == ["g_t2"] and found["g_t2"] == ["t2"] and not found["g_W"] and not found["L"]
 
-    def dashed(name):
-        parts = list(drawn(program, at(program, name))[1].iter())
-        return [parts[k + 1].text.split()[0] for k, one in enumerate(parts) if one.get("stroke-dasharray") == "8 3"]
 
-    whole = next(line.name for line in program.lines if line.text.endswith("= g_error + g_error"))
-    assert whole != "g_error" and dashed("error") == [whole] and dashed(whole) == ["error"] and not dashed("g_error")
-    assert dashed("t2") == ["g_t2"] and dashed("g_t2") == ["t2"] and not dashed("g_W") and not dashed("L")
+def test_long_dashes_are_not_round_the_gradient_of_an_input_whose_name_is_longer():
+    """That of W_2 was taken for the second of W once."""
+    def factored(W_1, W_2, x):
+        W = W_1 @ W_2
+        return np.sum((x @ W) ** 2)
+
+    arrays = [np.ones((3, 4)), np.ones((4, 2)), np.ones((5, 3))]
+    step = ag.compile(ag.value_and_grad(factored, argnums=(0, 1)))
+    step(*arrays)
+    found = dashed(columns(step.source, *arrays))
+    assert found["W"] == ["g_W"] and found["g_W"] == ["W"] and not found["g_W_1"] and not found["g_W_2"]
 
 
 def test_a_phone_shows_what_the_frames_mean_and_how_much_is_held(program):
