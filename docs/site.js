@@ -11,7 +11,7 @@ const near = new IntersectionObserver(seen => seen.filter(one => one.isIntersect
 document.querySelectorAll(".moves").forEach(box => attach(box));
 reachable(document);
 addEventListener("resize", () => reachable(document));
-addEventListener("toggle", () => reachable(document), true);        // a fold, now as wide as the page
+addEventListener("toggle", event => reachable(event.target), true);        // a fold, now as wide as the page
 
 // `draw(at)` is [drawing, words] where the controls are `at`, of a page that runs; else they are in the box, packed.
 function attach(box, draw) {
