@@ -59,10 +59,11 @@ def pick(among, trained, last, rng):
     comes what is owed, and what the last lesson of all brought and was never answered, but no more than half of all.
     """
     homes = {key: KINDS[kind][1].KEYS[key] for key, kind in among.items()}
+    newest = max(homes.values())
     fresh = {key: 1 if key in trained else 3 for key in among}
     of_kind = {kind: sum(fresh[key] for key in among if among[key] == kind) for kind in among.values()}
     weights = {key: fresh[key] / of_kind[kind] for key, kind in among.items() if key != last or len(among) == 1}
-    owed = {key: trained[key]["owed"] if key in trained else homes[key] == max(homes.values()) for key in weights}
+    owed = {key: trained[key]["owed"] if key in trained else homes[key] == newest for key in weights}
     share = min(1, sum(weights.values()) / max(1, sum(owed.values())))
     weights = {key: weight + share * owed[key] for key, weight in weights.items()}
     return str(rng.choice(list(weights), p=np.array(list(weights.values())) / sum(weights.values())))
